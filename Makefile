@@ -1,0 +1,61 @@
+# `make demo` and `make test` set up everything they need; `make help` lists the rest.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+DATA ?= ../shared/evals/data
+
+.PHONY: help demo test check format bench evals lock docs clean
+
+help: ## Show what can be made
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
+	$(BIN)/python examples/demo.py
+
+test: check ## Run every check and every test, on SQLite and on a real PostgreSQL
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+check: $(VENV)/dev ## Format, lint, types and the direction of imports
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+format: $(VENV)/dev ## Put the code into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in one run
+	$(BIN)/python benchmarks/speed.py
+
+evals: $(VENV)/dev ## Measure quality: secrets found, and lexical recall on DATA
+	$(BIN)/python evals/secrets.py
+	$(BIN)/python evals/lexical.py --data $(DATA)
+
+docs: $(VENV)/dev ## Write the reference anew from the operations
+	$(BIN)/python docs/generate.py
+
+lock: $(VENV)/dev ## Compile the requirements anew, with hashes
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
+		--extra postgres pyproject.toml requirements/build.in -o requirements/core.txt
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
+		--extra postgres --group dev pyproject.toml requirements/build.in -o requirements/dev.txt
+
+clean: ## Remove what was made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+# The marks say which requirements the environment holds, so that a second run starts at once.
+$(VENV)/core: requirements/core.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/core.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/dev: requirements/dev.txt pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@ $(VENV)/core
