@@ -1,0 +1,61 @@
+"""WHAT can go wrong? One small tree; the text always says what to do next."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with one field of a request."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+class RecollectError(Exception):
+    """Something went wrong in Recollect."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__ or type(self).__name__)
+
+
+class Invalid(RecollectError):
+    """The request has faults; each is listed with its field."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+
+class NotFound(RecollectError):
+    """There is no such thing, or it is not for this caller to know."""
+
+
+class Forbidden(RecollectError):
+    """This caller may not do that."""
+
+
+class Conflict(RecollectError):
+    """The store holds something that stands in the way."""
+
+
+class VersionConflict(Conflict):
+    """Someone else changed this memory first: read it again and repeat the change."""
+
+    def __init__(self, memory: str, expected: int, actual: int) -> None:
+        self.memory, self.expected, self.actual = memory, expected, actual
+        super().__init__(
+            f"Memory {memory} is at version {actual}, not {expected}: someone changed it first. "
+            "Read it again and repeat the change on what you find."
+        )
+
+
+class StoreUnavailable(RecollectError):
+    """The database cannot be used right now; nothing was changed."""
+
+
+class ProviderError(RecollectError):
+    """A model or another optional helper failed; the answer goes on without it."""

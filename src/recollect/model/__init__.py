@@ -1,0 +1,1 @@
+"""WHAT is a memory? Values, requests and answers; no I/O."""

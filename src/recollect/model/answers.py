@@ -1,0 +1,223 @@
+"""WHAT comes back? One frozen value per answer."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from recollect.model.memory import Memory, Relation, Version
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """What one step or layer did: how long, how many candidates after it, and why it was skipped if it was."""
+
+    name: str
+    ms: float
+    candidates: int | None = None
+    failed: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A save that is on disk. `scrubbed` counts the secrets that were taken out of it."""
+
+    memory: Memory
+    outcome: Literal["created", "updated", "unchanged"]
+    scrubbed: int = 0
+    superseded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    trace: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revised:
+    """A memory after its correction; `changed` names the fields, and is empty when nothing was different."""
+
+    memory: Memory
+    changed: tuple[str, ...]
+    scrubbed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired:
+    """A memory that is no longer true; `changed` is false if it was retired before."""
+
+    memory: Memory
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """What was erased with a memory, and in how many other memories a reference to it."""
+
+    id: str
+    versions: int
+    relations: int
+    references: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """An edge; `created` is false if it stood there before."""
+
+    relation: Relation
+    created: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unrelated:
+    """An edge that was taken back."""
+
+    relation: Relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a hit stands where it stands."""
+
+    lexical: float
+    terms: tuple[str, ...]
+    boosts: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A memory that bears on the question."""
+
+    memory: Memory
+    score: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence."""
+
+    hits: tuple[Hit, ...]
+    ranking: str
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    trace: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A relation met on a walk, the memory at its far end, and how many steps away that is."""
+
+    relation: Relation
+    memory: Memory
+    direction: Literal["out", "in"]
+    hop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """One memory and the edges that touch it."""
+
+    memory: Memory
+    edges: tuple[Edge, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Browsed:
+    """A page of memories; `next` asks for the page after it."""
+
+    memories: tuple[Memory, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Neighbourhood:
+    """The edges around a memory; `truncated` if there were more than asked for."""
+
+    center: Memory
+    edges: tuple[Edge, ...]
+    truncated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """The history of one memory, oldest version first."""
+
+    id: str
+    versions: tuple[Version, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One memory as known at the earlier and at the later time; `before` is None where it was new."""
+
+    id: str
+    change: Literal["added", "revised", "retired"]
+    before: Memory | None
+    after: Memory
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What changed in what we knew between two times."""
+
+    since: datetime
+    until: datetime
+    memories: tuple[Difference, ...]
+    related: tuple[Relation, ...] = ()
+    unrelated: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """How much an export wrote, and where."""
+
+    path: str
+    memories: int
+    versions: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How much an import added, what it found unchanged, and which ids it left alone because they differ."""
+
+    added: int
+    unchanged: int
+    relations: int
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """Where the copy is."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that does not agree, where it is, and what mends it."""
+
+    check: str
+    where: str
+    detail: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What the doctor found."""
+
+    memories: int
+    problems: tuple[Problem, ...] = field(default=())
+
+    @property
+    def healthy(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """How much was indexed anew."""
+
+    memories: int
+    postings: int

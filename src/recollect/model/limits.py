@@ -1,0 +1,88 @@
+"""HOW MUCH and WHICH? Every limit and closed list of the model, stated once."""
+
+from typing import Final, Literal, get_args
+
+Kind = Literal[
+    "user",
+    "feedback",
+    "project",
+    "reference",
+    "learning",
+    "context",
+    "preference",
+    "decision",
+    "workflow",
+    "summary",
+    "skill",
+    "fact",
+]
+Dimension = Literal["knowledge", "event", "entity", "relationship", "preference"]
+RelationName = Literal["relates_to", "refines", "contradicts", "supersedes", "supports"]
+Status = Literal["pending", "active", "stale", "superseded", "archived"]
+Scope = Literal["global", "tenant", "persona", "user", "system", "session"]
+Confidence = Literal["high", "medium", "low"]
+Origin = Literal["person", "agent", "unattended", "tool", "import"]
+Actor = Literal["person", "agent", "unattended"]
+RuleName = Literal["memory.read", "memory.manage", "memory.review", "memory.admin"]
+Grant = Literal["read", "manage"]
+Direction = Literal["out", "in", "both"]
+
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
+RELATIONS: Final[tuple[RelationName, ...]] = get_args(RelationName)
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+CONFIDENCES: Final[tuple[Confidence, ...]] = get_args(Confidence)
+ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
+ACTORS: Final[tuple[Actor, ...]] = get_args(Actor)
+RULES: Final[tuple[RuleName, ...]] = get_args(RuleName)
+DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
+
+# `valid_to` is null exactly for these.
+LIVE: Final[frozenset[Status]] = frozenset({"pending", "active", "stale"})
+# What an unattended run writes here waits for review; a user's or a session's own notes do not.
+SHARED_SCOPES: Final[frozenset[Scope]] = frozenset({"global", "tenant", "persona", "system"})
+# Some call a tenant a profile.
+SCOPE_ALIASES: Final = {"profile": "tenant"}
+
+DEFAULT_KIND: Final[Kind] = "fact"
+DEFAULT_SCOPE: Final[Scope] = "tenant"
+DEFAULT_CONFIDENCE: Final[Confidence] = "medium"
+DIMENSION_OF: Final[dict[Kind, Dimension]] = {
+    "user": "entity",
+    "feedback": "preference",
+    "project": "event",
+    "reference": "knowledge",
+    "learning": "knowledge",
+    "context": "event",
+    "preference": "preference",
+    "decision": "event",
+    "workflow": "knowledge",
+    "summary": "knowledge",
+    "skill": "knowledge",
+    "fact": "knowledge",
+}
+
+TITLE_CHARACTERS: Final = 200
+HINT_CHARACTERS: Final = 1_000
+CONTENT_BYTES: Final = 64 * 1024
+SOURCE_CHARACTERS: Final = 200
+CATEGORY_CHARACTERS: Final = 64
+REASON_CHARACTERS: Final = 1_000
+TAGS: Final = 32
+TAG_CHARACTERS: Final = 64
+ENTITIES: Final = 256
+ENTITY_CHARACTERS: Final = 512
+SUPERSEDED_AT_ONCE: Final = 100
+JSON_BYTES: Final = 64 * 1024
+JSON_DEPTH: Final = 32
+ID_CHARACTERS: Final = 200
+NAME_CHARACTERS: Final = 200
+QUESTION_CHARACTERS: Final = 10_000
+RECALL_LIMIT: Final = 200
+BROWSE_LIMIT: Final = 1_000
+NEIGHBOUR_DEPTH: Final = 4
+NEIGHBOUR_LIMIT: Final = 1_000
+
+# The reserved tenant of global memories; elsewhere its memory 5 appears as `global:5`.
+GLOBAL_TENANT: Final = "global"

@@ -1,0 +1,80 @@
+"""IS this record sound? The rules of a stored memory, for what comes from outside as a whole."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from recollect.errors import Fault
+from recollect.model import ids, limits, rules
+from recollect.model.memory import Memory
+from recollect.model.rules import Choice, Json, Listing, OrNone, Reference, Rule
+
+_GLOBAL_PREFIX: Final = ids.spell(limits.GLOBAL_TENANT, "")
+_MAYBE_NAME: Final = OrNone(rules.NAME)
+
+# Times need no rule: a datetime in UTC is all that the record can hold.
+RECORD_RULES: Final[Mapping[str, Rule]] = {
+    "id": rules.ID,
+    "kind": rules.KIND,
+    "dimension": rules.DIMENSION,
+    "title": rules.TITLE,
+    "hint": OrNone(rules.HINT),
+    "content": rules.CONTENT,
+    "tags": Listing(rules.TAG, at_most=limits.TAGS),
+    "category": OrNone(rules.CATEGORY),
+    "confidence": rules.CONFIDENCE,
+    "source": OrNone(rules.SOURCE),
+    "metadata": Json(),
+    "entities": Listing(Reference(), at_most=limits.ENTITIES),
+    "query": OrNone(Json(text_too=True)),
+    "artifact": _MAYBE_NAME,
+    "scope": rules.SCOPE,
+    "owner": rules.NAME,
+    "persona": _MAYBE_NAME,
+    "system": _MAYBE_NAME,
+    "conversation": _MAYBE_NAME,
+    "origin": Choice(limits.ORIGINS),
+    "status": rules.STATUS,
+    "status_reason": OrNone(rules.REASON),
+    "always_inject": rules.FLAG,
+    "approved_by": _MAYBE_NAME,
+}
+
+
+# What an optional field holds when it holds nothing; most do, and no rule need look at that.
+_EMPTY: Final[Mapping[str, Any]] = {
+    name: None if isinstance(rule, OrNone) else () if isinstance(rule, Listing) else {}
+    for name, rule in RECORD_RULES.items()
+    if isinstance(rule, OrNone | Listing | Json)
+}
+
+
+def record_faults(memory: Memory) -> Iterable[Fault]:
+    """Every way in which a record breaks the rules of the model."""
+    faults = []
+    for name, rule in RECORD_RULES.items():
+        value = getattr(memory, name)
+        if name in _EMPTY and value == _EMPTY[name]:
+            continue
+        try:
+            clean = rule(value)
+        except ValueError as reason:
+            faults.append(Fault(name, str(reason)))
+        else:
+            if clean != value:
+                faults.append(Fault(name, f"must be written as {clean!a}"))
+    return faults or list(invariant_faults(memory))
+
+
+def invariant_faults(memory: Memory) -> Iterator[Fault]:
+    """What must hold between the fields of a sound record."""
+    if (memory.valid_to is None) != memory.is_live:
+        yield Fault(
+            "valid_to", f"must be {'empty' if memory.is_live else 'set'} when status is {memory.status}"
+        )
+    if memory.valid_to is not None and memory.valid_to < memory.valid_from:
+        yield Fault("valid_to", "must not be before valid_from")
+    needed = {"persona": "persona", "system": "system", "session": "conversation"}.get(memory.scope)
+    if needed is not None and getattr(memory, needed) is None:
+        yield Fault(needed, f"is required when scope is {memory.scope}")
+    if (memory.scope == "global") != memory.id.startswith(_GLOBAL_PREFIX):
+        yield Fault("scope", "global memories, and only those, have an id that begins with global:")

@@ -1,0 +1,5 @@
+"""HOW is text cut into words? One analyzer for documents, questions and duplicates, on every database."""
+
+from recollect.text.analyzer import ANALYZER_VERSION, Token, document_words, question_terms, term_set
+
+__all__ = ["ANALYZER_VERSION", "Token", "document_words", "question_terms", "term_set"]
