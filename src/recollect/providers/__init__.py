@@ -1,0 +1,1 @@
+"""WHO thinks for us? Scrubbers now; embedders and advisors have their place here."""
