@@ -1,0 +1,243 @@
+"""HOW is the whole store read and refilled? Past every caller, for moving, checking and rebuilding it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from recollect.errors import Fault, Invalid
+from recollect.model import ids
+from recollect.model.memory import Change, Memory, Place, Relation, Version
+from recollect.store.backend import Backend
+from recollect.store.index import INDEX_VERSION
+from recollect.store.index_changes import IndexChanges
+from recollect.store.port import Counters, Dossier
+from recollect.store.prepared import Statements
+from recollect.store.rows import (
+    PAST,
+    PRESENT,
+    VERSION_COLUMNS,
+    content_hash,
+    identity_row,
+    read_memory,
+    read_relation,
+    read_version,
+    version_row,
+)
+from recollect.store.tables import (
+    facets,
+    memories,
+    postings,
+    relations,
+    store_facts,
+    tenants,
+    terms,
+    versions,
+)
+from recollect.store.tenant import LockedTenant
+from recollect.store.visibility import audience_of
+
+_BATCH: Final = 500
+INDEX_FACT: Final = "index"
+
+
+class SqlArchive:
+    """The whole store in one consistent state."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def tenants(self) -> list[str]:
+        return sorted(self._connection.execute(select(tenants.c.name)).scalars())
+
+    def key(self, tenant: str) -> int | None:
+        return self._connection.execute(
+            select(tenants.c.key).where(tenants.c.name == tenant)
+        ).scalar_one_or_none()
+
+    def counters(self, tenant: str) -> Counters:
+        row = self._connection.execute(select(tenants).where(tenants.c.name == tenant)).one()
+        return Counters(row.last_id, row.last_relation)
+
+    def count(self, tenant: str) -> int:
+        held = select(func.count()).select_from(memories).where(memories.c.tenant == self.key(tenant))
+        return int(self._connection.execute(held).scalar_one())
+
+    def memories(self, tenant: str) -> Iterator[Memory]:
+        """Every memory as it stands, in the order of their rows."""
+        key = self.key(tenant)
+        if key is not None:
+            statement = select(*PRESENT).where(memories.c.tenant == key).order_by(memories.c.row)
+            for row in self._connection.execute(statement.execution_options(yield_per=_BATCH)):
+                yield read_memory(row, {key: tenant})
+
+    def dossiers(self, tenant: str, wanted: Sequence[str] | None = None) -> Iterator[Dossier]:
+        """Every memory with its past, in the order of their rows; or only those of some ids."""
+        key = self.key(tenant)
+        if key is None:
+            return
+        same_row = (memories.c.tenant == versions.c.tenant) & (memories.c.row == versions.c.row)
+        statement = (
+            select(*PAST, *VERSION_COLUMNS)
+            .join_from(memories, versions, same_row)
+            .where(memories.c.tenant == key)
+            .order_by(memories.c.row, versions.c.version)
+            .execution_options(yield_per=_BATCH)
+        )
+        if wanted is not None:
+            statement = statement.where(memories.c.id.in_([ids.address(id).id for id in wanted]))
+        for _, rows in groupby(self._connection.execute(statement), key=lambda row: row.row):
+            told = tuple(read_version(row, {key: tenant}, None) for row in rows)
+            yield Dossier(told[-1].memory.id, told)
+
+    def edges(self, tenant: str) -> Iterator[Relation]:
+        """Every relation, those taken back included."""
+        source, target = memories.alias("source_memory"), memories.alias("target_memory")
+        statement = (
+            select(relations, source.c.id.label("source_id"), target.c.id.label("target_id"))
+            .join(source, (source.c.tenant == relations.c.tenant) & (source.c.row == relations.c.source))
+            .join(target, (target.c.tenant == relations.c.tenant) & (target.c.row == relations.c.target))
+            .where(relations.c.tenant == self.key(tenant))
+            .order_by(relations.c.id)
+        )
+        for row in self._connection.execute(statement):
+            yield read_relation(row, ids.spell(tenant, row.source_id), ids.spell(tenant, row.target_id))
+
+
+class SqlRestoring(SqlArchive):
+    """One transaction in one tenant that takes in what was exported, or derives its index anew."""
+
+    def __init__(self, connection: Connection, statements: Statements, tenant: str) -> None:
+        super().__init__(connection)
+        self._statements = statements
+        self._tenant = LockedTenant.take(connection, statements, tenant)
+
+    def restore(self, dossiers: Iterable[Dossier]) -> None:
+        """Add memories with their past. Their ids must be free."""
+        index, present, past = IndexChanges(), [], []
+        for dossier in dossiers:
+            newest = dossier.versions[-1]
+            place = Place(self._tenant.key, self._tenant.next_row(), newest.at)
+            plain = ids.address(dossier.id).id
+            self._tenant.note_id(plain)
+            past += [_past_row(place, version) for version in dossier.versions]
+            present.append({**past[-1], **identity_row(newest.memory, place, plain)})
+            index.add(newest.memory, place)
+        self._statements.add_memory.run(self._connection, present)
+        self._statements.add_version.run(self._connection, past)
+        self._tenant.count_indexed(*index.write(self._connection, self._statements))
+        self._tenant.save(self._connection)
+
+    def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
+        """Add relations whose ends are here and whose triple is not; gives how many were new."""
+        self._tenant.note_id(counters.last_id)
+        self._tenant.last_relation = max(self._tenant.last_relation, counters.last_relation)
+        here = list(self.edges(self._tenant.name)) if edges else []
+        known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
+        rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
+        before = len(known)
+        for edge in edges:
+            if _triple(edge) in known:
+                continue
+            number = self._tenant.next_relation() if int(edge.id) in taken else int(edge.id)
+            self._tenant.last_relation = max(self._tenant.last_relation, number)
+            known.add(_triple(edge))
+            taken.add(number)
+            values = _edge_row(self._tenant.key, number, rows[edge.source], rows[edge.target], edge)
+            self._connection.execute(insert(relations), values)
+        self._tenant.save(self._connection)
+        return len(known) - before
+
+    def _rows_of(self, wanted: set[str]) -> dict[str, int]:
+        named = {ids.address(id).id: id for id in wanted}
+        found = self._connection.execute(
+            select(memories.c.id, memories.c.row).where(
+                memories.c.tenant == self._tenant.key, memories.c.id.in_(sorted(named))
+            )
+        )
+        rows = {named[id]: row for id, row in found}
+        if missing := sorted(wanted - rows.keys()):
+            raise Invalid([Fault("relation", f"joins memories that are not here: {', '.join(missing[:5])}")])
+        return rows
+
+    def reindex(self) -> tuple[int, int]:
+        """Drop what is derived from the tenant's rows and derive it again; gives memories and postings."""
+        self._heal_rows()
+        self._heal_counters()
+        for table in (postings, terms, facets):
+            self._connection.execute(delete(table).where(table.c.tenant == self._tenant.key))
+        self._tenant.documents = self._tenant.words = 0
+        memories_seen = postings_written = 0
+        index = IndexChanges()
+        for memory in list(self.memories(self._tenant.name)):
+            assert memory.place is not None
+            index.add(memory, memory.place)
+            memories_seen += 1
+            if index.size > 100_000:
+                postings_written += index.size
+                self._tenant.count_indexed(*index.write(self._connection, self._statements))
+                index = IndexChanges()
+        postings_written += index.size
+        self._tenant.count_indexed(*index.write(self._connection, self._statements))
+        self._tenant.save(self._connection)
+        return memories_seen, postings_written
+
+    def _heal_rows(self) -> None:
+        """What a row says a second time, for the sake of its indexes, follows from its record."""
+        statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
+        found = self._connection.execute(statement.where(memories.c.tenant == self._tenant.key)).all()
+        written = {row: (audience, digest) for row, audience, digest in found}
+        for memory in list(self.memories(self._tenant.name)):
+            assert memory.place is not None
+            right = {"audience": audience_of(memory), "content_hash": content_hash(memory.content)}
+            if written.get(memory.place.row) != tuple(right.values()):
+                here = (memories.c.tenant == self._tenant.key) & (memories.c.row == memory.place.row)
+                self._connection.execute(update(memories).where(here).values(right))
+
+    def _heal_counters(self) -> None:
+        """A counter that is behind would give a number twice."""
+        for id in self._connection.execute(
+            select(memories.c.id).where(memories.c.tenant == self._tenant.key)
+        ).scalars():
+            self._tenant.note_id(id)
+        last_row, last_relation = (
+            self._connection.execute(
+                select(func.coalesce(func.max(column), 0)).where(column.table.c.tenant == self._tenant.key)
+            ).scalar_one()
+            for column in (memories.c.row, relations.c.id)
+        )
+        self._tenant.last_row = max(self._tenant.last_row, last_row)
+        self._tenant.last_relation = max(self._tenant.last_relation, last_relation)
+
+
+def note_index(connection: Connection, backend: Backend) -> None:
+    """Record which analyzer and weights the index was built with."""
+    fact = backend.insert(store_facts).values(name=INDEX_FACT, value=INDEX_VERSION)
+    connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
+
+
+def _past_row(place: Place, version: Version) -> dict[str, object]:
+    there = Place(place.tenant, place.row, version.at)
+    change = Change(version.change, version.by, version.origin, version.at)
+    return version_row(there, version.memory, change, version.until)
+
+
+def _triple(edge: Relation) -> tuple[object, ...]:
+    """What makes an edge the same: among those that stand, its triple; among those taken back, their times too."""
+    times = (edge.created_at, edge.removed_at) if edge.removed_at else ()
+    return edge.source, edge.relation, edge.target, *times
+
+
+def _edge_row(tenant: int, number: int, source: int, target: int, edge: Relation) -> dict[str, object]:
+    return {
+        "tenant": tenant,
+        "id": number,
+        "source": source,
+        "relation": edge.relation,
+        "target": target,
+        "created_at": edge.created_at,
+        "created_by": edge.created_by,
+        "removed_at": edge.removed_at,
+        "removed_by": edge.removed_by,
+    }

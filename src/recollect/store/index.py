@@ -1,0 +1,99 @@
+"""WHICH words lead to a memory? Everything derived from a row: its postings and its facets.
+
+Pure: the same memory always gives the same entries, so an index can be checked, dropped and rebuilt.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from recollect.model.memory import Memory
+from recollect.text import ANALYZER_VERSION, document_words
+
+# Part of the version: other weights or gaps make another index.
+INDEX_VERSION: Final = f"1.{ANALYZER_VERSION}"
+
+TITLE_WEIGHT: Final = 10
+TAG_WEIGHT: Final = 8
+CONTENT_WEIGHT: Final = 4
+SOURCE_WEIGHT: Final = 2
+# A posting travels as row, weight and length in one integer of 63 bits: 39, 8 and 16.
+HEAVIEST: Final = 255
+LONGEST: Final = 65_535
+# Words of different fields must never look like neighbours.
+_FIELD_GAP: Final = 32
+_LAST_POSITION: Final = 65_535
+_POSITIONS_KEPT: Final = 64
+
+
+#: A term of a memory, how weighty it is there, and at which places. Thousands are made a second: a plain tuple.
+Posting = tuple[str, int, bytes]
+
+
+class Entries(NamedTuple):
+    """All that the index holds of one memory."""
+
+    length: int
+    postings: tuple[Posting, ...]
+    facets: tuple[str, ...]
+
+
+def entries_of(memory: Memory) -> Entries:
+    weights: dict[str, int] = {}
+    places: dict[str, list[int]] = {}
+    start = length = 0
+    for text, weight in _fields(memory):
+        words = document_words(text)
+        for position, terms in enumerate(words, start):
+            for term in terms:
+                if term in weights:
+                    weights[term] += weight
+                    places[term].append(position)
+                else:
+                    weights[term] = weight
+                    places[term] = [position]
+        length += len(words)
+        start += len(words) + _FIELD_GAP
+    postings = tuple(
+        [
+            (term, weight if weight < HEAVIEST else HEAVIEST, write_positions(at))
+            for (term, weight), at in zip(weights.items(), places.values(), strict=True)
+        ]
+    )
+    return Entries(min(length, LONGEST), postings, facets_of(memory))
+
+
+def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
+    # A title cut from the content would count its first words twice.
+    if memory.has_own_title:
+        yield memory.title, TITLE_WEIGHT
+    if memory.hint:
+        yield memory.hint, TITLE_WEIGHT
+    for tag in memory.tags:
+        yield tag, TAG_WEIGHT
+    yield memory.content, CONTENT_WEIGHT
+    if memory.source:
+        yield memory.source, SOURCE_WEIGHT
+
+
+def facets_of(memory: Memory) -> tuple[str, ...]:
+    return tuple(map(tag_facet, memory.tags)) + tuple(map(reference_facet, memory.entities))
+
+
+def tag_facet(tag: str) -> str:
+    return f"tag:{tag}"
+
+
+def reference_facet(reference: str) -> str:
+    return f"ref:{reference}"
+
+
+def write_positions(places: list[int]) -> bytes:
+    if len(places) == 1 and places[0] <= _LAST_POSITION:
+        return places[0].to_bytes(2, "little")
+    kept = [place for place in places[:_POSITIONS_KEPT] if place <= _LAST_POSITION]
+    return struct.pack(f"<{len(kept)}H", *kept)
+
+
+def read_positions(packed: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(packed) // 2}H", packed)

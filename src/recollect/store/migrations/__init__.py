@@ -1,0 +1,63 @@
+"""HOW did the tables come to be? Numbered steps for both databases, applied with their record in one transaction."""
+
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, column, inspect, select, table
+
+from recollect.errors import StoreUnavailable
+from recollect.store.archive import note_index
+from recollect.store.backend import Backend
+
+#: The last step in `versions/`; a test keeps it true.
+HEAD: Final = "0001"
+
+_RECORD: Final = table("alembic_version", column("version_num"))
+
+
+def migrate(backend: Backend) -> None:
+    """Bring a store up to date. One that is so already is only read."""
+    stand = _stand(backend) if backend.exists() else None
+    if stand == HEAD:
+        return
+    # Said before the write lock is waited for, and also where the store cannot be written.
+    _check_known(stand, backend.location)
+    with backend.migrating() as connection:
+        # Another process may have come first while we waited for the lock.
+        if (stand := _read_stand(connection)) != HEAD:
+            _check_known(stand, backend.location)
+            _upgrade(connection)
+            if stand is None:
+                note_index(connection, backend)
+
+
+def _stand(backend: Backend) -> str | None:
+    with backend.reading() as connection:
+        return _read_stand(connection)
+
+
+def _read_stand(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(select(_RECORD.c.version_num)).scalar_one_or_none()
+    return None if found is None else str(found)
+
+
+def _check_known(stand: str | None, location: str) -> None:
+    steps = {path.name.split("_")[0] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
+    if stand is not None and stand not in steps:
+        raise StoreUnavailable(
+            f"{location} was written by a newer Recollect (schema {stand}, this one knows {HEAD}). "
+            "Update Recollect to open it; nothing was changed."
+        )
+
+
+def _upgrade(connection: Connection) -> None:
+    # Heavy to import, and needed only when there is something to do.
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,72 @@
+"""HOW are rows written quickly? Statements compiled once, run with values as the driver takes them.
+
+The library's handling of parameters costs more than SQLite's writing of the row.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, delete, insert, literal_column, update
+from sqlalchemy.sql.expression import ClauseElement
+
+from recollect.store.backend import Backend
+from recollect.store.tables import facets, memories, postings, tenants, terms, versions
+
+Row = tuple[Any, ...]
+
+
+class Prepared:
+    """One statement of ours in the words of one database."""
+
+    def __init__(
+        self, statement: ClauseElement, backend: Backend, given: Sequence[str] | None = None
+    ) -> None:
+        compiled = statement.compile(dialect=backend.positional, column_keys=given)
+        self._sql = str(compiled)
+        self._names: Sequence[str] = compiled.positiontup  # type: ignore[attr-defined]
+
+    def run(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Once for each row, given by the names of its columns."""
+        self.run_tuples(connection, [tuple(map(row.__getitem__, self._names)) for row in rows])
+
+    def run_tuples(self, connection: Connection, rows: list[Row]) -> None:
+        """Once for each row, given in the order of the columns."""
+        if rows:
+            connection.exec_driver_sql(self._sql, rows)
+
+
+class Statements:
+    """Every statement that writes memories and what is derived from them."""
+
+    def __init__(self, backend: Backend) -> None:
+        def prepared(statement: ClauseElement, given: Sequence[str] | None = None) -> Prepared:
+            return Prepared(statement, backend, given)
+
+        counting = backend.insert(terms)
+        sum_of_counts = {"documents": terms.c.documents + counting.excluded.documents}
+        fresh = backend.insert(tenants).on_conflict_do_nothing(index_elements=["name"])
+        # The database chooses the key.
+        self.add_tenant = prepared(fresh, [each.name for each in tenants.columns if each.name != "key"])
+        self.add_memory = prepared(insert(memories))
+        self.add_version = prepared(insert(versions))
+        self.change_memory = prepared(_by_key(update(memories), memories, "tenant", "row"))
+        self.close_version = prepared(
+            _by_key(update(versions), versions, "tenant", "row", "version").values(
+                recorded_to=bindparam("recorded_to")
+            )
+        )
+        self.add_posting = prepared(insert(postings))
+        self.drop_posting = prepared(_by_key(delete(postings), postings))
+        self.add_facet = prepared(insert(facets))
+        self.drop_facet = prepared(_by_key(delete(facets), facets))
+        self.count_term = prepared(
+            counting.on_conflict_do_update(index_elements=["tenant", "term"], set_=sum_of_counts)
+        )
+        self.drop_term = prepared(
+            _by_key(delete(terms), terms).where(terms.c.documents <= literal_column("0"))
+        )
+
+
+def _by_key(statement: Any, table: Any, *names: str) -> Any:
+    keys = names or [column.name for column in table.primary_key.columns]
+    return statement.where(*(table.c[name] == bindparam(f"at_{name}") for name in keys))

@@ -1,0 +1,134 @@
+"""HOW do postings become an order? BM25 in whole numbers over arrays, pruned by what the rest can still add.
+
+Integers make a score independent of the database and of the order of addition.
+A posting comes as one number: its row, its weight and the length of its memory.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from recollect.store.index import CONTENT_WEIGHT
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SCALE: Final = 1 << 12
+# k1 is measured in words of the content, whose weight is not 1.
+_K1: Final = 1.2 * CONTENT_WEIGHT
+_B: Final = 0.75
+_PRECISION: Final = 1 << 14
+_WEIGHT_BITS: Final = 8
+_LENGTH_BITS: Final = 16
+_ROW_BITS: Final = 39
+#: How a statement packs a posting: row * ROW_UNIT + weight * WEIGHT_UNIT + length.
+WEIGHT_UNIT: Final = 1 << _LENGTH_BITS
+ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
+
+
+class Found(NamedTuple):
+    """A row and how well it matches."""
+
+    tenant: int
+    row: int
+    score: int
+
+
+class Statistics(NamedTuple):
+    """What BM25 must know of the tenants searched: how many hold each term, what it weighs, how long a memory is."""
+
+    counts: Mapping[str, int]
+    weights: Mapping[str, int]
+    base: int
+    per_word: int
+
+    @classmethod
+    def of(cls, documents: int, words: int, counts: Mapping[str, int]) -> "Statistics":
+        average = max(words, 1) / max(documents, 1)
+        return cls(
+            counts=counts,
+            weights={
+                term: round(math.log(1 + (max(documents - count, 0) + 0.5) / (count + 0.5)) * SCALE)
+                for term, count in counts.items()
+            },
+            base=round(_K1 * (1 - _B) * _PRECISION),
+            per_word=max(round(_K1 * _B * _PRECISION / average), 1),
+        )
+
+    def part(self, term: str, weight: Any, length: Any) -> Any:
+        """What one posting adds to a score, less than the weight of its term; for numbers and arrays alike."""
+        heavy = weight * _PRECISION
+        return self.weights[term] * heavy // (heavy + self.base + self.per_word * length)
+
+
+class Candidates:
+    """Rows that may be among the best, in the order of their keys, with the sums of their parts so far."""
+
+    def __init__(self, known: Statistics, most: int) -> None:
+        import numpy as np
+
+        self._known = known
+        self._most = most
+        self._keys: NDArray[Any] = np.empty(0, np.int64)
+        self._scores: NDArray[Any] = np.empty(0, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def rows(self) -> list[int]:
+        rows: list[int] = (self._keys & ((1 << _ROW_BITS) - 1)).tolist()
+        return rows
+
+    def add(self, lists: Sequence[tuple[int, str, str]]) -> None:
+        """Take in every row of some lists of postings, each with its tenant and term."""
+        import numpy as np
+
+        read = [(term, self._read(tenant, packed)) for tenant, term, packed in lists]
+        keys = np.concatenate([self._keys, *(keys for _, (keys, _) in read)])
+        parts = np.concatenate([self._scores, *(self._parts(term, packed) for term, (_, packed) in read)])
+        if len(keys):
+            order = np.argsort(keys, kind="stable")
+            keys, parts = keys[order], parts[order]
+            first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+            self._keys, self._scores = keys[first], np.add.reduceat(parts, first)
+
+    def raise_by(self, lists: Sequence[tuple[int, str, str]]) -> None:
+        """Add what some lists give to the rows that are here; rows that are not stay out."""
+        import numpy as np
+
+        for tenant, term, text in lists:
+            keys, packed = self._read(tenant, text)
+            at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            here = self._keys[at] == keys
+            self._scores[at[here]] += self._parts(term, packed[here])
+
+    def floor(self) -> int:
+        """The score that a row must beat to be among the best so far; below zero while there are fewer."""
+        import numpy as np
+
+        last = len(self._scores) - self._most
+        return int(np.partition(self._scores, last)[last]) if last >= 0 else -1
+
+    def drop_below(self, score: int) -> None:
+        able = self._scores >= score
+        self._keys, self._scores = self._keys[able], self._scores[able]
+
+    def best(self) -> Iterator[Found]:
+        """The best, highest score first; where two are equal, the order in which they were saved decides."""
+        import numpy as np
+
+        self.drop_below(self.floor())
+        order = np.lexsort((self._keys, -self._scores))[: self._most]
+        for key, score in zip(self._keys[order].tolist(), self._scores[order].tolist(), strict=True):
+            yield Found(key >> _ROW_BITS, key & ((1 << _ROW_BITS) - 1), score)
+
+    def _read(self, tenant: int, text: str) -> "tuple[NDArray[Any], NDArray[Any]]":
+        import numpy as np
+
+        packed = np.fromstring(text, dtype=np.int64, sep=",")
+        return (packed >> (_LENGTH_BITS + _WEIGHT_BITS)) | (tenant << _ROW_BITS), packed
+
+    def _parts(self, term: str, packed: "NDArray[Any]") -> "NDArray[Any]":
+        weights = (packed >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
+        parts: NDArray[Any] = self._known.part(term, weights, packed & (WEIGHT_UNIT - 1))
+        return parts

@@ -1,0 +1,183 @@
+"""WHAT can be read? Every statement carries the visibility predicate; visibility is always that of today."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, select, tuple_
+
+from recollect.errors import Fault, Invalid
+from recollect.model.answers import Compared, Difference, Edge
+from recollect.model.caller import Caller
+from recollect.model.limits import Status
+from recollect.model.memory import Memory, Relation, Version, changed_fields
+from recollect.model.requests import Browse, Neighbours
+from recollect.model.when import NOW, When
+from recollect.store import matching, walking
+from recollect.store.index import reference_facet, tag_facet
+from recollect.store.moments import Asked, asked_of, listed, true_then
+from recollect.store.port import Match
+from recollect.store.rows import PAST, VERSION_COLUMNS, read_relation, read_version
+from recollect.store.tables import facets, memories, relations, versions
+from recollect.store.view import NAMED, View, key_of, same_row, source
+from recollect.store.visibility import Sight, visible
+from recollect.text import Token
+
+
+class SqlReading:
+    """One consistent state of the store, as far as one caller may see it."""
+
+    def __init__(self, connection: Connection, caller: Caller, now: datetime) -> None:
+        self._view = View(connection, caller, now)
+
+    def memory(self, id: str, when: When = NOW) -> Memory | None:
+        statement = _named(self._view.sight, asked_of(when))
+        found = self._view.memories(statement, when, **self._view.address(id))
+        return found[0] if found else None
+
+    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
+        when = When(ask.as_of, ask.known_at)
+        record, statement = source(self._view.sight, asked_of(when))
+        statement = statement.where(
+            listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
+        ).order_by(record.c.updated_at.desc(), memories.c.tenant.desc(), memories.c.row.desc())
+        if ask.after is not None:
+            place = (record.c.updated_at, memories.c.tenant, memories.c.row)
+            # Without their types a time would be compared as text, which SQLite holds to be after every number.
+            mark = tuple_(*_read_mark(ask.after), types=[column.type for column in place])
+            statement = statement.where(tuple_(*place) < mark)
+        if when.known_at is None:
+            found = self._view.memories(statement.limit(ask.limit + 1), when, ask.statuses)
+        else:
+            every = self._view.memories(statement, when, ask.statuses)
+            found = list(islice((memory for memory in every if _carries(memory, ask)), ask.limit + 1))
+        page = found[: ask.limit]
+        return page, _mark(page[-1]) if len(found) > ask.limit else None
+
+    def match(
+        self, terms: Sequence[Token], *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
+    ) -> list[Match]:
+        return matching.match(self._view, terms, most, when, statuses)
+
+    def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
+        return walking.walk(self._view, center, ask)
+
+    def versions(self, id: str) -> list[Version]:
+        told: list[Version] = []
+        for row in self._view.run(_history(self._view.sight), **self._view.address(id)):
+            told.append(read_version(row, self._view.names, told[-1].memory if told else None))
+        return told
+
+    def compare(self, since: datetime, until: datetime) -> Compared:
+        later = self._stood_at(until, versions.c.recorded_at > since)
+        changed = exists().where(
+            same_row(memories, _OTHER), _OTHER.c.recorded_at > since, _OTHER.c.recorded_at <= until
+        )
+        earlier = {key_of(memory): memory for memory in self._stood_at(since, changed)}
+        return Compared(
+            since=since,
+            until=until,
+            memories=tuple(_difference(earlier.get(key_of(after)), after) for after in later),
+            related=self._edges_touched(relations.c.created_at, since, until),
+            unrelated=self._edges_touched(relations.c.removed_at, since, until),
+        )
+
+    def _stood_at(self, moment: datetime, condition: ColumnElement[bool]) -> list[Memory]:
+        when = When(known_at=moment)
+        _, statement = source(self._view.sight, asked_of(when))
+        ordered = statement.where(condition).order_by(memories.c.tenant, memories.c.row)
+        return self._view.memories(ordered, when)
+
+    def _edges_touched(
+        self, column: ColumnElement[Any], since: datetime, until: datetime
+    ) -> tuple[Relation, ...]:
+        rows = self._view.run(
+            select(relations)
+            .where(relations.c.tenant.in_(self._view.keys), column > since, column <= until)
+            .order_by(relations.c.tenant, relations.c.id)
+        ).all()
+        found = []
+        for tenant in self._view.keys:
+            mine = [row for row in rows if row.tenant == tenant]
+            both = {end for row in mine for end in (row.source, row.target)}
+            ends = walking.standing(self._view, tenant, both, NOW)
+            found += [
+                read_relation(row, ends[row.source].id, ends[row.target].id)
+                for row in mine
+                if row.source in ends and row.target in ends
+            ]
+        return tuple(found)
+
+
+_OTHER: Final = versions.alias("other")
+
+
+@cache
+def _named(sight: Sight, asked: Asked) -> Select[Any]:
+    record, statement = source(sight, asked)
+    return statement.where(NAMED, *true_then(record, asked))
+
+
+@cache
+def _history(sight: Sight) -> Select[Any]:
+    return (
+        select(*PAST, *VERSION_COLUMNS)
+        .join_from(memories, versions, same_row(memories, versions))
+        .where(visible(memories, sight), NAMED)
+        .order_by(versions.c.version)
+    )
+
+
+def _facet_filters(ask: Browse, when: When) -> Iterator[ColumnElement[bool]]:
+    """Tags and references through their index, which knows the present only."""
+    if when.known_at is not None:
+        return
+    for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
+        if wanted:
+            yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
+
+
+def _filters(record: FromClause, ask: Browse) -> Iterator[ColumnElement[bool]]:
+    for name, wanted in (("kind", ask.kinds), ("dimension", ask.dimensions), ("scope", ask.scopes)):
+        if wanted:
+            yield record.c[name].in_(wanted)
+    for name, value in (("system", ask.system), ("conversation", ask.conversation)):
+        if value is not None:
+            yield record.c[name] == value
+    if ask.updated_since is not None:
+        yield record.c.updated_at >= ask.updated_since
+
+
+def _carries(memory: Memory, ask: Browse) -> bool:
+    """The facet filters for an old version, whose facets are no longer indexed."""
+    return (not ask.tags or bool(set(ask.tags) & set(memory.tags))) and (
+        not ask.entities or bool(set(ask.entities) & set(memory.entities))
+    )
+
+
+def _mark(memory: Memory) -> str:
+    return f"{memory.updated_at.isoformat()}~{key_of(memory)[0]}~{key_of(memory)[1]}"
+
+
+def _read_mark(mark: str) -> tuple[datetime, int, int]:
+    try:
+        written, tenant, row = mark.split("~")
+        moment = datetime.fromisoformat(written).astimezone(UTC)
+        if not (0 <= int(tenant) < 2**31 and 0 <= int(row) < 2**63):
+            raise ValueError("no such row")
+        return moment, int(tenant), int(row)
+    except (ValueError, OverflowError):
+        raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
+
+
+def _difference(before: Memory | None, after: Memory) -> Difference:
+    retired = before is not None and before.is_live and not after.is_live
+    return Difference(
+        id=after.id,
+        change="added" if before is None else "retired" if retired else "revised",
+        before=before,
+        after=after,
+        changed=changed_fields(before, after) if before else (),
+    )

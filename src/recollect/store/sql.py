@@ -1,0 +1,107 @@
+"""WHERE do rows live? The store over any SQL back end: transactions in, clear errors out."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from recollect.errors import StoreUnavailable
+from recollect.model.answers import Problem
+from recollect.model.caller import Caller
+from recollect.store.archive import SqlArchive, SqlRestoring, note_index
+from recollect.store.backend import Backend
+from recollect.store.examination import Examination, whole_store_problems
+from recollect.store.migrations import migrate
+from recollect.store.prepared import Statements
+from recollect.store.reading import SqlReading
+from recollect.store.writing import SqlWriting
+
+
+class SqlStore:
+    """Readings and writings for callers; `archive` is for the care of the whole."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._statements = Statements(backend)
+        self.location = backend.location
+        try:
+            with self._explained():
+                migrate(backend)
+        except BaseException:
+            # Nobody gets a store to close.
+            backend.close()
+            raise
+
+    @contextmanager
+    def reading(self, caller: Caller, now: datetime) -> Iterator[SqlReading]:
+        with self._explained(), self._backend.reading() as connection:
+            yield SqlReading(connection, caller, now)
+
+    @contextmanager
+    def writing(self, caller: Caller, now: datetime, tenant: str | None = None) -> Iterator[SqlWriting]:
+        with self._explained(), self._backend.writing() as connection:
+            writing = SqlWriting(connection, self._statements, caller, now, tenant or caller.tenant)
+            yield writing
+            writing.finish()
+        if writing.erased:
+            self._backend.after_erasing()
+
+    @contextmanager
+    def archive(self) -> Iterator[SqlArchive]:
+        with self._explained(), self._backend.reading() as connection:
+            yield SqlArchive(connection)
+
+    @contextmanager
+    def restoring(self, tenant: str) -> Iterator[SqlRestoring]:
+        with self._explained(), self._backend.writing() as connection:
+            yield SqlRestoring(connection, self._statements, tenant)
+
+    def problems(self, tenant: str) -> Iterator[Problem]:
+        with self._explained(), self._backend.reading() as connection:
+            yield from Examination(connection, tenant).problems()
+
+    def store_problems(self) -> Iterator[Problem]:
+        with self._explained():
+            for line in self._backend.integrity():
+                yield Problem(
+                    check="database",
+                    where=self.location,
+                    detail=line,
+                    cure="restore a backup, or export and import",
+                )
+            with self._backend.reading() as connection:
+                yield from whole_store_problems(connection)
+
+    def backup(self, path: Path) -> bool:
+        with self._explained():
+            return self._backend.backup(path)
+
+    def settle(self) -> None:
+        with self._explained():
+            self._backend.after_loading()
+
+    def note_reindexed(self) -> None:
+        with self._explained(), self._backend.writing() as connection:
+            note_index(connection, self._backend)
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (ProgrammingError, DataError):
+            # A mistake of ours, not of the database's: it must not pass for a store that is out of reach.
+            raise
+        except IntegrityError as error:
+            raise StoreUnavailable(
+                f"{self.location} contradicts itself ({error.orig}); nothing was changed. "
+                "Run `recollect doctor`; if it finds nothing, this is a fault of Recollect: please report it."
+            ) from error
+        # The driver raises UnicodeDecodeError where damage has reached a text that it wants to name.
+        except (DBAPIError, PoolTimeout, UnicodeDecodeError) as error:
+            raise self._backend.explain(error) from error
+
+    def close(self) -> None:
+        self._backend.close()

@@ -1,0 +1,82 @@
+"""WHAT is next to a memory? Relations walked breadth first: two statements a step, whatever the size of the graph."""
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Any, Final, Literal
+
+from sqlalchemy import Select, bindparam, or_, select
+
+from recollect.model.answers import Edge
+from recollect.model.memory import Memory
+from recollect.model.requests import Neighbours
+from recollect.model.when import When
+from recollect.store.moments import Asked, asked_of, existed_then, true_then
+from recollect.store.rows import read_relation
+from recollect.store.tables import memories, relations
+from recollect.store.view import View, key_of, source
+from recollect.store.visibility import Sight
+
+_ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
+
+
+def walk(view: View, center: Memory, ask: Neighbours) -> list[Edge]:
+    """One edge more than asked for if there are more."""
+    tenant, row = key_of(center)
+    seen, frontier, walked = {row}, {row}, set[str]()
+    found: list[Edge] = []
+    for hop in range(1, ask.depth + 1):
+        step = [edge for edge in _step(view, tenant, frontier, ask, hop) if edge.relation.id not in walked]
+        found += step
+        walked |= {edge.relation.id for edge in step}
+        frontier = {key_of(edge.memory)[1] for edge in step} - seen
+        seen |= frontier
+        if not frontier or len(found) > ask.limit:
+            break
+    return found[: ask.limit + 1]
+
+
+def _step(view: View, tenant: int, frontier: set[int], ask: Neighbours, hop: int) -> Iterator[Edge]:
+    """The edges that touch the frontier, then the memories at their ends, as far as they are visible."""
+    when = When(ask.as_of, ask.known_at)
+    statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
+    rows = view.run(statement, when, home=tenant, frontier=sorted(frontier)).all()
+    ends = standing(view, tenant, {end for row in rows for end in (row.source, row.target)}, when)
+    for row in rows:
+        if row.source not in ends or row.target not in ends:
+            continue
+        outwards = row.source in frontier and ask.direction != "in"
+        direction: Literal["out", "in"] = "out" if outwards else "in"
+        relation = read_relation(row, ends[row.source].id, ends[row.target].id)
+        far = ends[row.target if outwards else row.source]
+        yield Edge(relation=relation, memory=far, direction=direction, hop=hop)
+
+
+@cache
+def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
+    touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
+    statement = select(relations).where(
+        relations.c.tenant == bindparam("home"),
+        or_(*(end.in_(bindparam("frontier", expanding=True)) for end in touching)),
+        existed_then(relations, asked),
+    )
+    if names:
+        statement = statement.where(relations.c.relation.in_(names))
+    return statement.order_by(relations.c.id)
+
+
+def standing(view: View, tenant: int, rows: set[int], when: When) -> dict[int, Memory]:
+    """The visible memories among the rows, as they stood at a time."""
+    if not rows:
+        return {}
+    found = view.memories(_standing(view.sight, asked_of(when)), when, home=tenant, rows=sorted(rows))
+    return {key_of(memory)[1]: memory for memory in found}
+
+
+@cache
+def _standing(sight: Sight, asked: Asked) -> Select[Any]:
+    record, statement = source(sight, asked)
+    return statement.where(
+        memories.c.tenant == bindparam("home"),
+        memories.c.row.in_(bindparam("rows", expanding=True)),
+        *true_then(record, asked),
+    )

@@ -1,0 +1,290 @@
+"""WHAT can be changed? One transaction in one tenant: rows, versions, index and counters together."""
+
+import json
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    and_,
+    cast,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from recollect.errors import Conflict, Forbidden, NotFound
+from recollect.model import ids
+from recollect.model.caller import Caller
+from recollect.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
+from recollect.model.memory import Change, Memory, Place, Relation
+from recollect.store import duplicates
+from recollect.store.index import reference_facet
+from recollect.store.index_changes import IndexChanges
+from recollect.store.port import Erased
+from recollect.store.prepared import Statements
+from recollect.store.reading import SqlReading
+from recollect.store.rows import PRESENT, present_row, read_memory, read_relation, version_row
+from recollect.store.tables import facets, memories, relations, tenants, versions
+from recollect.store.tenant import LockedTenant
+from recollect.store.view import NAMED, key_of
+from recollect.store.visibility import Sight, changeable, may_add, visible
+
+
+class SqlWriting(SqlReading):
+    """One transaction in one tenant. `finish` writes what was gathered; the back end commits."""
+
+    def __init__(
+        self, connection: Connection, statements: Statements, caller: Caller, now: datetime, tenant: str
+    ) -> None:
+        if tenant not in (caller.tenant, GLOBAL_TENANT):
+            raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
+        self._statements = statements
+        self._tenant = LockedTenant.take(connection, statements, tenant)
+        self._home = tenant
+        self._pending = IndexChanges()
+        self._changed = False
+        # The rows that this transaction found to be the caller's to change.
+        self._own: set[tuple[int, int]] = set()
+        self.erased = False
+        super().__init__(connection, caller, now)
+
+    def finish(self) -> None:
+        if not self._changed:
+            return
+        self._tenant.count_indexed(*self._pending.write(self._view.connection, self._statements))
+        self._tenant.save(self._view.connection)
+
+    def target(self, id: str) -> Memory:
+        row = self._view.run(_target(self._view.sight), **self._view.address(id)).one_or_none()
+        if row is None:
+            raise _missing(id)
+        memory = read_memory(row, self._view.names)
+        if not row.may_change:
+            raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
+        if (
+            self._view.caller.actor == "unattended"
+            and memory.scope in SHARED_SCOPES
+            and memory.status != "pending"
+        ):
+            raise Forbidden(
+                f"Memory {id} is shared: an unattended run may propose a new one, not change this."
+            )
+        self._own.add(key_of(memory))
+        return memory
+
+    def holder(self, id: str) -> Memory | None:
+        here: dict[str, Any] = {"home": self._tenant.key, "plain": ids.address(id).id}
+        taken = self._view.run(_HOLDER, **here).one_or_none()
+        if taken is None:
+            return None
+        if self.memory(id) is None:
+            raise Conflict(f"The id {id} cannot be used here. Choose another, or leave it out.")
+        return self.target(id)
+
+    def similar(self, memory: Memory) -> Memory | None:
+        found = duplicates.find(self._view, self._tenant.key, memory)
+        if found is not None:
+            self._own.add(key_of(found))
+        return found
+
+    def _require_own(self, memory: Memory) -> None:
+        """A value is no permission: a row that this transaction did not find changeable is looked up again."""
+        if key_of(memory) not in self._own and key_of(self.target(memory.id)) != key_of(memory):
+            raise _missing(memory.id)
+
+    def _require_seen(self, memory: Memory) -> None:
+        if key_of(memory) not in self._own:
+            seen = self.memory(memory.id)
+            if seen is None or key_of(seen) != key_of(memory):
+                raise _missing(memory.id)
+
+    def add(self, memory: Memory, change: Change) -> Memory:
+        in_place = (memory.scope == "global") == (self._home == GLOBAL_TENANT)
+        if not in_place or not may_add(self._view.caller, memory):
+            raise Forbidden("Nobody adds a memory in another's name, or to a room that they are not in.")
+        self._changed = True
+        id = ids.address(memory.id).id if memory.id else self._tenant.next_id()
+        self._tenant.note_id(id)
+        place = Place(self._tenant.key, self._tenant.next_row(), change.at)
+        added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
+        self._statements.add_memory.run(self._view.connection, [present_row(added, place, id)])
+        self._append_version(added, place, change)
+        self._pending.add(added, place)
+        self._own.add(key_of(added))
+        return added
+
+    def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
+        self._require_own(before)
+        return self._replace(before, after, change)
+
+    def _replace(self, before: Memory, after: Memory, change: Change) -> Memory:
+        self._changed = True
+        old = _place(before)
+        place = Place(old.tenant, old.row, max(change.at, old.recorded_at))
+        changed = replace(after, version=before.version + 1, place=place)
+        here = {"at_tenant": place.tenant, "at_row": place.row, "at_version": before.version}
+        row = present_row(changed, place, ids.address(before.id).id)
+        self._statements.change_memory.run(self._view.connection, [row | here])
+        closed = {"recorded_to": row["recorded_at"]}
+        self._statements.close_version.run(self._view.connection, [closed | here])
+        self._append_version(changed, place, change)
+        self._pending.swap(before, changed, place)
+        return changed
+
+    def _append_version(self, memory: Memory, place: Place, change: Change) -> None:
+        row = version_row(place, memory, change, until=None)
+        self._statements.add_version.run(self._view.connection, [row])
+
+    def erase(self, memory: Memory, change: Change) -> Erased:
+        self._require_own(memory)
+        self._changed = True
+        place = _place(memory)
+        references = self._strip(f"memory:{memory.id}", place, change)
+        self._pending.remove(memory, place)
+        edges = self._view.connection.execute(
+            delete(relations).where(
+                relations.c.tenant == place.tenant,
+                or_(relations.c.source == place.row, relations.c.target == place.row),
+            )
+        )
+        past, _ = (
+            self._view.connection.execute(
+                delete(table).where(table.c.tenant == place.tenant, table.c.row == place.row)
+            )
+            for table in (versions, memories)
+        )
+        self.erased = True
+        return Erased(past.rowcount, edges.rowcount, references)
+
+    def _strip(self, reference: str, erased: Place, change: Change) -> int:
+        """Take a reference out of every memory of the tenant and of its past, whoever may see them."""
+        # The same id in another tenant, or among the global memories, is another memory.
+        homes = {erased.tenant: self._view.names[erased.tenant]}
+        if homes[erased.tenant] == GLOBAL_TENANT:
+            # A global memory may be referred to from every tenant.
+            homes = dict(self._view.connection.execute(select(tenants.c.key, tenants.c.name)).all())
+        stripped = 0
+        for key, name in sorted(homes.items()):
+            if key != erased.tenant:
+                LockedTenant.take(self._view.connection, self._statements, name)
+            for memory in self._referring(key, name, reference):
+                if _place(memory)[:2] != erased[:2]:
+                    self._replace(memory, _without(memory, reference), change)
+                    stripped += 1
+            self._strip_past(key, reference)
+        return stripped
+
+    def _referring(self, tenant: int, name: str, reference: str) -> list[Memory]:
+        holding = select(facets.c.row).where(
+            facets.c.tenant == tenant, facets.c.facet == reference_facet(reference)
+        )
+        found = select(*PRESENT).where(memories.c.tenant == tenant, memories.c.row.in_(holding))
+        return [read_memory(row, {tenant: name}) for row in self._view.connection.execute(found).all()]
+
+    def _strip_past(self, tenant: int, reference: str) -> None:
+        """Old versions have no index of their references: the text of the list narrows, the list decides."""
+        written = json.dumps(reference, ensure_ascii=False)
+        holding = select(versions.c.row, versions.c.version, versions.c.entities).where(
+            versions.c.tenant == tenant, cast(versions.c.entities, Text).contains(written, autoescape=True)
+        )
+        for row, version, entities in self._view.connection.execute(holding).all():
+            if reference in entities:
+                kept = tuple(each for each in entities if each != reference)
+                here = and_(versions.c.tenant == tenant, versions.c.row == row, versions.c.version == version)
+                self._view.connection.execute(update(versions).where(here).values(entities=kept))
+
+    def relate(
+        self, source: Memory, relation: RelationName, target: Memory, change: Change
+    ) -> tuple[Relation, bool]:
+        self._require_own(source)
+        self._require_seen(target)
+        if _place(source).tenant != _place(target).tenant:
+            raise _missing(target.id)
+        existing = self._edge(source, relation, target)
+        if existing is not None:
+            return existing, False
+        self._changed = True
+        self._view.connection.execute(
+            insert(relations),
+            {
+                "tenant": _place(source).tenant,
+                "id": self._tenant.next_relation(),
+                "source": _place(source).row,
+                "relation": relation,
+                "target": _place(target).row,
+                "created_at": self._next_time(source, relation, target, change.at),
+                "created_by": change.by,
+            },
+        )
+        made = self._edge(source, relation, target)
+        assert made is not None
+        return made, True
+
+    def unrelate(
+        self, source: Memory, relation: RelationName, target: Memory, change: Change
+    ) -> Relation | None:
+        self._require_own(source)
+        existing = self._edge(source, relation, target)
+        if existing is None:
+            return None
+        self._changed = True
+        removed_at = max(change.at, existing.created_at)
+        self._view.connection.execute(
+            update(relations)
+            .where(relations.c.tenant == _place(source).tenant, relations.c.id == int(existing.id))
+            .values(removed_at=removed_at, removed_by=change.by)
+        )
+        return replace(existing, removed_at=removed_at, removed_by=change.by)
+
+    def _edge(self, source: Memory, relation: RelationName, target: Memory) -> Relation | None:
+        row = self._view.connection.execute(
+            select(relations).where(_triple(source, relation, target), relations.c.removed_at.is_(None))
+        ).one_or_none()
+        return None if row is None else read_relation(row, source.id, target.id)
+
+    def _next_time(self, source: Memory, relation: RelationName, target: Memory, at: datetime) -> datetime:
+        """Where the clock went back, an edge still begins no earlier than its forerunner ended."""
+        ended = self._view.connection.execute(
+            select(func.max(relations.c.removed_at)).where(_triple(source, relation, target))
+        ).scalar_one()
+        return at if ended is None else max(at, ended)
+
+
+def _triple(source: Memory, relation: RelationName, target: Memory) -> ColumnElement[bool]:
+    return and_(
+        relations.c.tenant == _place(source).tenant,
+        relations.c.source == _place(source).row,
+        relations.c.target == _place(target).row,
+        relations.c.relation == relation,
+    )
+
+
+def _missing(id: str) -> NotFound:
+    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")
+
+
+@cache
+def _target(sight: Sight) -> Select[Any]:
+    allowed = changeable(memories, sight).label("may_change")
+    return select(*PRESENT, allowed).where(visible(memories, sight), NAMED)
+
+
+def _place(memory: Memory) -> Place:
+    assert memory.place is not None
+    return memory.place
+
+
+def _without(memory: Memory, reference: str) -> Memory:
+    return replace(memory, entities=tuple(each for each in memory.entities if each != reference))
+
+
+_HOLDER: Final = select(memories.c.row).where(NAMED)
