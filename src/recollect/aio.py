@@ -1,0 +1,72 @@
+"""HOW does an async program come in? The same door; each operation hops to a thread once."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from recollect.model.caller import Caller
+from recollect.service import Recollect
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+def _hop(
+    method: Callable[Concatenate[Recollect, P], Answer],
+) -> Callable[Concatenate["AsyncRecollect", P], Coroutine[Any, Any, Answer]]:
+    @wraps(method)
+    async def call(self: "AsyncRecollect", /, *given: P.args, **named: P.kwargs) -> Answer:
+        return await asyncio.to_thread(method, self.sync, *given, **named)
+
+    return call
+
+
+class AsyncRecollect:
+    """A store as one caller sees it, for async programs."""
+
+    def __init__(self, sync: Recollect) -> None:
+        self.sync = sync
+
+    @property
+    def caller(self) -> Caller:
+        return self.sync.caller
+
+    @property
+    def location(self) -> str:
+        """Where the data lives."""
+        return self.sync.location
+
+    def as_caller(self, caller: Caller) -> "AsyncRecollect":
+        """The same store through another caller's eyes."""
+        return AsyncRecollect(self.sync.as_caller(caller))
+
+    remember = _hop(Recollect.remember)
+    recall = _hop(Recollect.recall)
+    show = _hop(Recollect.show)
+    browse = _hop(Recollect.browse)
+    revise = _hop(Recollect.revise)
+    retire = _hop(Recollect.retire)
+    forget = _hop(Recollect.forget)
+    relate = _hop(Recollect.relate)
+    unrelate = _hop(Recollect.unrelate)
+    neighbours = _hop(Recollect.neighbours)
+    history = _hop(Recollect.history)
+    diff = _hop(Recollect.diff)
+    export = _hop(Recollect.export)
+    import_ = _hop(Recollect.import_)
+    backup = _hop(Recollect.backup)
+    doctor = _hop(Recollect.doctor)
+    reindex = _hop(Recollect.reindex)
+
+    async def close(self) -> None:
+        await asyncio.to_thread(self.sync.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()

@@ -1,0 +1,65 @@
+"""HOW is it put together? The only place that names concrete back ends."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recollect.aio import AsyncRecollect
+from recollect.config import Config, load
+from recollect.errors import StoreUnavailable
+from recollect.model.caller import EVERY_SYSTEM, Caller
+from recollect.model.limits import RULES
+from recollect.service import Progress, Recollect
+from recollect.store.backend import Backend
+from recollect.store.sql import SqlStore
+from recollect.store.sqlite import SqliteBackend
+
+
+def connect(
+    db: str | Path | None = None,
+    *,
+    caller: Caller | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    progress: Progress = lambda what, done, total: None,
+) -> Recollect:
+    """Open a store: a file path, `:memory:` or a PostgreSQL DSN; without one, whatever is configured."""
+    config = load(db=None if db is None else str(db))
+    store = SqlStore(_backend(config.db))
+    return Recollect(store, caller or local_caller(config), clock=clock, progress=progress)
+
+
+def connect_async(db: str | Path | None = None, *, caller: Caller | None = None) -> AsyncRecollect:
+    """The same, for async programs. Opening is quick; call it before the loop is busy."""
+    return AsyncRecollect(connect(db, caller=caller))
+
+
+def local_caller(config: Config) -> Caller:
+    """The owner of this machine, or whoever holds the database's password: they may do everything in their tenant."""
+    return Caller(
+        tenant=config.tenant,
+        user=config.user,
+        conversation=config.conversation,
+        rules=frozenset(RULES),
+        systems={EVERY_SYSTEM: "manage"},
+    )
+
+
+def _backend(db: str) -> Backend:
+    if db.startswith(("postgresql:", "postgres:", "postgresql+")):
+        try:
+            from recollect.store.postgres import PostgresBackend
+
+            return PostgresBackend(db)
+        except ModuleNotFoundError:
+            raise StoreUnavailable(
+                "PostgreSQL needs one more package: pip install 'recollect[postgres]'."
+            ) from None
+    if re.match(r"(host|dbname|port|user|service)=\S", db):
+        raise StoreUnavailable("Write the PostgreSQL DSN as an address: postgresql://user@host/name.")
+    if "://" in db and not db.startswith("sqlite:///"):
+        raise StoreUnavailable(
+            f"{db.split('://')[0]}:// is not a kind of store; give a file path or a PostgreSQL DSN."
+        )
+    path = db.removeprefix("sqlite:///")
+    return SqliteBackend(None if path == ":memory:" else Path(path).expanduser())

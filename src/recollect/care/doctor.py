@@ -1,0 +1,36 @@
+"""IS the store sound? Every invariant is checked against the rows, and each problem says what mends it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from recollect.errors import StoreUnavailable
+from recollect.model.answers import Examined, Problem
+from recollect.store.port import Store
+
+
+def examine(store: Store, progress: Callable[[str, int, int | None], None]) -> Examined:
+    problems: list[Problem] = []
+    counts: dict[str, int] = {}
+    with _noting(problems, store.location):
+        problems += store.store_problems()
+    with _noting(problems, store.location), store.archive() as archive:
+        counts = {tenant: archive.count(tenant) for tenant in archive.tenants()}
+    done, total = 0, sum(counts.values())
+    for tenant, count in counts.items():
+        progress("examining", done, total)
+        with _noting(problems, tenant):
+            problems += store.problems(tenant)
+        done += count
+    progress("examining", done, total)
+    return Examined(memories=total, problems=tuple(problems))
+
+
+@contextmanager
+def _noting(problems: list[Problem], where: str) -> Iterator[None]:
+    """What cannot even be read is a finding; the examination goes on with the rest."""
+    try:
+        yield
+    except StoreUnavailable as broken:
+        problems.append(
+            Problem(check="database", where=where, detail=str(broken), cure="restore a backup or an export")
+        )

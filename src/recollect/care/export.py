@@ -1,0 +1,104 @@
+"""HOW does a store leave? Lossless JSONL, and a copy while others write.
+
+The first line names the format. Then for each tenant: a line with its counters, a line for each memory with
+all its versions, and a line for each relation, those taken back included.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, Final
+
+from recollect.errors import Fault, Invalid, StoreUnavailable
+from recollect.model.answers import BackedUp, Exported
+from recollect.model.caller import Caller
+from recollect.model.limits import GLOBAL_TENANT
+from recollect.model.requests import Backup, Export
+from recollect.model.wire import to_json, write_instant
+from recollect.store.port import Archive, Store
+
+FORMAT: Final = 1
+STANDARD: Final = "-"
+
+Progress = Callable[[str, int, int | None], None]
+
+
+def export_to(store: Store, caller: Caller, ask: Export, now: datetime, progress: Progress) -> Exported:
+    _refuse_itself(store, ask.path)
+    with store.archive() as archive, _replacing(ask.path) as file:
+        return _write(archive, file, _tenants(archive, caller, ask.all_tenants), ask.path, now, progress)
+
+
+def back_up(store: Store, caller: Caller, ask: Backup, now: datetime, progress: Progress) -> BackedUp:
+    """A copy of the database where it can copy itself, otherwise an export of every tenant."""
+    _refuse_itself(store, ask.path)
+    path = Path(ask.path)
+    with _beside(path) as partial:
+        if not store.backup(partial):
+            with store.archive() as archive, partial.open("w", encoding="utf-8") as file:
+                _write(archive, file, archive.tenants(), ask.path, now, progress)
+    return BackedUp(path=str(path), bytes=path.stat().st_size)
+
+
+def _refuse_itself(store: Store, path: str) -> None:
+    """A copy that took the place of the store, or of its log, would destroy what it copied."""
+    own = str(Path(store.location).resolve())
+    if str(Path(path).resolve()) in (own, f"{own}-wal", f"{own}-shm"):
+        raise Invalid([Fault("path", "is the store itself; choose another file")])
+
+
+def _tenants(archive: Archive, caller: Caller, everyone: bool) -> list[str]:
+    known = archive.tenants()
+    return known if everyone else [name for name in known if name in (caller.tenant, GLOBAL_TENANT)]
+
+
+def _write(
+    archive: Archive, file: IO[str], tenants: Sequence[str], path: str, now: datetime, progress: Progress
+) -> Exported:
+    total = sum(map(archive.count, tenants))
+    memories = versions = relations = 0
+    _line(file, {"recollect": FORMAT, "exported_at": write_instant(now), "memories": total})
+    for tenant in tenants:
+        _line(file, {"tenant": tenant, **archive.counters(tenant)._asdict()})
+        for dossier in archive.dossiers(tenant):
+            _line(file, {"tenant": tenant, "id": dossier.id, "versions": to_json(dossier.versions)})
+            memories, versions = memories + 1, versions + len(dossier.versions)
+            progress("exporting", memories, total)
+        for relation in archive.edges(tenant):
+            _line(file, {"tenant": tenant, "relation": to_json(relation)})
+            relations += 1
+    return Exported(path=path, memories=memories, versions=versions, relations=relations)
+
+
+def _line(file: IO[str], value: dict[str, Any]) -> None:
+    file.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+@contextmanager
+def _replacing(path: str) -> Iterator[IO[str]]:
+    if path == STANDARD:
+        yield sys.stdout
+    else:
+        with _beside(Path(path)) as partial, partial.open("w", encoding="utf-8") as file:
+            yield file
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A file that takes its place only when it is whole, so that a good one is never half overwritten."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        # Memories are private: nobody else on the machine reads the copy.
+        partial.touch(mode=0o600)
+        yield partial
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,51 @@
+"""HOW does a text become a row? Read the two tuples top to bottom: that is the whole write path.
+
+PREPARE runs first and holds no connection, so a step there may ask a model. COMMIT runs inside the one
+transaction in which the tenant has no other writer, so what it finds is still true when it writes.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from time import perf_counter
+from typing import Any, Final
+
+from recollect.model.answers import Note, Remembered
+from recollect.model.caller import Caller
+from recollect.model.requests import Remember
+from recollect.remember.check import check
+from recollect.remember.dedupe import dedupe
+from recollect.remember.draft import Draft
+from recollect.remember.save import save
+from recollect.remember.scrub import scrub
+from recollect.remember.supersede import supersede
+from recollect.store.port import Store, Writing
+
+PREPARE: Final[tuple[Callable[[Draft], Draft], ...]] = (check, scrub)
+COMMIT: Final[tuple[Callable[[Draft, Writing], Draft], ...]] = (dedupe, save, supersede)
+STEPS: Final[tuple[Callable[..., Draft], ...]] = (*PREPARE, *COMMIT)
+
+
+def run(caller: Caller, ask: Remember, store: Store, now: datetime) -> Remembered:
+    """Run each step; the answer comes after the commit."""
+    trace: list[Note] = []
+    draft = Draft(caller=caller, ask=ask, now=now)
+    for prepare in PREPARE:
+        draft = _timed(prepare, trace, draft)
+    with store.writing(caller, now, draft.home) as writing:
+        for commit in COMMIT:
+            draft = _timed(commit, trace, draft, writing)
+    return Remembered(
+        memory=draft.ready,
+        outcome=draft.outcome,
+        scrubbed=draft.scrubbed,
+        superseded=draft.superseded,
+        warnings=draft.warnings,
+        trace=tuple(trace),
+    )
+
+
+def _timed(step: Callable[..., Draft], trace: list[Note], *arguments: Any) -> Draft:
+    started = perf_counter()
+    draft = step(*arguments)
+    trace.append(Note(name=step.__name__, ms=(perf_counter() - started) * 1000))
+    return draft

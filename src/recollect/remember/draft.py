@@ -1,0 +1,39 @@
+"""WHAT does a save carry from step to step?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from recollect.model.caller import Caller
+from recollect.model.limits import GLOBAL_TENANT
+from recollect.model.memory import Change, Memory
+from recollect.model.requests import Remember
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A save on its way: what was asked, the memory it makes, and what was found out on the way."""
+
+    caller: Caller
+    ask: Remember
+    now: datetime
+    memory: Memory | None = None
+    outcome: Literal["created", "updated", "unchanged"] = "created"
+    duplicate: Memory | None = None
+    scrubbed: int = 0
+    superseded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def ready(self) -> Memory:
+        """The memory; every step after `check` may rely on it."""
+        assert self.memory is not None
+        return self.memory
+
+    @property
+    def home(self) -> str:
+        """The tenant that the row belongs to."""
+        return GLOBAL_TENANT if self.ready.scope == "global" else self.caller.tenant
+
+    def change(self, name: str) -> Change:
+        return Change(name, self.caller.user, self.caller.actor, self.now)

@@ -1,0 +1,116 @@
+"""HOW does a memory change, end, and join others? Each is one transaction."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from recollect.errors import Fault, Forbidden, Invalid, NotFound, VersionConflict
+from recollect.model import ids
+from recollect.model.answers import Forgotten, Related, Retired, Revised, Unrelated
+from recollect.model.caller import Caller
+from recollect.model.memory import Change, Memory, changed_fields
+from recollect.model.requests import Forget, Relate, Retire, Revise, Unrelate
+from recollect.model.unset import Unset
+from recollect.remember.check import given_values
+from recollect.remember.save import refuse_retired, with_derived
+from recollect.remember.scrub import scrub_memory
+from recollect.remember.supersede import end
+from recollect.store.port import Store, Writing
+
+
+def revise(caller: Caller, ask: Revise, store: Store, now: datetime) -> Revised:
+    with _writing(caller, ask.id, store, now) as writing:
+        before = writing.target(ask.id)
+        if ask.expected_version not in (None, before.version):
+            raise VersionConflict(before.id, ask.expected_version or 0, before.version)
+        refuse_retired(before)
+        changes = _revision(caller, ask, before)
+        after, scrubbed = scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
+        changed = changed_fields(before, after)
+        if not changed:
+            return Revised(memory=before, changed=(), scrubbed=scrubbed)
+        after = replace(after, updated_at=max(now, before.updated_at))
+        saved = writing.replace(before, after, _change("revise", caller, now))
+    return Revised(memory=saved, changed=changed, scrubbed=scrubbed)
+
+
+def _revision(caller: Caller, ask: Revise, before: Memory) -> dict[str, Any]:
+    changes = given_values(ask)
+    for name in ("conversation", "status", "status_reason"):
+        value = getattr(ask, name)
+        if not isinstance(value, Unset):
+            changes[name] = value
+    if "conversation" in changes and before.scope == "session":
+        raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
+    reviews = caller.is_admin or "memory.review" in caller.rules
+    if "status" in changes and before.status == "pending" and not reviews:
+        raise Forbidden(f"Memory {before.id} waits for review, which needs the rule memory.review.")
+    return changes
+
+
+def retire(caller: Caller, ask: Retire, store: Store, now: datetime) -> Retired:
+    with _writing(caller, ask.id, store, now) as writing:
+        memory = writing.target(ask.id)
+        if not memory.is_live:
+            return Retired(memory=memory, changed=False)
+        at = ask.at or max(now, memory.valid_from)
+        faults = list(_end_faults(ask.at, memory, now))
+        if faults:
+            raise Invalid(faults)
+        ended = end(writing, memory, "archived", at, ask.reason, _change("retire", caller, now))
+    return Retired(memory=ended, changed=True)
+
+
+def _end_faults(at: datetime | None, memory: Memory, now: datetime) -> Iterator[Fault]:
+    if at is not None and at > now:
+        yield Fault("at", f"must not be in the future (it is {now.isoformat()} now)")
+    if at is not None and at < memory.valid_from:
+        yield Fault("at", f"must not be before the memory became true ({memory.valid_from.isoformat()})")
+
+
+def forget(caller: Caller, ask: Forget, store: Store, now: datetime) -> Forgotten:
+    if caller.actor == "unattended":
+        raise Forbidden("An unattended run cannot erase a memory; retire it, or let a person do it.")
+    with _writing(caller, ask.id, store, now) as writing:
+        memory = writing.target(ask.id)
+        erased = writing.erase(memory, _change("forget", caller, now))
+    return Forgotten(id=memory.id, **erased._asdict())
+
+
+def relate(caller: Caller, ask: Relate, store: Store, now: datetime) -> Related:
+    with _writing(caller, ask.source, store, now) as writing:
+        source, target = _ends(writing, ask)
+        edge, created = writing.relate(source, ask.relation, target, _change("relate", caller, now))
+    return Related(relation=edge, created=created)
+
+
+def unrelate(caller: Caller, ask: Unrelate, store: Store, now: datetime) -> Unrelated:
+    with _writing(caller, ask.source, store, now) as writing:
+        source, target = _ends(writing, ask)
+        edge = writing.unrelate(source, ask.relation, target, _change("unrelate", caller, now))
+        if edge is None:
+            raise NotFound(f"No edge {source.id} {ask.relation} {target.id}. See `neighbours {source.id}`.")
+    return Unrelated(relation=edge)
+
+
+def _ends(writing: Writing, ask: Relate | Unrelate) -> tuple[Memory, Memory]:
+    """Both ends, or one answer for every way in which an end can be missing. The edge belongs to its source."""
+    source, target = writing.memory(ask.source), writing.memory(ask.target)
+    if source is None or target is None or source.tenant != target.tenant:
+        raise NotFound(
+            "One or both memories do not exist here. Both ends of a relation must be in one tenant."
+        )
+    return writing.target(source.id), target
+
+
+@contextmanager
+def _writing(caller: Caller, id: str, store: Store, now: datetime) -> Iterator[Writing]:
+    """A transaction in the tenant that an id lives in."""
+    with store.writing(caller, now, ids.address(id).tenant or caller.tenant) as writing:
+        yield writing
+
+
+def _change(name: str, caller: Caller, now: datetime) -> Change:
+    return Change(name, caller.user, caller.actor, now)
