@@ -1,0 +1,181 @@
+"""WHICH commands are there? Each request becomes a command: its fields are the arguments and options."""
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, Field
+from typing import Any, Final
+
+import click
+
+from recollect.errors import Fault, Invalid
+from recollect.model.requests import Request, request_fields
+from recollect.model.rules import Choice, Flag, Identifier, Instant, Json, Listing, OrNone, Rule, Whole
+from recollect.model.unset import UNSET
+from recollect.model.wire import to_json
+from recollect.service import Operation, Recollect
+from recollect.surfaces.cli import render
+
+COMMON: Final = (
+    click.Option(
+        ["--db"], help="A file, :memory:, or a PostgreSQL DSN; else RECOLLECT_DB, else the default file."
+    ),
+    click.Option(["--tenant"], help="Whose memories; else RECOLLECT_TENANT."),
+    click.Option(["--user"], help="Who you are; else RECOLLECT_USER."),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print the whole answer as JSON."),
+)
+_IN_CONVERSATION: Final = click.Option(
+    ["--in-conversation"], help="The conversation you speak in; else RECOLLECT_CONVERSATION."
+)
+# How a field that holds several values is called when one of them is given.
+_SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
+_STANDARD: Final = "-"
+# More digits than any limit has; the rule refuses the number all the same.
+_NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
+
+
+def operation_command(operation: Operation) -> click.Command:
+    """The command of an operation."""
+    asked = request_fields(operation.request)
+    parameters: list[click.Parameter] = [_parameter(each) for each in asked]
+    return click.Command(
+        operation.name.rstrip("_"),
+        params=[*parameters, _IN_CONVERSATION, *COMMON],
+        help=operation.request.__doc__,
+        short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
+        callback=click.pass_context(_runner(operation)),
+    )
+
+
+def config_command() -> click.Command:
+    """The settings in force and where each comes from; the only command that opens no store."""
+
+    def run(context: click.Context, **given: Any) -> None:
+        from recollect.config import load
+
+        common = _common(context, given)
+        settings = load(**{name: common[name] for name in ("db", "tenant", "user")}).settings
+        _print(settings, as_json=common["as_json"])
+
+    return click.Command(
+        "config",
+        params=list(COMMON),
+        help="Show the settings in force and where each comes from.",
+        callback=click.pass_context(run),
+    )
+
+
+def _parameter(each: Field[Any]) -> click.Parameter:
+    rule, told = each.metadata["rule"], each.metadata["help"]
+    if not each.kw_only:
+        return click.Argument([each.name], metavar=each.name.upper(), required=each.default is MISSING)
+    kind = rule.rule if isinstance(rule, OrNone) else rule
+    name = each.name.replace("_", "-")
+    if isinstance(kind, Flag):
+        return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
+    if isinstance(kind, Listing):
+        one = _SINGULAR.get(each.name, each.name.removesuffix("s"))
+        return click.Option(
+            [f"--{one}", each.name],
+            multiple=True,
+            help=f"{told} May be repeated.",
+            metavar=_metavar(kind.each),
+        )
+    shown = None if each.default in (UNSET, None, MISSING) else str(each.default)
+    return click.Option(
+        [f"--{name}", each.name], default=None, help=told, metavar=_metavar(kind), show_default=shown or False
+    )
+
+
+def _metavar(rule: Rule) -> str:
+    if isinstance(rule, Choice):
+        return "|".join(rule.options)
+    names: dict[type, str] = {Whole: "NUMBER", Instant: "TIME", Json: "JSON", Identifier: "ID"}
+    return names.get(type(rule), "TEXT")
+
+
+def _runner(operation: Operation) -> Callable[..., None]:
+    def run(context: click.Context, **given: Any) -> None:
+        common = _common(context, given)
+        request = _request(operation.request, given)
+        with _door(common) as door:
+            answer = operation.method(door, request)
+        _print(answer, as_json=common["as_json"])
+        if render.is_bad_news(answer):
+            context.exit(1)
+
+    return run
+
+
+def _common(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Options that stand before or after the command; the one after it wins."""
+    before = context.obj or {}
+    names = (*(option.name for option in COMMON), _IN_CONVERSATION.name)
+    return {str(name): given.pop(str(name), None) or before.get(name) for name in names}
+
+
+def _request(kind: type[Request], given: dict[str, Any]) -> Request:
+    values = {}
+    for each in request_fields(kind):
+        value = given[each.name]
+        if value is not None and value != ():
+            values[each.name] = _read(value, each.metadata["rule"])
+    if values.get("content") == _STANDARD:
+        values["content"] = _standard_input()
+    return kind(**values)
+
+
+def _standard_input() -> str:
+    """All of it, without the line break that `echo` puts at the end."""
+    try:
+        return sys.stdin.read().removesuffix("\n")
+    except UnicodeDecodeError as problem:
+        reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
+        raise Invalid([Fault("content", reason)]) from None
+
+
+def _read(value: Any, rule: Rule) -> Any:
+    """What a text on the command line stands for. What cannot be read is left for the rule to refuse."""
+    if isinstance(rule, OrNone):
+        return None if value == "" else _read(value, rule.rule)
+    if isinstance(rule, Listing):
+        closed = isinstance(rule.each, Choice | Identifier)
+        return [part for item in value for part in (item.split(",") if closed else [item]) if part]
+    if isinstance(rule, Whole):
+        return int(value) if _NUMBER.fullmatch(value) else value
+    if isinstance(rule, Json):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+@contextmanager
+def _door(common: dict[str, Any]) -> Iterator[Recollect]:
+    # Here, not above: `recollect --help` must not wait for the database library.
+    from recollect.app import connect, local_caller
+    from recollect.config import load
+
+    config = load(
+        db=common["db"],
+        tenant=common["tenant"],
+        user=common["user"],
+        conversation=common["in_conversation"],
+    )
+    with (
+        render.progress() as report,
+        connect(config.db, caller=local_caller(config), progress=report) as door,
+    ):
+        yield door
+
+
+def _print(answer: Any, *, as_json: bool) -> None:
+    if as_json:
+        # An export to standard output is already there; the report must not end up in it.
+        beside = getattr(answer, "path", None) == _STANDARD
+        click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2), err=beside)
+    else:
+        render.show(answer)

@@ -1,0 +1,340 @@
+"""HOW does an answer look in a shell? Tables and colour on a terminal, plain lines elsewhere; one place decides."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import singledispatch
+from typing import Any, Final
+
+import click
+
+from recollect.config import Setting
+from recollect.model import answers
+from recollect.model.memory import Memory, Relation
+
+# Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_EXCERPT: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings."""
+
+    headings: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Table | str
+
+
+def show(answer: Any) -> None:
+    """Print an answer for a person, or for the program that reads our output."""
+    for part in parts_of(answer):
+        if isinstance(part, str):
+            click.echo(_safe(part))
+        elif sys.stdout.isatty():
+            _show_table(part)
+        else:
+            for row in part.rows:
+                click.echo("  ".join(_safe(cell).replace("\n", " ") for cell in row if cell))
+
+
+def is_bad_news(answer: Any) -> bool:
+    """Whether a program that only sees the exit code must be told that something is wrong."""
+    return isinstance(answer, answers.Examined) and not answer.healthy
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int | None], None]]:
+    """A bar while a person waits; silence where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+def _show_table(table: Table) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(*table.headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in table.rows:
+        drawn.add_row(*(Text(_safe(cell)) for cell in row))
+    Console().print(drawn)
+
+
+def _safe(text: str) -> str:
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.strftime("%Y-%m-%d") if moment else ""
+
+
+def _minute(moment: datetime | None) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S") if moment else ""
+
+
+def _many(number: int, one: str, several: str | None = None) -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def _memories(number: int) -> str:
+    return _many(number, "memory", "memories")
+
+
+@singledispatch
+def parts_of(answer: Any) -> Iterator[Part]:
+    """What is shown of an answer, top to bottom."""
+    raise TypeError(f"no way to show {type(answer).__name__}")
+
+
+@parts_of.register
+def _(answer: answers.Remembered) -> Iterator[Part]:
+    verb = {"created": "Remembered", "updated": "Updated", "unchanged": "Already known as"}[answer.outcome]
+    yield f"{verb} #{answer.memory.id}  {answer.memory.title}"
+    if answer.memory.status == "pending":
+        yield "It waits for review; until then recall and browse leave it out."
+    if answer.scrubbed:
+        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+    if answer.superseded:
+        yield "Superseded: " + ", ".join(f"#{id}" for id in answer.superseded)
+    yield from answer.warnings
+
+
+@parts_of.register
+def _(answer: answers.Recalled) -> Iterator[Part]:
+    if not answer.hits:
+        yield "Nothing found."
+    for hit in answer.hits:
+        memory = hit.memory
+        marks = "".join(f"  [{mark}]" for mark in _marks(memory))
+        yield f"#{memory.id}  [{memory.kind}]  {memory.title}  ({hit.score:.2f}){marks}"
+        if not memory.title.startswith(memory.content.strip()[: len(memory.title)]):
+            yield "    " + _excerpt(memory.content)
+        if answer.trace:
+            boosts = "".join(f", {name} x{factor}" for name, factor in hit.why.boosts)
+            yield f"    words {hit.why.lexical:.2f} ({', '.join(hit.why.terms)}){boosts}"
+    yield from (f"Skipped {reason}" for reason in answer.degraded)
+    yield from answer.warnings
+    if answer.trace:
+        rows = [
+            (note.name, f"{note.ms:.2f} ms", str(note.candidates), note.failed or "") for note in answer.trace
+        ]
+        yield Table(("layer", "time", "candidates", "skipped because"), rows)
+
+
+def _marks(memory: Memory) -> Iterator[str]:
+    if memory.status != "active":
+        yield f"{memory.status} {_day(memory.valid_to)}".strip()
+    if memory.conversation:
+        yield "conversation"
+
+
+def _excerpt(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
+
+
+@parts_of.register
+def _(answer: answers.Shown) -> Iterator[Part]:
+    memory = answer.memory
+    yield f"#{memory.id}  {memory.title}"
+    yield Table(("field", "value"), list(_fields(memory)))
+    yield memory.content
+    if answer.edges:
+        yield _edges(answer.edges)
+
+
+def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
+    until = _minute(memory.valid_to) or "now"
+    reason = f" ({memory.status_reason})" if memory.status_reason else ""
+    room = next(filter(None, (memory.persona, memory.system)), "")
+    shown = {
+        "kind": f"{memory.kind} ({memory.dimension})",
+        "hint": memory.hint,
+        "tags": ", ".join(memory.tags),
+        "about": ", ".join(memory.entities),
+        "category": memory.category,
+        "confidence": memory.confidence,
+        "source": memory.source,
+        "scope": f"{memory.scope} {room}".strip(),
+        "owner": f"{memory.owner} ({memory.origin})",
+        "conversation": memory.conversation,
+        "true": f"{_minute(memory.valid_from)} to {until}",
+        "verified": _minute(memory.verified_at),
+        "status": memory.status + reason,
+        "version": f"{memory.version}, updated {_minute(memory.updated_at)}",
+    }
+    yield from ((name, value) for name, value in shown.items() if value)
+
+
+@parts_of.register
+def _(answer: answers.Browsed) -> Iterator[Part]:
+    if not answer.memories:
+        yield "Nothing here."
+        return
+    rows = [
+        (
+            f"#{each.id}",
+            each.kind,
+            _minute(each.updated_at),
+            each.title,
+            ", ".join(each.tags),
+            " ".join(_marks(each)),
+        )
+        for each in answer.memories
+    ]
+    yield Table(("id", "kind", "updated", "title", "tags", ""), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
+
+
+@parts_of.register
+def _(answer: answers.Revised) -> Iterator[Part]:
+    what = ", ".join(answer.changed)
+    yield (
+        f"Revised #{answer.memory.id} ({what}), now version {answer.memory.version}."
+        if what
+        else "Nothing to change."
+    )
+
+
+@parts_of.register
+def _(answer: answers.Retired) -> Iterator[Part]:
+    done = "Retired" if answer.changed else "Nothing changed: already retired"
+    yield f"{done} #{answer.memory.id}, true until {_minute(answer.memory.valid_to)}. It stays readable in the past."
+
+
+@parts_of.register
+def _(answer: answers.Forgotten) -> Iterator[Part]:
+    yield (
+        f"Erased #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
+        f"and {_many(answer.references, 'reference')} to it."
+    )
+
+
+@parts_of.register
+def _(answer: answers.Related) -> Iterator[Part]:
+    yield f"{'Related' if answer.created else 'Already related'}: {_arrow(answer.relation)}"
+
+
+@parts_of.register
+def _(answer: answers.Unrelated) -> Iterator[Part]:
+    yield f"No longer related: {_arrow(answer.relation)}"
+
+
+def _arrow(relation: Relation) -> str:
+    return f"#{relation.source} --[{relation.relation}]--> #{relation.target}"
+
+
+@parts_of.register
+def _(answer: answers.Neighbourhood) -> Iterator[Part]:
+    yield f"#{answer.center.id}  {answer.center.title}"
+    if answer.edges:
+        yield _edges(answer.edges)
+    else:
+        yield "No relations."
+    if answer.truncated:
+        yield "There are more; raise --limit."
+
+
+def _edges(edges: Sequence[answers.Edge]) -> Table:
+    rows = [(_arrow(edge.relation), edge.memory.title, edge.memory.status, str(edge.hop)) for edge in edges]
+    return Table(("relation", "memory", "status", "steps"), rows)
+
+
+@parts_of.register
+def _(answer: answers.Told) -> Iterator[Part]:
+    rows = [
+        (
+            str(each.number),
+            _minute(each.at),
+            each.change,
+            f"{each.by} ({each.origin})",
+            ", ".join(each.changed),
+            each.memory.title,
+        )
+        for each in answer.versions
+    ]
+    yield Table(("version", "at", "change", "by", "changed", "title"), rows)
+
+
+@parts_of.register
+def _(answer: answers.Compared) -> Iterator[Part]:
+    yield f"From {_minute(answer.since)} to {_minute(answer.until)}:"
+    signs = {"added": "+", "revised": "~", "retired": "-"}
+    rows: list[tuple[str, ...]] = [
+        (signs[each.change], f"#{each.id}", each.change, each.after.title, ", ".join(each.changed))
+        for each in answer.memories
+    ]
+    rows += [("+", "", "related", _arrow(edge), "") for edge in answer.related]
+    rows += [("-", "", "unrelated", _arrow(edge), "") for edge in answer.unrelated]
+    if rows:
+        yield Table(("", "id", "change", "memory", "fields"), rows)
+    else:
+        yield "Nothing changed."
+
+
+@parts_of.register
+def _(answer: answers.Exported) -> Iterator[Part]:
+    if answer.path != "-":
+        yield (
+            f"Exported {_memories(answer.memories)} with {_many(answer.versions, 'version')} "
+            f"and {_many(answer.relations, 'relation')} to {answer.path}."
+        )
+
+
+@parts_of.register
+def _(answer: answers.Imported) -> Iterator[Part]:
+    yield (
+        f"Imported {_memories(answer.added)} and {_many(answer.relations, 'relation')}; "
+        f"{answer.unchanged} were here already."
+    )
+    if answer.conflicts:
+        yield f"Left alone, since these ids hold something else here: {', '.join(answer.conflicts)}"
+
+
+@parts_of.register
+def _(answer: answers.BackedUp) -> Iterator[Part]:
+    yield f"Copied the store to {answer.path} ({answer.bytes:,} bytes)."
+
+
+@parts_of.register
+def _(answer: answers.Examined) -> Iterator[Part]:
+    if answer.healthy:
+        yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
+        return
+    yield f"{_many(len(answer.problems), 'problem')} in {_memories(answer.memories)}:"
+    rows = [(each.check, each.where, each.detail, each.cure) for each in answer.problems]
+    yield Table(("check", "where", "what", "cure"), rows)
+
+
+@parts_of.register
+def _(answer: answers.Reindexed) -> Iterator[Part]:
+    yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
+
+
+@parts_of.register
+def _(answer: tuple) -> Iterator[Part]:  # type: ignore[type-arg]
+    settings: Sequence[Setting] = answer
+    rows = [(each.name, each.value or "", each.origin, each.help) for each in settings]
+    yield Table(("setting", "value", "from", "what it is"), rows)
