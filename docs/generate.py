@@ -1,0 +1,249 @@
+"""WHAT can be asked, set and expected? Writes docs/reference.md from the code itself; `make docs` runs it.
+
+Nothing here is typed twice: operations, fields, limits, lists, exit codes, settings, steps and layers are read
+off the values that the program uses, so the page is out of date only until someone runs this again.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import MISSING, Field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from recollect import config, errors
+from recollect.model import limits, rules
+from recollect.model.requests import request_fields
+from recollect.model.unset import Unset
+from recollect.recall import LAYERS
+from recollect.remember import COMMIT, PREPARE
+from recollect.service import OPERATIONS, Operation
+from recollect.surfaces.cli import EXIT_CODES
+from recollect.surfaces.cli.commands import operation_command
+
+PAGE = Path(__file__).with_name("reference.md")
+
+HEAD = """\
+# Reference
+
+Every operation with its fields, every limit and closed list, every exit code and setting, and the steps and layers
+that a save and a question pass through. This page is written by `make docs` from the code; a test fails when it is
+out of date. For a walk through, read the [guide](guide.md); for the words, the [glossary](glossary.md).
+"""
+
+# What each setting falls back to, in words: the values differ from machine to machine.
+DEFAULTS = {
+    "db": "`recollect.db` in the user's data folder",
+    "tenant": "`default`",
+    "user": "the login name",
+    "conversation": "none",
+}
+
+LISTS = (
+    ("kind", limits.KINDS, limits.DEFAULT_KIND),
+    ("dimension", limits.DIMENSIONS, "by kind, see below"),
+    ("scope", limits.SCOPES, limits.DEFAULT_SCOPE),
+    ("status", limits.STATUSES, "active"),
+    ("relation", limits.RELATIONS, ""),
+    ("confidence", limits.CONFIDENCES, limits.DEFAULT_CONFIDENCE),
+    ("origin", limits.ORIGINS, "the caller's actor"),
+    ("actor", limits.ACTORS, "person"),
+    ("rule", limits.RULES, ""),
+)
+
+
+def page() -> str:
+    """The whole page."""
+    parts = [HEAD, *operations(), *limits_and_lists(), *exit_codes(), *settings(), *steps(), *layers()]
+    return "\n".join(parts)
+
+
+def operations() -> Iterator[str]:
+    yield "## Operations\n"
+    yield (
+        "Each is a method of `Recollect`, of `AsyncRecollect` and a command of `recollect`. Fields without a default "
+        "must be given; `Recollect` takes the first ones by position.\n"
+    )
+    yield table(
+        ("operation", "effect", "needs"),
+        [(_link(each), each.effect, f"`{each.rule}`") for each in OPERATIONS],
+    )
+    for each in OPERATIONS:
+        yield f"### {_command(each)}\n"
+        yield _paragraphs(each.request.__doc__ or "") + "\n"
+        fields = request_fields(each.request)
+        if fields:
+            options = {parameter.name: _option(parameter) for parameter in operation_command(each).params}
+            rows = [
+                (f"`{field.name}`", options[field.name], _default(field), _rule(field), _help(field))
+                for field in fields
+            ]
+            yield table(("field", "command line", "default", "takes", "meaning"), rows)
+
+
+def limits_and_lists() -> Iterator[str]:
+    yield "## Limits\n"
+    numbers = [
+        (name, value) for name, value in vars(limits).items() if name.isupper() and isinstance(value, int)
+    ]
+    yield table(
+        ("limit", "value"), [(name.lower().replace("_", " "), f"{value:,}") for name, value in numbers]
+    )
+    yield "## Closed lists\n"
+    yield table(
+        ("list", "values", "default"), [(name, _several(values), default) for name, values, default in LISTS]
+    )
+    yield f"`{next(iter(limits.SCOPE_ALIASES))}` is another word for the scope `tenant`.\n"
+    yield "### The dimension of each kind\n"
+    yield table(("kind", "dimension"), list(limits.DIMENSION_OF.items()))
+
+
+def exit_codes() -> Iterator[str]:
+    yield "## Exit codes\n"
+    rows = [("0", "", "Done.")]
+    rows += [
+        (str(code), f"`{kind.__name__}`", kind.__doc__ or "")
+        for kind, code in sorted(EXIT_CODES, key=_second)
+    ]
+    rows.append(("130", "", "Stopped by the person at the keyboard."))
+    yield table(("code", "error", "meaning"), rows)
+    yield "`recollect doctor` also leaves with 1 when it finds problems.\n"
+    yield "### Errors\n"
+    yield "The same errors in Python, from `recollect.errors`:\n"
+    kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+    yield table(("error", "is a", "meaning"), [_error(kind) for kind in kinds])
+
+
+def settings() -> Iterator[str]:
+    yield "## Settings\n"
+    yield (
+        "What is given on the spot wins over the environment, that over the config file, that over the default. "
+        "`recollect config` shows what is in force and where it comes from; `RECOLLECT_CONFIG` names another file.\n"
+    )
+    options = {"conversation": "--in-conversation"}
+    rows = [
+        (
+            f"`{each.name}`",
+            f"`RECOLLECT_{each.name.upper()}`",
+            f"`{options.get(each.name, '--' + each.name)}`",
+            DEFAULTS[each.name],
+            each.help,
+        )
+        for each in config.load({"RECOLLECT_CONFIG": os.devnull}).settings
+    ]
+    yield table(("setting", "environment", "option", "default", "meaning"), rows)
+
+
+def steps() -> Iterator[str]:
+    yield "## Steps of a save\n"
+    yield "`remember` runs these in this order; those of the transaction see no other writer of the tenant.\n"
+    rows = [(f"`{each.__name__}`", "before", _question(each)) for each in PREPARE]
+    rows += [(f"`{each.__name__}`", "inside", _question(each)) for each in COMMIT]
+    yield table(("step", "transaction", "question"), rows)
+
+
+def layers() -> Iterator[str]:
+    yield "## Layers of a question\n"
+    yield "`recall` runs these in this order; `explain` shows what each did.\n"
+    yield table(("layer", "question"), [(f"`{each.__name__}`", _question(each)) for each in LAYERS])
+
+
+def table(headings: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [headings, ["---" for _ in headings], *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;")
+
+
+def _command(operation: Operation) -> str:
+    return operation.name.rstrip("_")
+
+
+def _link(operation: Operation) -> str:
+    return f"[`{_command(operation)}`](#{_command(operation)})"
+
+
+def _paragraphs(text: str) -> str:
+    return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
+
+
+def _option(parameter: click.Parameter) -> str:
+    return f"`{parameter.opts[0] if isinstance(parameter, click.Option) else parameter.metavar}`"
+
+
+def _help(field: Field[Any]) -> str:
+    return str(field.metadata["help"])
+
+
+def _default(field: Field[Any]) -> str:
+    if field.default is MISSING:
+        return "required"
+    if isinstance(field.default, Unset) or field.default in (None, ()):
+        return ""
+    return f"`{str(field.default).lower() if isinstance(field.default, bool) else field.default}`"
+
+
+def _rule(field: Field[Any]) -> str:
+    return describe(field.metadata["rule"])
+
+
+def describe(rule: rules.Rule) -> str:
+    """What a field takes, in words."""
+    match rule:
+        case rules.OrNone(inner):
+            return f"{describe(inner)}, or nothing"
+        case rules.Listing():
+            return f"up to {rule.at_most}, each {describe(rule.each)}"
+        case rules.Choice(options):
+            known = {values: name for name, values, _ in LISTS}
+            return (
+                f"a [{known[options]}](#closed-lists)" if options in known else "one of " + _several(options)
+            )
+        case rules.Whole():
+            return f"a whole number, {rule.at_least} to {rule.at_most:,}"
+        case rules.Text():
+            return _describe_text(rule)
+        case rules.Json(text_too):
+            return "a JSON object" + (" or a text" if text_too else "")
+    return {
+        rules.Identifier: "an id",
+        rules.Instant: "a time",
+        rules.Flag: "true or false",
+        rules.Reference: "a reference",
+    }[type(rule)]
+
+
+def _describe_text(rule: rules.Text) -> str:
+    most = f"{rule.at_most:,} characters" if rule.at_most else ""
+    if rule.at_most_bytes:
+        most = f"{rule.at_most_bytes:,} bytes of UTF-8"
+    parts = ["a line" if rule.line else "a text"]
+    if most:
+        parts.append(f"of 1 to {most}" if rule.at_least else f"of up to {most}")
+    return " ".join(parts)
+
+
+def _several(values: Iterable[str]) -> str:
+    return ", ".join(f"`{value}`" for value in values)
+
+
+def _second(pair: tuple[Any, int]) -> int:
+    return pair[1]
+
+
+def _error(kind: type[Exception]) -> tuple[str, str, str]:
+    return f"`{kind.__name__}`", f"`{kind.__bases__[0].__name__}`", kind.__doc__ or ""
+
+
+def _question(function: Callable[..., Any]) -> str:
+    """The first line of the module that a step or layer lives in: the question it answers."""
+    return (sys.modules[function.__module__].__doc__ or "").splitlines()[0]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"Wrote {PAGE}")
