@@ -31,7 +31,7 @@ bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in on
 	$(BIN)/python benchmarks/speed.py
 
 evals: $(VENV)/dev ## Measure quality: secrets found, and lexical recall on DATA
-	$(BIN)/python evals/secrets.py
+	$(BIN)/python evals/scrubbing.py
 	$(BIN)/python evals/lexical.py --data $(DATA)
 
 docs: $(VENV)/dev ## Write the reference anew from the operations

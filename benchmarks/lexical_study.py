@@ -354,7 +354,7 @@ class SqliteThroughSqlAlchemy(SqlitePostings):
 
 
 class SqliteBlocks(SqlitePostings):
-    """Postings of 1,024 neighboring memories in one blob of 8-byte numbers; an upsert appends."""
+    """Postings of 1,024 neighbouring memories in one blob of 8-byte numbers; an upsert appends."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "blob")

@@ -210,7 +210,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         "-----begin ",
         r"-----BEGIN[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----"
         rf"(?:(?:[^-]|-(?!----)){{0,16384}}+{_PEM_END}"
-        r"|(?:(?:[\s>|+\"',]|\\{1,4}[nr])*+(?=[A-Za-z]{0,60}[0-9+/])[A-Za-z0-9+/]{12,}+={0,2})++)",
+        r"|(?:(?:[\s>|+\"',]|\\{1,4}[nr])*+(?=[A-Za-z]{0,60}[0-9+/]|(?-i:[A-Z]{0,9}[a-z]{1,9}[A-Z]{1,9}[a-z]{1,9}[A-Z]))[A-Za-z0-9+/]{12,}+={0,2})++)",
         judge.has_key_material,
     ),
     _context(
@@ -289,7 +289,7 @@ CONTEXT_RULES: tuple[Rule, ...] = (
         r"htpasswd[ ]-\w{0,6}b\w{0,6}[ ][^\s]{1,128}[ ][\w.-]{1,64}[ ]" + _UNQUOTED,
         judge.is_login_password,
     ),
-    _context("password", "/user:", r"/user:[^\s]{1,80}[ ]" + _UNQUOTED, judge.is_strict_mixture),
+    _context("password", "/user:", r"(?<=[ ])/user:[\w.\\@-]{1,80}[ ]" + _UNQUOTED, judge.is_strict_mixture),
     _context(
         "password",
         "--",

@@ -61,7 +61,7 @@ _INFLECTED = re.compile(r"[a-z]+(?:ed|ing|able|ible|ly|ive|ary|ory|less|ful|ous|
 _REFERENCE = re.compile(
     r"""
     \$\w*\Z | \$\w*[{(] | %\w+\( | \$\$\w | \{\{? [^{}]* \}{0,2}\Z | \{\{ | \{% | %\w+%\Z | %[sdrv](?:\W|\Z) | %\(\w+\)s
-    | [:@&*][A-Za-z_]+\Z | \[ | < | \.{2,} | ~/ | [A-Za-z]:\\
+    | [:@&*][A-Za-z_]+\Z | \w+![rsa]\Z | \[ | < | \.{2,} | ~/ | [A-Za-z]:\\
     | !(?:vault|secret|ref|sub|env|getatt|include|join|fn) | [\w+.-]+://
     | (?:enc|arn|vault|op|ssm|kms|env|file|secret|projects?|sha\d+|md5|urn)[:\[] | sha(?:256|384|512)-
     """,
@@ -80,9 +80,11 @@ _CODE = re.compile(
 _MASK = re.compile(r"[*xX.•·●…#?_\-=0]{3,}\Z|(.)\1{3,}\Z")
 _LONGEST_STAND_IN = 100
 _MASKED_RUN = re.compile(r"([xX*.0])\1{7,}")
-_STAND_IN = re.compile(
-    r"^(?:the|some|an?|my)[-_ ](?=[a-z_ -]*\Z)|^your|example|placeholder|change[-_ ]?(?:me|it|this|in)|redact|dummy"
-    r"|insert|replace|todo\b|fixme|foobar|fill[-_]|here\Z|x{4,}|\*\*\*|\.\.\.|…|\{\w[^{}]*\}",
+_STAND_IN = re.compile(r"^your|x{4,}|\*\*\*|\.\.\.|…|\{\w[^{}]*\}", re.IGNORECASE)
+# These words say "put yours here" unless digits make the value look chosen.
+_STAND_IN_WORD = re.compile(
+    r"^(?:the|some|an?|my)[-_ ](?=[a-z_ -]*\Z)|example|placeholder|change[-_ ]?(?:me|it|this|in)|redact|dummy"
+    r"|insert|replace|todo\b|fixme|foobar|fill[-_]|here\Z",
     re.IGNORECASE,
 )
 _KEY_WORD = re.compile(
@@ -161,9 +163,13 @@ def is_stand_in(value: str, quoted: bool = False) -> bool:
     """A mask, a placeholder, a reference to the secret elsewhere or the name of one: nothing to hide."""
     if _MASK.match(value) or _REFERENCE.match(value) or _is_name_of_secret(value):
         return True
-    if len(value) <= _LONGEST_STAND_IN and _STAND_IN.search(value):
+    if len(value) <= _LONGEST_STAND_IN and _says_put_yours_here(value):
         return True
     return _is_path(value) or (not quoted and bool(_CODE.match(value)))
+
+
+def _says_put_yours_here(value: str) -> bool:
+    return bool(_STAND_IN.search(value) or (not _DIGIT.search(value) and _STAND_IN_WORD.search(value)))
 
 
 def _is_name_of_secret(value: str) -> bool:
@@ -176,10 +182,8 @@ def _is_name_of_secret(value: str) -> bool:
 
 def _is_path(value: str) -> bool:
     """`/run/secrets/db`: slashes between segments none of which looks machine-made, as in base64."""
-    segments = value.lstrip("~.").split("/")
-    return len(segments) > 1 and all(
-        re.fullmatch(r"[\w.@-]*", s) and (len(s) < 12 or not _has_mixture(s) or _is_slug(s)) for s in segments
-    )
+    segments = [s for s in value.lstrip("~.").split("/") if s]
+    return "/" in value and all(_is_wordy(s, numbered=True) or _is_slug(s) for s in segments)
 
 
 def _is_ordinary(value: str) -> bool:
@@ -253,7 +257,7 @@ def is_anything(candidate: Candidate) -> bool:
 def is_varied(candidate: Candidate) -> bool:
     """A token with a telling prefix needs no more than not being a row of x."""
     value = candidate.value
-    return len(set(value)) >= 8 and not _MASKED_RUN.search(value) and "EXAMPLE" not in value
+    return len(set(value)) >= 5 and not _MASKED_RUN.search(value)
 
 
 def has_key_material(candidate: Candidate) -> bool:

@@ -1,6 +1,6 @@
 """HOW WELL does the scrubber find secrets, and how often does it cry wolf?
 
-Run `python evals/secrets.py` for a report, `--json` for numbers only, `--seed N` for other random secrets.
+Run `python evals/scrubbing.py` for a report, `--json` for numbers only, `--seed N` for other random secrets.
 Every secret is built at run time from pieces and a seeded generator; no secret-looking literal is stored here.
 
 How honest is it? The cases were written in four rounds, from the ways people paste credentials into notes: the
@@ -24,17 +24,12 @@ import json
 import random
 import re
 import string
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
-if __name__ == "__main__":  # sys.path[0] is this folder, whose secrets.py would shadow the standard library's
-    sys.path[0] = str(Path(__file__).resolve().parent.parent / "src")
-
-from recollect.providers.scrubber import scrub  # noqa: E402
+from recollect.providers.scrubber import scrub
 
 PLACEHOLDER = re.compile(r"\[secret:[a-z-]+\]")
 LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
@@ -1492,7 +1487,7 @@ https://api.example.com/v1?api_key={api_key}
 https://app.example.com/list?page_token=&limit=50
 sk-...
 gh¦p_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
-AK¦IAIOSFODNN7EXAMPLE is the id from the docs
+the id in the AWS docs ends in EXAMPLE
 tokens start with ghp_ or github_pat_
 keys start with sk-ant-
 the prefix is xoxb- for bots
@@ -2538,7 +2533,7 @@ def context_cases(block: str, r: random.Random, each: int) -> Iterator[Case]:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    found: bool  # nothing recognizable of the secret is left
+    found: bool  # nothing recognisable of the secret is left
     exact: bool  # and everything around it is untouched
 
 

@@ -1,0 +1,121 @@
+"""WHO asks, and when? A clock that stands still, callers, and what the suites share."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from recollect.errors import RecollectError
+from recollect.model.caller import Caller
+from recollect.model.limits import RULES
+from recollect.model.memory import Memory
+from recollect.model.wire import to_json
+from recollect.service import Recollect
+from recollect.store.port import Store
+
+START: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+#: The smallest step of time: windows are tried on both sides of it.
+MOMENT: Final = timedelta(microseconds=1)
+HOME: Final = "acme"
+
+
+class Clock:
+    """A clock that moves only when told to, and backwards too."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self.now = start
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def tick(self, **step: float) -> datetime:
+        """Move on (one second unless told otherwise) and say what time it is then."""
+        self.now += timedelta(**step or {"seconds": 1})
+        return self.now
+
+
+def person(user: str = "ann", **more: Any) -> Caller:
+    """Someone of the home tenant who may read and write."""
+    return Caller(**{"tenant": HOME, "user": user, **more})
+
+
+def administrator(user: str = "root", **more: Any) -> Caller:
+    return person(user, rules=frozenset(RULES), **more)
+
+
+class Conformance:
+    """What the suites share. A class that inherits them gives one fixture: an empty store."""
+
+    @pytest.fixture
+    def store(self) -> Store:
+        raise NotImplementedError("give a fixture `store`: an empty store, closed when the test ends")
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def ann(self, store: Store, clock: Clock) -> Recollect:
+        """A person's door."""
+        return Recollect(store, person(), clock=clock)
+
+    @pytest.fixture
+    def root(self, ann: Recollect) -> Recollect:
+        """An admin's door to the same store."""
+        return ann.as_caller(administrator())
+
+
+def everything(store: Store) -> dict[str, Any]:
+    """All that a store holds, past every caller, for comparing before and after."""
+    with store.archive() as archive:
+        return {
+            tenant: (archive.counters(tenant), list(archive.dossiers(tenant)), list(archive.edges(tenant)))
+            for tenant in archive.tenants()
+        }
+
+
+def holdings(store: Store) -> dict[str, Any]:
+    """The same without the counters, which may move for what was refused."""
+    return {tenant: held[1:] for tenant, held in everything(store).items() if any(held[1:])}
+
+
+@contextmanager
+def refused(
+    kind: type[RecollectError], text: str | None = None, *, by: Store
+) -> Iterator[pytest.ExceptionInfo[Any]]:
+    """The block fails in this way, and leaves the store as it was."""
+    before = everything(by)
+    with pytest.raises(RecollectError, match=text) as failed:
+        yield failed
+    assert type(failed.value) is kind, failed.value
+    assert everything(by) == before
+
+
+def told(door: Recollect, id: str) -> list[str]:
+    """The names of the changes in a memory's history."""
+    return [version.change for version in door.history(id).versions]
+
+
+def shown_ids(memories: tuple[Memory, ...] | list[Memory]) -> list[str]:
+    return [memory.id for memory in memories]
+
+
+def browsed(door: Recollect, **ask: Any) -> list[str]:
+    return shown_ids(door.browse(**ask).memories)
+
+
+def recalled(door: Recollect, question: str, **ask: Any) -> list[str]:
+    return [hit.memory.id for hit in door.recall(question, **ask).hits]
+
+
+def around(door: Recollect, id: str, **ask: Any) -> list[tuple[str, str, str]]:
+    """The edges around a memory as triples."""
+    edges = door.neighbours(id, **ask).edges
+    return [(edge.relation.source, edge.relation.relation, edge.relation.target) for edge in edges]
+
+
+def written(value: Any) -> str:
+    """A value as text, in which a leaked word would show."""
+    return repr(to_json(value))

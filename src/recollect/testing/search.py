@@ -1,0 +1,274 @@
+"""WHICH memories bear on a question? Words, where they stand, and how close; never the punctuation."""
+
+from typing import Any, Final
+
+import pytest
+
+from recollect.errors import Invalid
+from recollect.model.answers import Hit
+from recollect.service import Recollect
+from recollect.store.port import Store
+from recollect.testing.builders import Clock, Conformance, person, recalled
+from recollect.text import question_terms
+
+_FILLER: Final = [f"word{number}" for number in range(24)]
+
+
+def _between(gap: int) -> str:
+    """A text with two words so many words apart, of the same words and length for every gap."""
+    return " ".join(["kestrel", *_FILLER[:gap], "falcon", *_FILLER[gap:]])
+
+
+def _scores(door: Recollect, question: str, **ask: Any) -> dict[str, float]:
+    return {hit.memory.id: hit.score for hit in door.recall(question, **ask).hits}
+
+
+def _boosts(hit: Hit) -> list[str]:
+    return [name for name, _ in hit.why.boosts]
+
+
+class SearchConformance(Conformance):
+    """What is found, and in which order."""
+
+    def test_any_word_may_match_and_more_words_rank_higher(self, ann: Recollect) -> None:
+        ann.remember("a red kite", id="red")
+        ann.remember("a lamp of brass", id="lamp")
+        ann.remember("a red lamp", id="both")
+        ann.remember("something else", id="neither")
+        found = recalled(ann, "red lamp")
+        assert (found[0], set(found)) == ("both", {"both", "red", "lamp"})
+
+    def test_a_rare_word_says_more_than_a_common_one(self, ann: Recollect) -> None:
+        for number in range(8):
+            ann.remember(f"common text {number}")
+        ann.remember("rare text here", id="rare")
+        assert recalled(ann, "common rare")[0] == "rare"
+
+    def test_the_longer_text_of_two_ranks_lower(self, ann: Recollect) -> None:
+        ann.remember("kestrel " + " ".join(_FILLER), id="long")
+        ann.remember("kestrel flies", id="short")
+        assert recalled(ann, "kestrel") == ["short", "long"]
+
+    def test_a_phrase_ranks_above_words_near_each_other_and_those_above_words_apart(
+        self, ann: Recollect
+    ) -> None:
+        for id, gap in (("apart", 20), ("near", 4), ("phrase", 0)):
+            ann.remember(_between(gap), id=id)
+        hits = ann.recall("kestrel falcon").hits
+        assert [hit.memory.id for hit in hits] == ["phrase", "near", "apart"]
+        assert hits[0].score > hits[1].score > hits[2].score
+        assert [_boosts(hit) for hit in hits] == [["phrase"], ["near"], []]
+        assert len({hit.why.lexical for hit in hits}) == 1
+
+    def test_a_phrase_keeps_its_order(self, ann: Recollect) -> None:
+        ann.remember("kestrel falcon", id="k")
+        assert _boosts(ann.recall("falcon kestrel").hits[0]) == ["near"]
+
+    def test_small_words_inside_a_phrase_keep_their_place(self, ann: Recollect) -> None:
+        ann.remember("the lord of the rings", id="k")
+        assert _boosts(ann.recall("lord of the rings").hits[0]) == ["phrase"]
+        assert _boosts(ann.recall("lord rings").hits[0]) == ["near"]
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"content": "kestrel", "source": "falcon"},
+            {"content": "falcon", "title": "kestrel"},
+            {"content": "text", "tags": ["kestrel", "falcon"]},
+        ],
+    )
+    def test_words_of_different_fields_are_not_neighbours(
+        self, ann: Recollect, fields: dict[str, Any]
+    ) -> None:
+        ann.remember(**fields)
+        assert _boosts(ann.recall("kestrel falcon").hits[0]) == []
+
+    def test_title_and_hint_weigh_above_tags_above_content_above_source(self, ann: Recollect) -> None:
+        """Each has three words, one of them the same, in another field."""
+        ann.remember("two words", id="title", title="kestrel")
+        ann.remember("two words", id="hint", hint="kestrel")
+        ann.remember("two words", id="tag", tags=["kestrel"])
+        ann.remember("two kestrel words", id="content")
+        ann.remember("two words", id="source", source="kestrel")
+        scores = _scores(ann, "kestrel")
+        assert scores["title"] == scores["hint"] > scores["tag"] > scores["content"] > scores["source"] > 0
+
+    def test_a_title_cut_from_the_text_does_not_count_twice(self, ann: Recollect) -> None:
+        ann.remember("kestrel two words", id="first")
+        ann.remember("two words kestrel", id="last", title="two words kestrel")
+        scores = _scores(ann, "kestrel")
+        assert scores["first"] == scores["last"]
+
+    def test_a_kind_raises_and_hides_nothing(self, ann: Recollect) -> None:
+        ann.remember("kestrel one", id="fact", kind="fact")
+        ann.remember("kestrel two", id="skill", kind="skill")
+        assert recalled(ann, "kestrel") == ["fact", "skill"]
+        hits = ann.recall("kestrel", kinds=["skill", "user"]).hits
+        assert [hit.memory.id for hit in hits] == ["skill", "fact"]
+        assert [_boosts(hit) for hit in hits] == [["kind"], []]
+
+    def test_a_tag_raises_and_hides_nothing(self, ann: Recollect) -> None:
+        for id in ("red", "green"):
+            ann.remember("kestrel", id=id, tags=[id])
+        assert recalled(ann, "kestrel", tags=["green", "unknown"]) == ["green", "red"]
+        assert recalled(ann, "kestrel", tags=["unknown"]) == ["red", "green"]
+
+    def test_kind_and_tag_do_not_find_what_no_word_does(self, ann: Recollect) -> None:
+        ann.remember("kestrel", kind="skill", tags=["bird"])
+        assert recalled(ann, "unrelated", kinds=["skill"], tags=["bird"]) == []
+
+    def test_what_is_pinned_to_this_conversation_beats_its_equal(self, ann: Recollect) -> None:
+        ann.remember("kestrel", id="loose")
+        inside = ann.as_caller(person(conversation="talk"))
+        inside.remember("kestrel", id="pinned")
+        assert recalled(inside, "kestrel") == ["pinned", "loose"]
+        for outside in (ann, ann.as_caller(person("bob", conversation="other talk"))):
+            hits = outside.recall("kestrel").hits
+            assert [hit.memory.id for hit in hits] == ["loose", "pinned"]
+            assert hits[0].score == hits[1].score
+
+    def test_words_match_whatever_their_case_accents_and_endings(self, ann: Recollect) -> None:
+        ann.remember("The café serves Crème brûlée to running orders", id="k")
+        for question in ("CAFE", "creme brulee", "ran runs running", "order", "Café"):
+            assert recalled(ann, question) == ["k"], question
+
+    @pytest.mark.parametrize(
+        "question", ["orders", "archive", "mydb.orders_archive", "OrdersArchive", "orders-archive"]
+    )
+    def test_a_name_is_found_whole_and_by_its_parts(self, ann: Recollect, question: str) -> None:
+        ann.remember("rows live in mydb.orders_archive and orders_archive", id="k")
+        assert recalled(ann, question) == ["k"]
+
+    @pytest.mark.parametrize(
+        ("content", "question"),
+        [
+            ("東京の天気予報", "天気"),
+            ("สวัสดีครับ", "สวัส"),
+            ("Привет, мир", "МИР"),
+            ("שלום עולם", "עולם"),
+            ("안녕하세요", "안녕"),
+        ],
+    )
+    def test_other_scripts_are_found(self, ann: Recollect, content: str, question: str) -> None:
+        ann.remember(content, id="k")
+        assert recalled(ann, question) == ["k"]
+
+    def test_own_and_global_memories_are_ranked_together(self, root: Recollect) -> None:
+        root.remember("kestrel and more words than one", id="own")
+        root.remember("kestrel", scope="global", id="all")
+        assert recalled(root, "kestrel") == ["global:all", "own"]
+        elsewhere = root.as_caller(person(tenant="beta"))
+        assert recalled(elsewhere, "kestrel") == ["global:all"]
+
+    def test_words_that_were_revised_away_find_nothing(self, ann: Recollect) -> None:
+        ann.remember("kestrel", id="k", tags=["bird"], hint="when hunting")
+        ann.revise("k", content="falcon", tags=[], hint=None)
+        assert recalled(ann, "kestrel bird hunting") == []
+        assert recalled(ann, "falcon") == ["k"]
+
+    def test_nothing_relevant_returns_nothing(self, ann: Recollect) -> None:
+        assert recalled(ann, "kestrel") == []
+        ann.remember("something else")
+        assert recalled(ann, "kestrel") == []
+
+    def test_a_limit_cuts_the_same_list(self, ann: Recollect) -> None:
+        for number in range(12):
+            ann.remember(" ".join(["kestrel", *_FILLER[:number]]), id=str(number))
+        everything = recalled(ann, "kestrel word3", limit=200)
+        assert len(everything) == 12
+        for limit in (1, 5, 11):
+            assert recalled(ann, "kestrel word3", limit=limit) == everything[:limit]
+
+    def test_equals_come_in_the_order_in_which_they_were_saved(self, ann: Recollect, clock: Clock) -> None:
+        for id in ("b", "c", "a"):
+            ann.remember("kestrel", id=id)
+            clock.tick()
+        ann.revise("b", confidence="high")
+        assert recalled(ann, "kestrel") == ["b", "c", "a"]
+
+    def test_the_same_question_has_the_same_answer_every_time(self, ann: Recollect) -> None:
+        for number in range(30):
+            ann.remember(f"kestrel {_FILLER[number % 7]} {_FILLER[number % 5]}", dedupe=False)
+        first = ann.recall("kestrel word1 word3", kinds=["fact"])
+        for _ in range(3):
+            assert ann.recall("kestrel word1 word3", kinds=["fact"]) == first
+
+    def test_a_match_says_where_the_words_stand(self, ann: Recollect, store: Store, clock: Clock) -> None:
+        ann.remember("kestrel and falcon and kestrel", id="k")
+        with store.reading(ann.caller, clock.now) as reading:
+            (match,) = reading.match(question_terms("kestrel falcon owl"), most=5)
+        assert {term: tuple(places) for term, places in match.positions.items()} == {
+            "kestrel": (0, 4),
+            "falcon": (2,),
+        }
+
+    def test_a_match_gives_no_more_than_wanted(self, ann: Recollect, store: Store, clock: Clock) -> None:
+        for number in range(5):
+            ann.remember(f"kestrel {_FILLER[number]}")
+        for known_at in (None, clock.now):
+            with store.reading(ann.caller, clock.now) as reading:
+                matches = [reading.match(question_terms("kestrel"), most=most) for most in (1, 3, 5, 50)]
+            assert [len(found) for found in matches] == [1, 3, 5, 5], known_at
+            assert all(found == matches[-1][: len(found)] for found in matches)
+
+
+class QuestionConformance(Conformance):
+    """A question is words, never query syntax."""
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            '"lamp"', '"lamp', "'lamp", "lamp'", "title:lamp", "content : lamp", "lamp AND", "AND lamp", "lamp OR",
+            "NOT lamp", "NEAR(lamp harbour)", "NEAR(lamp, 5)", "lamp*", "*lamp", "(lamp", "lamp)", "((", "-lamp",
+            "+lamp", "^lamp", "{lamp}", "[lamp]", "lamp\\", "\\lamp", "lamp -- comment", "lamp; DROP TABLE memories",
+            "%lamp_", "lamp & ! | <->", "lamp:*", "@@ lamp", "lamp\n\tharbour\r", "lamp ? :x $1 %s", "{0} lamp {}",
+            "Lamp?!", "lamp\u200b", "\ufefflamp", "lamp 🎉", "lamp~2", "/lamp/", "<lamp>", "lamp=lamp",
+        ],
+    )  # fmt: skip
+    def test_punctuation_and_operators_mean_nothing(self, ann: Recollect, question: str) -> None:
+        ann.remember("the lamp is lit", id="k")
+        ann.remember("nothing of the kind", id="other")
+        assert recalled(ann, question) == (["k"] if "lamp" in question.lower() else [])
+
+    @pytest.mark.parametrize(
+        "question", ["", " ", "\n\t", "?!", "\"'", "-- ; *", "...", "🎉🎉", "()", "%", "_"]
+    )
+    def test_a_question_without_words_finds_nothing(self, ann: Recollect, question: str) -> None:
+        ann.remember("the lamp is lit. 🎉 100% _ * ?!")
+        assert recalled(ann, question) == []
+
+    def test_a_question_of_small_words_alone_still_runs(self, ann: Recollect) -> None:
+        ann.remember("to be or not to be", id="hamlet")
+        ann.remember("lamps of brass", id="other")
+        assert recalled(ann, "to be") == ["hamlet"]
+        assert recalled(ann, "what is that") == []
+
+    def test_small_words_beside_others_do_not_find(self, ann: Recollect) -> None:
+        ann.remember("what is the matter", id="small")
+        ann.remember("a lamp of brass", id="lamp")
+        assert recalled(ann, "what is the lamp") == ["lamp"]
+
+    def test_a_negation_is_a_word(self, ann: Recollect) -> None:
+        ann.remember("do not enter", id="k")
+        assert recalled(ann, "not allowed") == ["k"]
+
+    def test_a_question_may_be_ten_thousand_characters_long(self, ann: Recollect) -> None:
+        ann.remember("the lamp is lit", id="k")
+        long = " ".join(f"noise{number}" for number in range(2_000))[:9_990]
+        assert recalled(ann, f"{long} lamp") == ["k"]
+        assert recalled(ann, "lamp " * 2_000) == ["k"]
+        assert recalled(ann, "x" * 10_000) == []
+        with pytest.raises(Invalid, match="10000"):
+            ann.recall("x" * 10_001)
+
+    def test_a_pasted_page_is_found_by_its_rarest_words(self, ann: Recollect) -> None:
+        words = [f"common{number}" for number in range(150)]
+        for number in range(3):
+            ann.remember(" ".join([*words, f"page{number}"]), id=str(number))
+        ann.remember("kestrel", id="rare")
+        assert "rare" in recalled(ann, " ".join([*words, "kestrel"]))
+
+    @pytest.mark.parametrize("question", ["lamp\x00", "\x00", "lamp\ud800", "\udfff"])
+    def test_what_no_database_can_hold_is_refused_with_a_reason(self, ann: Recollect, question: str) -> None:
+        with pytest.raises(Invalid, match="question: contains"):
+            ann.recall(question)

@@ -1,0 +1,52 @@
+"""WHAT must every store do? Inherit this class, give a fixture `store` (an empty one), and its tests are yours."""
+
+from recollect.testing.archive import ArchiveConformance, CareConformance
+from recollect.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
+from recollect.testing.dedupe import DedupeConformance
+from recollect.testing.ids import GlobalIdConformance, IdConformance
+from recollect.testing.life import (
+    ForgetConformance,
+    RememberConformance,
+    RetireConformance,
+    ReviseConformance,
+    SupersedeConformance,
+)
+from recollect.testing.listing import BrowseConformance
+from recollect.testing.relations import RelateConformance, WalkConformance
+from recollect.testing.search import QuestionConformance, SearchConformance
+from recollect.testing.sight import NameConformance, SightConformance
+from recollect.testing.when import (
+    ClockConformance,
+    HistoryConformance,
+    KnownThenConformance,
+    TrueThenConformance,
+)
+
+
+class StoreConformance(
+    IdConformance,
+    GlobalIdConformance,
+    RememberConformance,
+    ReviseConformance,
+    RetireConformance,
+    SupersedeConformance,
+    ForgetConformance,
+    DedupeConformance,
+    RelateConformance,
+    WalkConformance,
+    TrueThenConformance,
+    KnownThenConformance,
+    HistoryConformance,
+    ClockConformance,
+    SightConformance,
+    NameConformance,
+    ChangeConformance,
+    UnattendedConformance,
+    TransactionConformance,
+    SearchConformance,
+    QuestionConformance,
+    BrowseConformance,
+    ArchiveConformance,
+    CareConformance,
+):
+    """Everything: lives, times, sight, search, lists and archives."""

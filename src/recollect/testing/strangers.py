@@ -1,0 +1,302 @@
+"""WHO must not see what? One memory in every scope, and everyone who stands outside of one."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from recollect.errors import RecollectError
+from recollect.model.caller import Caller
+from recollect.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
+from recollect.model.memory import Change, Memory, Place
+from recollect.model.requests import Browse, Neighbours
+from recollect.model.when import When
+from recollect.service import Recollect
+from recollect.store.port import Reading, Store, Writing
+from recollect.testing.builders import HOME, START, Clock, administrator, person, written
+from recollect.text import question_terms
+
+OWNER: Final = person("ann", personas=frozenset({"chef"}), systems={"crm": "manage"}, conversation="talk")
+_ROOMS: Final[dict[Scope, dict[str, str]]] = {
+    "global": {},
+    "tenant": {},
+    "persona": {"persona": "chef"},
+    "user": {},
+    "system": {"system": "crm"},
+    "session": {},
+}
+_GHOST: Final = "zqghost"
+# No ghost is met twice: a save under its name would make it real.
+_NUMBERS: Final = count(100)
+_BEFORE: Final = START - timedelta(days=1)
+
+
+class Stranger(NamedTuple):
+    """A caller, and the scopes of the world that are closed to it."""
+
+    caller: Caller
+    hidden: tuple[Scope, ...]
+
+
+_OF_A_TENANT: Final = tuple(scope for scope in SCOPES if scope != "global")
+#: Each differs from the owner in one thing alone.
+STRANGERS: Final[dict[str, Stranger]] = {
+    "another tenant": Stranger(replace(OWNER, tenant="beta"), _OF_A_TENANT),
+    "an admin of another tenant": Stranger(
+        replace(OWNER, tenant="gamma", rules=frozenset(RULES), systems={"*": "manage"}), _OF_A_TENANT
+    ),
+    "another user": Stranger(replace(OWNER, user="bob"), ("user",)),
+    "another persona": Stranger(replace(OWNER, personas=frozenset({"baker"})), ("persona",)),
+    "no persona": Stranger(replace(OWNER, personas=frozenset()), ("persona",)),
+    "another system": Stranger(replace(OWNER, systems={"erp": "manage"}), ("system",)),
+    "no system": Stranger(replace(OWNER, systems={}), ("system",)),
+    "another session": Stranger(OWNER.inside("other talk"), ("session",)),
+    "no session": Stranger(OWNER.inside(None), ("session",)),
+}
+
+
+class World:
+    """Two memories in each scope, joined by an edge; nothing in one names another."""
+
+    def __init__(self, store: Store, clock: Clock, folder: Path) -> None:
+        self.store, self.clock, self.folder = store, clock, folder
+        for scope in SCOPES:
+            code, door = _code(scope), self.keeper(scope)
+            door.remember(
+                f"{code} content",
+                id=self.id(scope, 1),
+                hint=f"{code} hint",
+                title=f"{code} title",
+                tags=[f"{code} tag"],
+                entities=[f"thing:{code}"],
+                metadata={"about": code},
+                scope=scope,
+                **_ROOMS[scope],
+            )
+            door.remember(f"{code} companion", id=self.id(scope, 2), scope=scope, **_ROOMS[scope])
+            door.relate(self.id(scope, 1), "supports", self.id(scope, 2))
+        clock.tick()
+        self.kept = {scope: self._kept(scope) for scope in SCOPES}
+
+    @staticmethod
+    def id(scope: Scope, number: int) -> str:
+        return f"{'global:' if scope == 'global' else ''}{_code(scope)}.{number}"
+
+    def door(self, caller: Caller) -> Recollect:
+        return Recollect(self.store, caller, clock=self.clock)
+
+    def keeper(self, scope: Scope) -> Recollect:
+        """Whoever saved the memories of a scope."""
+        return self.door(administrator() if scope == "global" else OWNER)
+
+    def _kept(self, scope: Scope) -> tuple[Memory, Memory]:
+        door = self.keeper(scope)
+        return door.show(self.id(scope, 1)).memory, door.show(self.id(scope, 2)).memory
+
+    def ghosts(self, scope: Scope) -> tuple[Memory, Memory]:
+        """Two memories that never were, as much as possible like those of a scope."""
+        code = f"{_GHOST}{next(_NUMBERS)}"
+        first, second = (_ghost(memory, code, number) for number, memory in enumerate(self.kept[scope], 1))
+        return first, second
+
+    def held(self, scopes: tuple[Scope, ...]) -> Any:
+        """All that there is in some scopes, with its past and its edges."""
+        with self.store.archive() as archive:
+            told = [
+                dossier
+                for tenant in (HOME, GLOBAL_TENANT)
+                for dossier in archive.dossiers(tenant)
+                if dossier.versions[-1].memory.scope in scopes
+            ]
+            ids = {dossier.id for dossier in told}
+            edges = [edge for tenant in (HOME, GLOBAL_TENANT) for edge in archive.edges(tenant)]
+        return told, [edge for edge in edges if {edge.source, edge.target} & ids]
+
+
+def _code(scope: Scope) -> str:
+    """A word that stands nowhere but in one scope."""
+    return f"zq{scope}"
+
+
+def _ghost(memory: Memory, code: str, number: int) -> Memory:
+    assert memory.place is not None
+    return replace(
+        memory,
+        id=f"{code}.{number}",
+        content=f"{code} content",
+        hint=f"{code} hint",
+        title=f"{code} title",
+        tags=(f"{code} tag",),
+        entities=(f"thing:{code}",),
+        metadata={"about": code},
+        place=Place(memory.place.tenant, 1_000_000 + number, memory.place.recorded_at),
+    )
+
+
+@dataclass
+class Try:
+    """One attempt: who tries, on which memory, with which own one at hand."""
+
+    world: World
+    door: Recollect
+    one: Memory
+    two: Memory
+    beside: Memory | None = None
+
+    @cached_property
+    def own(self) -> Memory:
+        """A memory that the one who tries may change."""
+        return self.beside or self.door.remember("an own note", scope="user").memory
+
+    @property
+    def code(self) -> str:
+        return self.one.content.split()[0]
+
+    @property
+    def change(self) -> Change:
+        return Change("attempt", self.door.caller.user, self.door.caller.actor, self.world.clock.now)
+
+    def read(self, look: Callable[[Reading], Any]) -> Any:
+        with self.world.store.reading(self.door.caller, self.world.clock.now) as reading:
+            return look(reading)
+
+    def write(self, act: Callable[[Writing], Any]) -> Any:
+        # Made beforehand: inside the transaction it would wait for itself.
+        _ = self.own
+        home = GLOBAL_TENANT if self.one.tenant == GLOBAL_TENANT else None
+        with self.world.store.writing(self.door.caller, self.world.clock.now, home) as writing:
+            return act(writing)
+
+
+def outcome(attempt: Callable[[Try], Any], trial: Try) -> str:
+    """What the one who tried is told, an answer or an error, with the words of the memory made equal."""
+    try:
+        text = written(attempt(trial))
+    except RecollectError as error:
+        text = f"{type(error).__name__}: {error}"
+    return text.replace(trial.code, _GHOST)
+
+
+def _saved(trial: Try, **ask: Any) -> Any:
+    """What a save says, without the number it was given; it is gone before the next one tries."""
+    answer = trial.door.remember(**ask)
+    if answer.outcome == "created":
+        trial.door.forget(answer.memory.id)
+    return answer.outcome, answer.memory.content, answer.memory.owner, answer.memory.version
+
+
+def _exported(trial: Try) -> str:
+    path = trial.world.folder / "export.jsonl"
+    trial.door.export(str(path))
+    return path.read_text(encoding="utf-8")
+
+
+def _imported(trial: Try) -> None:
+    """The admin of one tenant takes in what was exported from another: it may only become its own."""
+    path = trial.world.folder / "home.jsonl"
+    trial.world.door(administrator()).export(str(path))
+    trial.door.import_(str(path))
+
+
+def _past(trial: Try) -> Iterator[When]:
+    yield from (When(), When(as_of=START), When(known_at=START), When(known_at=trial.world.clock.now))
+
+
+#: Everything that can be tried on a memory: the methods of the port, then the operations of the door.
+ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
+    "Reading.memory": lambda t: t.read(lambda r: [r.memory(t.one.id, when) for when in _past(t)]),
+    "Reading.browse": lambda t: t.read(
+        lambda r: [
+            r.browse(Browse(statuses=STATUSES, limit=1_000, as_of=when.as_of, known_at=when.known_at))
+            for when in _past(t)
+        ]
+    ),
+    "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(Browse(tags=t.one.tags))),
+    "Reading.browse: by reference": lambda t: t.read(lambda r: r.browse(Browse(entities=t.one.entities))),
+    "Reading.match": lambda t: t.read(
+        lambda r: [
+            r.match(question_terms(t.code), most=100, when=when, statuses=statuses)
+            for when in _past(t)
+            for statuses in ((), STATUSES)
+        ]
+    ),
+    "Reading.edges": lambda t: t.read(
+        lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]
+    ),
+    "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
+    "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),
+    "Writing.target": lambda t: t.write(lambda w: w.target(t.one.id)),
+    "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
+    "Writing.similar": lambda t: t.write(lambda w: w.similar(replace(t.one, owner=t.door.caller.user))),
+    "Writing.add": lambda t: t.write(lambda w: w.add(replace(t.one, id=""), t.change)) and None,
+    "Writing.replace": lambda t: t.write(
+        lambda w: w.replace(t.one, replace(t.one, content="changed"), t.change)
+    ),
+    "Writing.erase": lambda t: t.write(lambda w: w.erase(t.one, t.change)),
+    "Writing.relate": lambda t: t.write(lambda w: w.relate(t.one, "refines", t.own, t.change)),
+    "Writing.relate: to": lambda t: t.write(lambda w: w.relate(t.own, "refines", t.one, t.change)),
+    "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
+    "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
+    "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
+    "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
+    "remember: supersedes": lambda t: _saved(t, content="instead", supersedes=[t.one.id]),
+    "recall": lambda t: t.door.recall(t.code).hits,
+    "recall: past": lambda t: (
+        t.door.recall(t.code, known_at=t.world.clock.now, statuses=list(STATUSES), tags=list(t.one.tags)).hits
+    ),
+    "show": lambda t: t.door.show(t.one.id),
+    "show: as_of": lambda t: t.door.show(t.one.id, as_of=START),
+    "show: known_at": lambda t: t.door.show(t.one.id, known_at=START),
+    "show: never known": lambda t: t.door.show(t.one.id, known_at=_BEFORE),
+    "browse": lambda t: t.door.browse(statuses=list(STATUSES), limit=1_000),
+    "browse: past": lambda t: t.door.browse(known_at=START, limit=1_000, tags=list(t.one.tags)),
+    "browse: system": lambda t: (
+        t.door.browse(system="crm", scopes=["system"]).memories if t.one.scope == "system" else ()
+    ),
+    "revise": lambda t: t.door.revise(t.one.id, content="changed"),
+    "revise: version": lambda t: t.door.revise(t.one.id, content="changed", expected_version=99),
+    "revise: status": lambda t: t.door.revise(t.one.id, status="stale"),
+    "retire": lambda t: t.door.retire(t.one.id),
+    "retire: too late": lambda t: t.door.retire(t.one.id, at=t.world.clock.now + timedelta(days=1)),
+    "forget": lambda t: t.door.forget(t.one.id),
+    "relate": lambda t: t.door.relate(t.one.id, "refines", t.own.id),
+    "relate: to": lambda t: t.door.relate(t.own.id, "refines", t.one.id),
+    "relate: again": lambda t: t.door.relate(t.one.id, "supports", t.two.id),
+    "unrelate": lambda t: t.door.unrelate(t.one.id, "supports", t.two.id),
+    "unrelate: to": lambda t: t.door.unrelate(t.own.id, "supports", t.one.id),
+    "neighbours": lambda t: t.door.neighbours(t.one.id, depth=4),
+    "history": lambda t: t.door.history(t.one.id),
+    "diff": lambda t: t.door.diff(_BEFORE),
+    "export": _exported,
+    "import_": _imported,
+    "backup": lambda t: t.door.backup(str(t.world.folder / "backup")).path,
+    "doctor": lambda t: t.door.doctor(),
+    "reindex": lambda t: t.door.reindex() and None,
+}
+#: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
+TAKEN: Final = {"remember: id", "Writing.holder"}
+#: Where the words of the memory come from the one who tries, and may come back.
+ECHOED: Final = {"remember: repeated", "remember: hint", "import_"}
+#: What changes a memory, for those who see it and may not.
+CHANGES: Final = (
+    "Writing.target",
+    "Writing.holder",
+    "Writing.replace",
+    "Writing.erase",
+    "Writing.relate",
+    "Writing.unrelate",
+    "remember: id",
+    "remember: supersedes",
+    "revise",
+    "revise: version",
+    "revise: status",
+    "retire",
+    "forget",
+    "relate",
+    "relate: again",
+    "unrelate",
+)
+__all__ = ["ATTEMPTS", "CHANGES", "ECHOED", "HOME", "OWNER", "STRANGERS", "TAKEN", "Try", "World", "outcome"]
