@@ -27,7 +27,7 @@ class Caller:
     actor: Actor = "person"
 
     def __post_init__(self) -> None:
-        faults = list(_faults(self))
+        faults = list(_shape_faults(self)) or list(_faults(self))
         if faults:
             raise Invalid(faults)
         object.__setattr__(self, "personas", frozenset(self.personas))
@@ -54,6 +54,16 @@ class Caller:
     def inside(self, conversation: str | None) -> "Caller":
         """The same caller, speaking in another conversation."""
         return replace(self, conversation=conversation)
+
+
+def _shape_faults(caller: Caller) -> Iterable[Fault]:
+    """A single text is a collection too, of its letters: nobody means that."""
+    for name in ("personas", "rules"):
+        value = getattr(caller, name)
+        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+            yield Fault(name, "must be a set of names")
+    if not isinstance(caller.systems, Mapping):
+        yield Fault("systems", "must map the name of each system to read or manage")
 
 
 def _faults(caller: Caller) -> Iterable[Fault]:

@@ -11,7 +11,7 @@ from recollect.model.caller import Caller
 from recollect.model.requests import Recall
 from recollect.recall.boosts import boost_kind_and_tags, boost_pinned
 from recollect.recall.closeness import boost_closeness
-from recollect.recall.cut import cut
+from recollect.recall.cut import cut, read_hits
 from recollect.recall.draft import Draft, Tools
 from recollect.recall.lexical import search_lexical
 from recollect.recall.question import read_question
@@ -26,6 +26,7 @@ LAYERS: Final[tuple[Layer, ...]] = (
     boost_kind_and_tags,
     boost_pinned,
     cut,
+    read_hits,
 )
 
 
@@ -43,7 +44,7 @@ def run(
             except ProviderError as problem:
                 failed = str(problem)
             ms = (perf_counter() - started) * 1000
-            trace.append(Note(name=layer.__name__, ms=ms, candidates=len(draft.hits), failed=failed))
+            trace.append(Note(name=layer.__name__, ms=ms, candidates=len(draft.candidates), failed=failed))
     return Recalled(
         hits=draft.hits,
         ranking="lexical",

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Final
 
-from recollect.model.answers import Hit
-from recollect.recall.draft import Draft, Tools, boosted
+from recollect.recall.draft import Candidate, Draft, Tools, boosted
 
 KIND: Final = 1.3
 TAG: Final = 1.2
@@ -12,23 +11,23 @@ PINNED: Final = 1.5
 
 
 def boost_kind_and_tags(draft: Draft, tools: Tools) -> Draft:
-    def raised(hit: Hit) -> Hit:
-        if hit.memory.kind in draft.ask.kinds:
-            hit = boosted(hit, "kind", KIND)
-        if set(hit.memory.tags) & set(draft.ask.tags):
-            hit = boosted(hit, "tag", TAG)
-        return hit
+    def raised(candidate: Candidate) -> Candidate:
+        if candidate.match.kind in draft.ask.kinds:
+            candidate = boosted(candidate, "kind", KIND)
+        if set(candidate.match.tags) & set(draft.ask.tags):
+            candidate = boosted(candidate, "tag", TAG)
+        return candidate
 
-    return replace(draft, hits=tuple(map(raised, draft.hits)))
+    return replace(draft, candidates=tuple(map(raised, draft.candidates)))
 
 
 def boost_pinned(draft: Draft, tools: Tools) -> Draft:
     here = draft.caller.conversation
     if here is None:
         return draft
-    return replace(
-        draft,
-        hits=tuple(
-            boosted(hit, "pinned", PINNED) if hit.memory.conversation == here else hit for hit in draft.hits
-        ),
-    )
+
+    def raised(candidate: Candidate) -> Candidate:
+        pinned = candidate.match.conversation == here
+        return boosted(candidate, "pinned", PINNED) if pinned else candidate
+
+    return replace(draft, candidates=tuple(map(raised, draft.candidates)))

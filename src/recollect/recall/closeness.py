@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from recollect.recall.draft import Draft, Tools, boosted
+from recollect.recall.draft import Candidate, Draft, Tools, boosted
 from recollect.text import Token
 
 PHRASE: Final = 1.25
@@ -19,15 +19,14 @@ def boost_closeness(draft: Draft, tools: Tools) -> Draft:
     words = _words(draft.terms)
     if len(words) < 2:
         return draft
-    hits = []
-    for hit, match in zip(draft.hits, draft.matches, strict=True):
-        if is_phrase(words, match.positions):
-            hits.append(boosted(hit, "phrase", PHRASE))
-        elif is_near(words, match.positions):
-            hits.append(boosted(hit, "near", NEAR))
-        else:
-            hits.append(hit)
-    return replace(draft, hits=tuple(hits))
+    return replace(draft, candidates=tuple(_raised(candidate, words) for candidate in draft.candidates))
+
+
+def _raised(candidate: Candidate, words: Sequence[Token]) -> Candidate:
+    places = candidate.match.positions
+    if is_phrase(words, places):
+        return boosted(candidate, "phrase", PHRASE)
+    return boosted(candidate, "near", NEAR) if is_near(words, places) else candidate
 
 
 def _words(terms: Sequence[Token]) -> tuple[Token, ...]:

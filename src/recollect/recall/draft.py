@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from recollect.model.answers import Hit
+from recollect.model.answers import Hit, Why
 from recollect.model.caller import Caller
 from recollect.model.requests import Recall
 from recollect.model.when import When
@@ -12,14 +12,23 @@ from recollect.text import Token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A memory that may become a hit: what was found of it, and how it stands so far and why."""
+
+    match: Match
+    score: float
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """An answer on its way: the question, what it looks for, and the hits so far, best first."""
+    """An answer on its way: the question, what it looks for, the candidates, and at the end the hits."""
 
     caller: Caller
     ask: Recall
     now: datetime
     terms: tuple[Token, ...] = ()
-    matches: tuple[Match, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     hits: tuple[Hit, ...] = ()
 
     @property
@@ -34,7 +43,7 @@ class Tools:
     reading: Reading
 
 
-def boosted(hit: Hit, name: str, factor: float) -> Hit:
-    """The hit raised by a factor, which says so in its reasons."""
-    why = replace(hit.why, boosts=(*hit.why.boosts, (name, factor)))
-    return replace(hit, score=hit.score * factor, why=why)
+def boosted(candidate: Candidate, name: str, factor: float) -> Candidate:
+    """The candidate raised by a factor, which says so in its reasons."""
+    why = replace(candidate.why, boosts=(*candidate.why.boosts, (name, factor)))
+    return replace(candidate, score=candidate.score * factor, why=why)

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Final
 
-from recollect.model.answers import Hit, Why
-from recollect.recall.draft import Draft, Tools
+from recollect.model.answers import Why
+from recollect.recall.draft import Candidate, Draft, Tools
 
 # Later layers reorder these, so there are more than are asked for.
 _POOL: Final = 30
@@ -14,12 +14,12 @@ _POOL_PER_HIT: Final = 3
 def search_lexical(draft: Draft, tools: Tools) -> Draft:
     most = max(_POOL, _POOL_PER_HIT * draft.ask.limit)
     matches = tools.reading.match(draft.terms, most=most, when=draft.when, statuses=draft.ask.statuses)
-    hits = tuple(
-        Hit(
-            memory=match.memory,
+    candidates = tuple(
+        Candidate(
+            match=match,
             score=match.score,
             why=Why(lexical=match.score, terms=tuple(sorted(match.positions))),
         )
         for match in matches
     )
-    return replace(draft, matches=tuple(matches), hits=hits)
+    return replace(draft, candidates=candidates)

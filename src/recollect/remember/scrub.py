@@ -37,8 +37,10 @@ def scrub(draft: Draft) -> Draft:
 def scrub_memory(memory: Memory) -> tuple[Memory, int]:
     """The memory with every secret replaced by its placeholder, and how many there were."""
     cleaner = _Cleaner()
-    texts = {name: (getattr(memory, name), most) for name, most in _CHARACTERS.items()}
-    changes: dict[str, Any] = {name: cleaner.text(*text) for name, text in texts.items() if text[0]}
+    changes: dict[str, Any] = {}
+    for name, most in _CHARACTERS.items():
+        if text := getattr(memory, name):
+            changes[name] = cleaner.text(text, most)
     changes["content"] = cleaner.text(memory.content)
     changes["tags"] = cleaner.words(memory.tags, TAG_CHARACTERS)
     changes["entities"] = cleaner.words(memory.entities, ENTITY_CHARACTERS)

@@ -18,14 +18,17 @@ from recollect.store.rows import (
     PAST,
     PRESENT,
     VERSION_COLUMNS,
+    Stored,
     content_hash,
-    identity_row,
+    present_row,
     read_memory,
     read_relation,
     read_version,
+    record_of,
     version_row,
 )
 from recollect.store.tables import (
+    RECORD,
     facets,
     memories,
     postings,
@@ -122,10 +125,11 @@ class SqlRestoring(SqlArchive):
             plain = ids.address(dossier.id).id
             self._tenant.note_id(plain)
             past += [_past_row(place, version) for version in dossier.versions]
-            present.append({**past[-1], **identity_row(newest.memory, place, plain)})
+            record = past[-1][-len(RECORD) :]
+            present.append(present_row(newest.memory, place, plain, record))
             index.add(newest.memory, place)
-        self._statements.add_memory.run(self._connection, present)
-        self._statements.add_version.run(self._connection, past)
+        self._statements.add_memory.run_tuples(self._connection, present)
+        self._statements.add_version.run_tuples(self._connection, past)
         self._tenant.count_indexed(*index.write(self._connection, self._statements))
         self._tenant.save(self._connection)
 
@@ -217,10 +221,10 @@ def note_index(connection: Connection, backend: Backend) -> None:
     connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
 
 
-def _past_row(place: Place, version: Version) -> dict[str, object]:
+def _past_row(place: Place, version: Version) -> Stored:
     there = Place(place.tenant, place.row, version.at)
     change = Change(version.change, version.by, version.origin, version.at)
-    return version_row(there, version.memory, change, version.until)
+    return version_row(version.memory, there, change, version.until, record_of(version.memory))
 
 
 def _triple(edge: Relation) -> tuple[object, ...]:

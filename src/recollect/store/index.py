@@ -46,21 +46,19 @@ def entries_of(memory: Memory) -> Entries:
         words = document_words(text)
         for position, terms in enumerate(words, start):
             for term in terms:
-                if term in weights:
-                    weights[term] += weight
+                if term in places:
                     places[term].append(position)
+                    weights[term] += weight
                 else:
-                    weights[term] = weight
                     places[term] = [position]
+                    weights[term] = weight
         length += len(words)
         start += len(words) + _FIELD_GAP
-    postings = tuple(
-        [
-            (term, weight if weight < HEAVIEST else HEAVIEST, write_positions(at))
-            for (term, weight), at in zip(weights.items(), places.values(), strict=True)
-        ]
-    )
-    return Entries(min(length, LONGEST), postings, facets_of(memory))
+    postings = [
+        (term, weight if weight < HEAVIEST else HEAVIEST, write_positions(places[term]))
+        for term, weight in weights.items()
+    ]
+    return Entries(min(length, LONGEST), tuple(postings), facets_of(memory))
 
 
 def _fields(memory: Memory) -> Iterator[tuple[str, int]]:

@@ -24,6 +24,7 @@ class IndexChanges:
         self._facets_in: list[Row] = []
         self._facets_out: list[Row] = []
         self._terms: dict[int, Counter[str]] = {}
+        self._rows: set[tuple[int, int]] = set()
         self._documents = 0
         self._words = 0
 
@@ -31,6 +32,10 @@ class IndexChanges:
     def size(self) -> int:
         """How many postings wait to be written."""
         return len(self._postings_in)
+
+    def touches(self, place: Place) -> bool:
+        """Whether a change of this row waits already; what comes goes in after what goes, so one must not meet the other."""
+        return place[:2] in self._rows
 
     def add(self, memory: Memory, place: Place) -> None:
         self._put(memory, place, entries_of(memory), 1)
@@ -47,6 +52,7 @@ class IndexChanges:
 
     def _put(self, memory: Memory, place: Place, entries: Entries, sign: int) -> None:
         tenant, row, _ = place
+        self._rows.add((tenant, row))
         audience, length, found = audience_of(memory), entries.length, entries.postings
         counts = self._terms.setdefault(tenant, Counter())
         if sign > 0:

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Connection, Select, String, bindparam, cast, func, select
+from sqlalchemy import BindParameter, Select, String, bindparam, cast, func, select
 
-from recollect.model.caller import Caller
 from recollect.store import index
 from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Found, Statistics
-from recollect.store.tables import postings, tenants, terms
-from recollect.store.visibility import Sight, sight_of, sight_parameters, visible
+from recollect.store.tables import postings, terms
+from recollect.store.view import View
+from recollect.store.visibility import Sight, visible
 
 __all__ = [
     "SCALE",
@@ -31,36 +31,29 @@ _COMMON: Final = 4_000
 _LOOK_UP_COST: Final = 10
 
 
-def statistics(
-    connection: Connection, tenant_keys: Sequence[int], wanted: Iterable[str], *, past: bool = False
-) -> Statistics:
+def statistics(view: View, wanted: Iterable[str], *, past: bool = False) -> Statistics:
     """The statistics of the tenants together, so that scores of one's own and of global memories compare.
 
     A term that no memory holds today still counts in the past.
     """
     asked = sorted(set(wanted))
-    documents, words = connection.execute(_TOTALS, {"keys": tenant_keys}).one()
     counts: dict[str, int] = dict.fromkeys(asked, 0) if past else {}
-    for term, count in connection.execute(_COUNTS, {"keys": tenant_keys, "wanted": asked}):
+    for term, count in view.run(_COUNTS, wanted=asked).all():
         counts[term] = counts.get(term, 0) + count
     rarest = sorted(counts, key=lambda term: (counts[term], term))[:_MOST_TERMS]
-    return Statistics.of(int(documents or 0), int(words or 0), {term: counts[term] for term in rarest})
+    return Statistics.of(view.documents, view.words, {term: counts[term] for term in rarest})
 
 
-def search(
-    connection: Connection, caller: Caller, tenant_keys: Sequence[int], known: Statistics, most: int
-) -> list[Found]:
+def search(view: View, known: Statistics, most: int) -> list[Found]:
     """The best rows that hold any of the terms and are for the caller's eyes: exact, best first.
 
     Rare terms bring candidates; a common one brings its own only while those it alone would bring could still
     be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
     """
-    sight, parameters = sight_of(caller), sight_parameters(caller, tenant_keys)
 
-    def lists(*wanted: str, among: Sequence[int] | None = None) -> list[tuple[int, str, str]]:
-        statement = _lists(sight, among is not None)
-        asked = parameters | {"wanted": list(wanted), "rows": among}
-        return [(tenant, term, text) for tenant, term, text in connection.execute(statement, asked)]
+    def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
+        statement = _lists(view.sight, among is not None)
+        return list(view.run(statement, wanted=list(wanted), rows=among).all())
 
     candidates = Candidates(known, most)
     by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
@@ -91,13 +84,13 @@ def _lists(sight: Sight, among: bool) -> Select[Any]:
 
 
 def positions(
-    connection: Connection, tenant: int, audiences: Iterable[str], rows: Iterable[int], wanted: Iterable[str]
+    view: View, tenant: int, audiences: Iterable[str], rows: Iterable[int], wanted: Iterable[str]
 ) -> dict[int, dict[str, tuple[int, ...]]]:
     """Where the terms stand in each of a few rows."""
     sets: dict[str, Iterable[Any]] = {"wanted": wanted, "audiences": audiences, "rows": rows}
-    asked = {"tenant": tenant, **{name: sorted(set(values)) for name, values in sets.items()}}
+    asked: dict[str, Any] = {name: sorted(set(values)) for name, values in sets.items()}
     found: dict[int, dict[str, tuple[int, ...]]] = {}
-    for row, term, packed in connection.execute(_POSITIONS, asked):
+    for row, term, packed in view.run(_POSITIONS, home=tenant, **asked).all():
         found.setdefault(row, {})[term] = index.read_positions(packed)
     return found
 
@@ -122,14 +115,11 @@ def _several(name: str) -> BindParameter[Any]:
     return bindparam(name, expanding=True)
 
 
-_TOTALS: Final = select(func.sum(tenants.c.documents), func.sum(tenants.c.words)).where(
-    tenants.c.key.in_(_several("keys"))
-)
 _COUNTS: Final = select(terms.c.term, terms.c.documents).where(
-    terms.c.tenant.in_(_several("keys")), terms.c.term.in_(_several("wanted"))
+    terms.c.tenant.in_(_several("seen_tenants")), terms.c.term.in_(_several("wanted"))
 )
 _POSITIONS: Final = select(postings.c.row, postings.c.term, postings.c.positions).where(
-    postings.c.tenant == bindparam("tenant"),
+    postings.c.tenant == bindparam("home"),
     postings.c.term.in_(_several("wanted")),
     postings.c.audience.in_(_several("audiences")),
     postings.c.row.in_(_several("rows")),

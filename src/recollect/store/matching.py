@@ -2,20 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Select, bindparam
+from sqlalchemy import Select, bindparam, select
 
-from recollect.model.limits import Status
+from recollect.model import ids
+from recollect.model.limits import Kind, Status
 from recollect.model.memory import Memory
 from recollect.model.when import When
 from recollect.store import lexical
 from recollect.store.index import entries_of
 from recollect.store.moments import Asked, asked_of, listed
 from recollect.store.port import Match
+from recollect.store.rows import as_stored, read_words
 from recollect.store.tables import Instant, memories
 from recollect.store.view import View, key_of, source
-from recollect.store.visibility import Sight, audience_of
+from recollect.store.visibility import Sight, visible
 from recollect.text import Token
 
 
@@ -23,12 +25,40 @@ def match(
     view: View, tokens: Sequence[Token], most: int, when: When, statuses: Sequence[Status]
 ) -> list[Match]:
     wanted = [token.term for token in tokens]
-    known = lexical.statistics(view.connection, view.keys, wanted, past=when.known_at is not None)
+    known = lexical.statistics(view, wanted, past=when.known_at is not None)
     found = _present(view, known, most, when, statuses)
     if when.known_at is not None:
         found += _past(view, known, when, statuses)
-        found.sort(key=lambda match: (-match.score, key_of(match.memory)))
+        found.sort(key=lambda match: (-match.score, match.key))
     return found[:most]
+
+
+def read(view: View, matches: Sequence[Match], when: When) -> list[Memory]:
+    if not matches:
+        return []
+    statement = _whole(view.sight, asked_of(When(known_at=when.known_at)))
+    found = view.memories(statement, when, rows=sorted({match.key[1] for match in matches}))
+    by_key = {key_of(memory): memory for memory in found}
+    return [by_key[match.key] for match in matches]
+
+
+@cache
+def _whole(sight: Sight, asked: Asked) -> Select[Any]:
+    """Some rows by number. Two tenants may have the same numbers, so the reader looks at both parts of the key."""
+    _, statement = source(sight, asked)
+    return statement.where(memories.c.row.in_(bindparam("rows", expanding=True)))
+
+
+class _Standing(NamedTuple):
+    """What is read of a candidate: enough to rank it, at a fraction of the cost of the whole memory."""
+
+    tenant: int
+    row: int
+    id: str
+    kind: Kind
+    tags: str
+    conversation: str | None
+    audience: str
 
 
 def _present(
@@ -38,15 +68,14 @@ def _present(
     # The row of today is read even for a question about what was known: it is the one that has not changed.
     today = When(as_of=when.as_of)
     statement = _among(view.sight, asked_of(today, statuses), when.known_at is not None)
-    kept: list[tuple[Memory, int]] = []
+    kept: list[tuple[_Standing, int]] = []
     size = most + most // 4 + 1
     while known.counts:
-        best = lexical.search(view.connection, view.caller, view.keys, known, size)
-        scores = {(found.tenant, found.row): found.score for found in best}
-        standing = view.memories(statement, when, statuses, rows=sorted({found.row for found in best}))
-        mine = [memory for memory in standing if key_of(memory) in scores]
-        mine.sort(key=lambda memory: (-scores[key_of(memory)], key_of(memory)))
-        kept = [(memory, scores[key_of(memory)]) for memory in mine]
+        best = lexical.search(view, known, size)
+        rows = view.run(statement, when, statuses, rows=sorted({found.row for found in best})).all()
+        standing = {(row[0], row[1]): _Standing(*row) for row in rows}
+        found = ((standing.get((each.tenant, each.row)), each.score) for each in best)
+        kept = [(row, score) for row, score in found if row is not None]
         if len(kept) >= most or len(best) < size:
             break
         # Too many of the best are retired, or not of the time asked for: look further down.
@@ -56,25 +85,37 @@ def _present(
 
 @cache
 def _among(sight: Sight, asked: Asked, unchanged: bool) -> Select[Any]:
-    """Some rows by number. Two tenants may have the same numbers, so the reader looks at both parts of the key."""
-    _, statement = source(sight, asked)
-    statement = statement.where(
-        memories.c.row.in_(bindparam("rows", expanding=True)), listed(memories, asked)
+    columns = [memories.c[name] for name in _Standing._fields]
+    statement = select(*map(as_stored, columns)).where(
+        visible(memories, sight),
+        memories.c.row.in_(bindparam("rows", expanding=True)),
+        listed(memories, asked),
     )
     if unchanged:
         statement = statement.where(memories.c.recorded_at <= bindparam("known_at", type_=Instant))
     return statement
 
 
-def _with_positions(view: View, kept: list[tuple[Memory, int]], known: lexical.Statistics) -> list[Match]:
+def _with_positions(view: View, kept: list[tuple[_Standing, int]], known: lexical.Statistics) -> list[Match]:
     places: dict[tuple[int, int], Mapping[str, tuple[int, ...]]] = {}
     for tenant in view.keys:
-        mine = [memory for memory, _ in kept if key_of(memory)[0] == tenant]
+        mine = [row for row, _ in kept if row.tenant == tenant]
         if mine:
-            rows = [key_of(memory)[1] for memory in mine]
-            found = lexical.positions(view.connection, tenant, map(audience_of, mine), rows, known.weights)
+            audiences, rows = ({row.audience for row in mine}, [row.row for row in mine])
+            found = lexical.positions(view, tenant, audiences, rows, known.weights)
             places |= {(tenant, row): where for row, where in found.items()}
-    return [Match(memory, score / lexical.SCALE, places.get(key_of(memory), {})) for memory, score in kept]
+    return [
+        Match(
+            key=(row.tenant, row.row),
+            id=ids.spell(view.names[row.tenant], row.id),
+            kind=row.kind,
+            tags=read_words(row.tags),
+            conversation=row.conversation,
+            score=score / lexical.SCALE,
+            positions=places.get((row.tenant, row.row), {}),
+        )
+        for row, score in kept
+    ]
 
 
 def _past(view: View, known: lexical.Statistics, when: When, statuses: Sequence[Status]) -> list[Match]:
@@ -83,8 +124,17 @@ def _past(view: View, known: lexical.Statistics, when: When, statuses: Sequence[
     for memory in view.memories(_changed_since(view.sight, asked_of(when, statuses)), when, statuses):
         entries = entries_of(memory)
         if score := lexical.score_entries(entries, known):
-            places = lexical.positions_in(entries, known)
-            found.append(Match(memory, score / lexical.SCALE, places))
+            found.append(
+                Match(
+                    key=key_of(memory),
+                    id=memory.id,
+                    kind=memory.kind,
+                    tags=memory.tags,
+                    conversation=memory.conversation,
+                    score=score / lexical.SCALE,
+                    positions=lexical.positions_in(entries, known),
+                )
+            )
     return found
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from recollect.model.answers import Compared, Edge, Problem
 from recollect.model.caller import Caller
-from recollect.model.limits import RelationName, Status
+from recollect.model.limits import Kind, RelationName, Status
 from recollect.model.memory import Change, Memory, Relation, Version
 from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import NOW, When
@@ -20,9 +20,16 @@ from recollect.text import Token
 
 
 class Match(NamedTuple):
-    """A memory that holds words of a question, its score, and where those words stand in it."""
+    """A memory that holds words of a question: what its rank may depend on, but not yet its text.
 
-    memory: Memory
+    `key` is where the store keeps it; of two with equal scores, the one with the lower key was saved first.
+    """
+
+    key: tuple[int, int]
+    id: str
+    kind: Kind
+    tags: tuple[str, ...]
+    conversation: str | None
     score: float
     positions: Mapping[str, tuple[int, ...]]
 
@@ -48,6 +55,9 @@ class Reading(Protocol):
         self, terms: Sequence[Token], *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
     ) -> list[Match]:
         """The memories that hold any of the terms, best first, exact."""
+
+    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
+        """The memories of some matches, in their order, as they stood at the time of the question."""
 
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
         """The relations around a memory, walked breadth first; one more than asked for if there are more."""

@@ -4,15 +4,20 @@ The library's handling of parameters costs more than SQLite's writing of the row
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from itertools import chain
+from typing import Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, literal_column, update
+from sqlalchemy import Connection, Table, bindparam, delete, insert, literal_column, update
 from sqlalchemy.sql.expression import ClauseElement
 
 from recollect.store.backend import Backend
 from recollect.store.tables import facets, memories, postings, tenants, terms, versions
 
 Row = tuple[Any, ...]
+
+# Seven columns each: well within the parameters that a statement may have on either database.
+_ROWS_AT_ONCE: Final = 500
 
 
 class Prepared:
@@ -35,6 +40,30 @@ class Prepared:
             connection.exec_driver_sql(self._sql, rows)
 
 
+class PreparedInsert(Prepared):
+    """An INSERT, which for many rows takes hundreds of them in one statement."""
+
+    def __init__(self, table: Table, backend: Backend) -> None:
+        super().__init__(insert(table), backend)
+        self._table = table
+        self._backend = backend
+
+    @cached_property
+    def _many(self) -> str:
+        # Long to compile, and only bulk work needs it.
+        rows: list[dict[str, Any]] = [
+            {name: bindparam(f"{name}_{number}") for name in self._names} for number in range(_ROWS_AT_ONCE)
+        ]
+        return str(insert(self._table).values(rows).compile(dialect=self._backend.positional))
+
+    def run_tuples(self, connection: Connection, rows: list[Row]) -> None:
+        whole = len(rows) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+        for start in range(0, whole, _ROWS_AT_ONCE):
+            values = tuple(chain.from_iterable(rows[start : start + _ROWS_AT_ONCE]))
+            connection.exec_driver_sql(self._many, values)
+        super().run_tuples(connection, rows[whole:])
+
+
 class Statements:
     """Every statement that writes memories and what is derived from them."""
 
@@ -55,7 +84,7 @@ class Statements:
                 recorded_to=bindparam("recorded_to")
             )
         )
-        self.add_posting = prepared(insert(postings))
+        self.add_posting = PreparedInsert(postings, backend)
         self.drop_posting = prepared(_by_key(delete(postings), postings))
         self.add_facet = prepared(insert(facets))
         self.drop_facet = prepared(_by_key(delete(facets), facets))

@@ -61,6 +61,9 @@ class SqlReading:
     ) -> list[Match]:
         return matching.match(self._view, terms, most, when, statuses)
 
+    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
+        return matching.read(self._view, matches, when)
+
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
         return walking.walk(self._view, center, ask)
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, FromClause, Row, TypeDecorator, type_coerce
@@ -21,53 +22,62 @@ _LISTS: Final = ("tags", "entities")
 _write_json: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 AnyRow = Row[*tuple[Any, ...]]
+Stored = tuple[Any, ...]
 
 
-def record_of(memory: Memory) -> dict[str, Any]:
-    """The columns that a present row and a version share, as the driver takes them."""
-    values = {name: getattr(memory, name) for name in RECORD}
-    for name in _TIMES:
-        values[name] = microseconds_of(values[name])
-    for name in _MAYBE_TIMES:
-        if values[name] is not None:
-            values[name] = microseconds_of(values[name])
-    for name in _LISTS:
-        values[name] = _write_json(values[name]) if values[name] else "[]"
-    values["metadata"] = _write_json(values["metadata"]) if values["metadata"] else "{}"
-    if values["query"] is not None:
-        values["query"] = _write_json(values["query"])
-    return values
+_record: Final = attrgetter(*RECORD)
+_TIMES_AT: Final = tuple(map(RECORD.index, _TIMES))
+_MAYBE_TIMES_AT: Final = tuple(map(RECORD.index, _MAYBE_TIMES))
+_LISTS_AT: Final = tuple(map(RECORD.index, _LISTS))
+_METADATA_AT: Final = RECORD.index("metadata")
+_QUERY_AT: Final = RECORD.index("query")
 
 
-def present_row(memory: Memory, place: Place, id: str) -> dict[str, Any]:
-    return {**record_of(memory), **identity_row(memory, place, id)}
+def record_of(memory: Memory) -> Stored:
+    """The columns that a present row and a version share, in their order and as the driver takes them."""
+    values = list(_record(memory))
+    for at in _TIMES_AT:
+        values[at] = microseconds_of(values[at])
+    for at in _MAYBE_TIMES_AT:
+        if values[at] is not None:
+            values[at] = microseconds_of(values[at])
+    for at in _LISTS_AT:
+        values[at] = _write_json(values[at]) if values[at] else "[]"
+    values[_METADATA_AT] = _write_json(values[_METADATA_AT]) if values[_METADATA_AT] else "{}"
+    if values[_QUERY_AT] is not None:
+        values[_QUERY_AT] = _write_json(values[_QUERY_AT])
+    return tuple(values)
 
 
-def identity_row(memory: Memory, place: Place, id: str) -> dict[str, Any]:
-    """What a present row holds beside its record."""
-    return {
-        "tenant": place.tenant,
-        "row": place.row,
-        "id": id,
-        "version": memory.version,
-        "recorded_at": microseconds_of(place.recorded_at),
-        "audience": audience_of(memory),
-        "content_hash": content_hash(memory.content),
-    }
+def present_row(memory: Memory, place: Place, id: str, record: Stored) -> Stored:
+    """A row of `memories`, in the order of its columns."""
+    return (
+        place.tenant,
+        place.row,
+        id,
+        memory.version,
+        microseconds_of(place.recorded_at),
+        audience_of(memory),
+        content_hash(memory.content),
+        *record,
+    )
 
 
-def version_row(place: Place, memory: Memory, change: Change, until: datetime | None) -> dict[str, Any]:
-    return {
-        **record_of(memory),
-        "tenant": place.tenant,
-        "row": place.row,
-        "version": memory.version,
-        "recorded_at": microseconds_of(place.recorded_at),
-        "recorded_to": None if until is None else microseconds_of(until),
-        "change": change.name,
-        "changed_by": change.by,
-        "changed_as": change.origin,
-    }
+def version_row(
+    memory: Memory, place: Place, change: Change, until: datetime | None, record: Stored
+) -> Stored:
+    """A row of `versions`, in the order of its columns."""
+    return (
+        place.tenant,
+        place.row,
+        memory.version,
+        microseconds_of(place.recorded_at),
+        None if until is None else microseconds_of(until),
+        change.name,
+        change.by,
+        change.origin,
+        *record,
+    )
 
 
 def content_hash(content: str) -> str:
@@ -81,12 +91,18 @@ def memory_columns(identity: FromClause, record: FromClause) -> list[ColumnEleme
     """
     own = [identity.c.tenant, identity.c.row, identity.c.id, record.c.version, record.c.recorded_at]
     every = own + [record.c[name] for name in RECORD]
-    return [
-        type_coerce(column, column.type.impl_instance).label(column.name)
-        if isinstance(column.type, TypeDecorator)
-        else column
-        for column in every
-    ]
+    return list(map(as_stored, every))
+
+
+def as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
+    """The column with its values as the driver gives them."""
+    if isinstance(column.type, TypeDecorator):
+        return type_coerce(column, column.type.impl_instance).label(column.name)
+    return column
+
+
+def read_words(stored: str) -> tuple[str, ...]:
+    return () if stored == "[]" else tuple(json.loads(stored))
 
 
 def read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
@@ -108,7 +124,7 @@ def _read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
         if values[name] is not None:
             values[name] = moment_of(values[name])
     for name in _LISTS:
-        values[name] = () if values[name] == "[]" else tuple(json.loads(values[name]))
+        values[name] = read_words(values[name])
     values["metadata"] = json.loads(values["metadata"])
     if values["query"] is not None:
         values["query"] = json.loads(values["query"])

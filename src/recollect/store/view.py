@@ -26,7 +26,12 @@ class View:
         self.now = now
         self.sight: Sight = sight_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
-        self.names: dict[int, str] = dict(connection.execute(_TENANTS, {"own": caller.tenant}).all())
+        rows = connection.execute(_TENANTS, {"own": caller.tenant}).all()
+        self.names: dict[int, str] = {row.key: row.name for row in rows}
+        #: How many memories there are in these tenants, and how many words they have together.
+        self.documents, self.words = (
+            sum(column) for column in zip((0, 0), *(row[2:] for row in rows), strict=True)
+        )
         self.keys = sorted(self.names)
         self._sight_parameters = sight_parameters(caller, self.keys)
 
@@ -39,7 +44,7 @@ class View:
     def memories(
         self, statement: Select[Any], when: When = NOW, statuses: Sequence[Status] = (), **more: Any
     ) -> list[Memory]:
-        return [read_memory(row, self.names) for row in self.run(statement, when, statuses, **more)]
+        return [read_memory(row, self.names) for row in self.run(statement, when, statuses, **more).all()]
 
     def address(self, id: str) -> dict[str, Any]:
         """What fills `NAMED` for an id as people write it; a tenant that does not exist has no key."""
@@ -70,6 +75,6 @@ def key_of(memory: Memory) -> tuple[int, int]:
 
 
 NAMED: Final = and_(memories.c.tenant == bindparam("home"), memories.c.id == bindparam("plain"))
-_TENANTS: Final = select(tenants.c.key, tenants.c.name).where(
+_TENANTS: Final = select(tenants.c.key, tenants.c.name, tenants.c.documents, tenants.c.words).where(
     tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT])
 )

@@ -30,10 +30,18 @@ from recollect.store import duplicates
 from recollect.store.index import reference_facet
 from recollect.store.index_changes import IndexChanges
 from recollect.store.port import Erased
-from recollect.store.prepared import Statements
+from recollect.store.prepared import Prepared, Statements
 from recollect.store.reading import SqlReading
-from recollect.store.rows import PRESENT, present_row, read_memory, read_relation, version_row
-from recollect.store.tables import facets, memories, relations, tenants, versions
+from recollect.store.rows import (
+    PRESENT,
+    Stored,
+    present_row,
+    read_memory,
+    read_relation,
+    record_of,
+    version_row,
+)
+from recollect.store.tables import facets, memories, microseconds_of, relations, tenants, versions
 from recollect.store.tenant import LockedTenant
 from recollect.store.view import NAMED, key_of
 from recollect.store.visibility import Sight, changeable, may_add, visible
@@ -60,8 +68,12 @@ class SqlWriting(SqlReading):
     def finish(self) -> None:
         if not self._changed:
             return
-        self._tenant.count_indexed(*self._pending.write(self._view.connection, self._statements))
+        self._write_index()
         self._tenant.save(self._view.connection)
+
+    def _write_index(self) -> None:
+        self._tenant.count_indexed(*self._pending.write(self._view.connection, self._statements))
+        self._pending = IndexChanges()
 
     def target(self, id: str) -> Memory:
         row = self._view.run(_target(self._view.sight), **self._view.address(id)).one_or_none()
@@ -116,8 +128,9 @@ class SqlWriting(SqlReading):
         self._tenant.note_id(id)
         place = Place(self._tenant.key, self._tenant.next_row(), change.at)
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
-        self._statements.add_memory.run(self._view.connection, [present_row(added, place, id)])
-        self._append_version(added, place, change)
+        record = record_of(added)
+        self._run(self._statements.add_memory, present_row(added, place, id, record))
+        self._run(self._statements.add_version, version_row(added, place, change, None, record))
         self._pending.add(added, place)
         self._own.add(key_of(added))
         return added
@@ -129,26 +142,29 @@ class SqlWriting(SqlReading):
     def _replace(self, before: Memory, after: Memory, change: Change) -> Memory:
         self._changed = True
         old = _place(before)
+        if self._pending.touches(old):
+            self._write_index()
         place = Place(old.tenant, old.row, max(change.at, old.recorded_at))
         changed = replace(after, version=before.version + 1, place=place)
-        here = {"at_tenant": place.tenant, "at_row": place.row, "at_version": before.version}
-        row = present_row(changed, place, ids.address(before.id).id)
-        self._statements.change_memory.run(self._view.connection, [row | here])
-        closed = {"recorded_to": row["recorded_at"]}
-        self._statements.close_version.run(self._view.connection, [closed | here])
-        self._append_version(changed, place, change)
+        record, key = record_of(changed), (place.tenant, place.row)
+        row = present_row(changed, place, ids.address(before.id).id, record)
+        self._run(self._statements.change_memory, (*row, *key))
+        closed = microseconds_of(place.recorded_at)
+        self._run(self._statements.close_version, (closed, *key, before.version))
+        self._run(self._statements.add_version, version_row(changed, place, change, None, record))
         self._pending.swap(before, changed, place)
         return changed
 
-    def _append_version(self, memory: Memory, place: Place, change: Change) -> None:
-        row = version_row(place, memory, change, until=None)
-        self._statements.add_version.run(self._view.connection, [row])
+    def _run(self, statement: Prepared, row: Stored) -> None:
+        statement.run_tuples(self._view.connection, [row])
 
     def erase(self, memory: Memory, change: Change) -> Erased:
         self._require_own(memory)
         self._changed = True
         place = _place(memory)
         references = self._strip(f"memory:{memory.id}", place, change)
+        if self._pending.touches(place):
+            self._write_index()
         self._pending.remove(memory, place)
         edges = self._view.connection.execute(
             delete(relations).where(

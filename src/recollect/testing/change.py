@@ -22,6 +22,7 @@ from recollect.testing.builders import (
     browsed,
     everything,
     person,
+    recalled,
     refused,
 )
 from recollect.testing.strangers import ATTEMPTS, CHANGES, OWNER, Try, World, outcome
@@ -50,18 +51,18 @@ class ChangeConformance(Conformance):
     """To see a memory is not to change it."""
 
     @pytest.fixture
-    def shared(self, store: Store, clock: Clock, tmp_path: Path) -> World:
+    def rooms(self, store: Store, clock: Clock, tmp_path: Path) -> World:
         return World(store, clock, tmp_path)
 
-    def test_who_sees_a_memory_of_another_cannot_change_it(self, shared: World) -> None:
+    def test_who_sees_a_memory_of_another_cannot_change_it(self, rooms: World) -> None:
         scopes = tuple(scope for scope in SCOPES if scope != "user")
-        assert _refusals(shared, person("bob", **_BESIDE), scopes) == []
+        assert _refusals(rooms, person("bob", **_BESIDE), scopes) == []
 
-    def test_an_unattended_run_changes_nothing_that_is_shared(self, shared: World) -> None:
+    def test_an_unattended_run_changes_nothing_that_is_shared(self, rooms: World) -> None:
         caller = replace(OWNER, actor="unattended")
-        assert _refusals(shared, caller, ("tenant", "persona", "system")) == []
+        assert _refusals(rooms, caller, ("tenant", "persona", "system")) == []
 
-    def test_those_who_may_can(self, shared: World) -> None:
+    def test_those_who_may_can(self, rooms: World) -> None:
         for number, (caller, scopes) in enumerate(
             (
                 (OWNER, ("tenant", "persona", "user", "system", "session")),
@@ -78,10 +79,10 @@ class ChangeConformance(Conformance):
                 (person("ann", tenant="beta"), ()),
             )
         ):
-            door, changed = shared.door(caller), []
+            door, changed = rooms.door(caller), []
             for scope in SCOPES:
                 with suppress(Forbidden, NotFound):
-                    door.revise(shared.id(scope, 1), content=f"changed {number}")
+                    door.revise(rooms.id(scope, 1), content=f"changed {number}")
                     changed.append(scope)
             assert set(changed) == set(scopes), caller
 
@@ -241,3 +242,26 @@ class TransactionConformance(Conformance):
         with pytest.raises(Forbidden), store.writing(ann.caller, clock.now, GLOBAL_TENANT) as writing:
             writing.add(like, Change("remember", "ann", "person", START))
         assert everything(store) == before
+
+    def test_one_memory_may_change_more_than_once_in_one_transaction(
+        self, root: Recollect, store: Store, clock: Clock
+    ) -> None:
+        like = root.remember("red kite", id="like", tags=["red"]).memory
+        change = Change("remember", "root", "person", clock.now)
+        with store.writing(root.caller, clock.now) as writing:
+            one = writing.add(replace(like, id="k"), change)
+            two = writing.replace(one, replace(one, content="green kite", tags=("green",)), change)
+            three = writing.replace(two, replace(two, content="red lamp", tags=("red",)), change)
+            writing.replace(three, replace(three, content="red lamp", scope="user"), change)
+        assert len(root.history("k").versions) == 4
+        assert recalled(root, "green") == []
+        assert recalled(root, "lamp") == browsed(root, tags=["red"], scopes=["user"]) == ["k"]
+        assert root.doctor().problems == ()
+        with store.writing(root.caller, clock.now) as writing:
+            last = writing.replace(
+                writing.target("k"), replace(three, content="blue lamp", version=4), change
+            )
+            writing.erase(last, change)
+            writing.erase(writing.add(replace(like, id=""), change), change)
+        assert recalled(root, "lamp") == []
+        assert root.doctor().problems == ()

@@ -124,7 +124,7 @@ class SightConformance(Conformance):
 
 
 _NAMES = (
-    "x", "X", "x ".strip() + "y", "t", "g", "u", "u:x", "p:x", "s:x", "c:x", ":", ":x", "x:", "%", "x%", "_", "_:x",
+    "x", "X", "xy", "t", "g", "u", "u:x", "p:x", "s:x", "c:x", ":", ":x", "x:", "%", "x%", "_", "_:x",
     "s:%", "'", '"', "x'--", "x\\", "None", "global", "é", "e\u0301", "ｘ", "*x",
 )  # fmt: skip
 
@@ -166,9 +166,9 @@ def _holder(scope: str, name: str) -> Caller:
     """Someone who holds one name, and is otherwise nobody."""
     if scope == "user":
         return person(name)
-    more: dict[str, Any] = {
+    holding: dict[str, dict[str, Any]] = {
         "persona": {"personas": {name}},
         "system": {"systems": {name: "manage"}},
         "session": {"conversation": name},
-    }[scope]
-    return person("nobody", **more)
+    }
+    return person("nobody", **holding[scope])

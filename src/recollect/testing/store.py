@@ -3,9 +3,9 @@
 from recollect.testing.archive import ArchiveConformance, CareConformance
 from recollect.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
 from recollect.testing.dedupe import DedupeConformance
+from recollect.testing.forget import ForgetConformance
 from recollect.testing.ids import GlobalIdConformance, IdConformance
 from recollect.testing.life import (
-    ForgetConformance,
     RememberConformance,
     RetireConformance,
     ReviseConformance,

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Dialect, Engine, create_engine, make_url, text
+from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, create_engine, event, make_url, text
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
@@ -15,6 +15,7 @@ from recollect.errors import RecollectError, StoreUnavailable
 # Any number that only our migrations use; it serialises them across pods.
 _MIGRATION_LOCK: Final = 7_203_417_911
 _LOCK_TIMEOUT_S: Final = 60
+_INSUFFICIENT_PRIVILEGE: Final = "42501"
 
 
 class PostgresBackend:
@@ -38,6 +39,7 @@ class PostgresBackend:
             pool_size=10,
             pool_pre_ping=True,
         )
+        event.listen(self._writer, "handle_error", self._tell_of_missing_rights)
         self._reader = self._writer.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
         )
@@ -62,6 +64,14 @@ class PostgresBackend:
         with self.writing() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
             yield connection
+
+    def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
+        """To the library a missing right looks like a mistake in a statement."""
+        if getattr(context.original_exception, "sqlstate", None) == _INSUFFICIENT_PRIVILEGE:
+            reason = str(context.original_exception).splitlines()[0]
+            raise StoreUnavailable(
+                f"{self.location} refuses this ({reason}); nothing was changed. Ask its owner for the right."
+            )
 
     def explain(self, error: Exception) -> RecollectError:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
