@@ -20,6 +20,9 @@ class Backend(Protocol):
     #: The dialect with parameters by position, for statements run over many rows at once.
     positional: Dialect
 
+    #: Whether other programs may keep tables of their own beside ours.
+    is_shared: bool
+
     def exists(self) -> bool:
         """Whether there is a database to read at all."""
 

@@ -39,7 +39,7 @@ def read(view: View, matches: Sequence[Match], when: When) -> list[Memory]:
     statement = _whole(view.sight, asked_of(When(known_at=when.known_at)))
     found = view.memories(statement, when, rows=sorted({match.key[1] for match in matches}))
     by_key = {key_of(memory): memory for memory in found}
-    return [by_key[match.key] for match in matches]
+    return [by_key[match.key] for match in matches if match.key in by_key]
 
 
 @cache

@@ -57,7 +57,7 @@ class Reading(Protocol):
         """The memories that hold any of the terms, best first, exact."""
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
-        """The memories of some matches, in their order, as they stood at the time of the question."""
+        """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
 
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
         """The relations around a memory, walked breadth first; one more than asked for if there are more."""

@@ -6,6 +6,7 @@ import pytest
 
 from recollect.errors import Invalid
 from recollect.model.answers import Hit
+from recollect.model.when import NOW, When
 from recollect.service import Recollect
 from recollect.store.port import Store
 from recollect.testing.builders import Clock, Conformance, person, recalled
@@ -202,13 +203,33 @@ class SearchConformance(Conformance):
             "falcon": (2,),
         }
 
+    def test_what_was_matched_is_read_in_the_same_order(
+        self, ann: Recollect, store: Store, clock: Clock
+    ) -> None:
+        for number in (3, 1, 2):
+            ann.remember(" ".join(["kestrel", *_FILLER[:number]]), id=str(number))
+        then = clock.now
+        clock.tick()
+        ann.revise("2", content="kestrel and nothing else")
+        with store.reading(ann.caller, clock.now) as reading:
+            for when in (NOW, When(known_at=then)):
+                matches = reading.match(question_terms("kestrel"), most=5, when=when)
+                memories = reading.read(matches[::-1], when)
+                assert [memory.id for memory in memories] == [match.id for match in matches[::-1]]
+                assert [memory.version for memory in memories if memory.id == "2"] == [
+                    1 if when.known_at else 2
+                ]
+            assert reading.read([]) == []
+
     def test_a_match_gives_no_more_than_wanted(self, ann: Recollect, store: Store, clock: Clock) -> None:
         for number in range(5):
             ann.remember(f"kestrel {_FILLER[number]}")
-        for known_at in (None, clock.now):
+        for when in (NOW, When(known_at=clock.now)):
             with store.reading(ann.caller, clock.now) as reading:
-                matches = [reading.match(question_terms("kestrel"), most=most) for most in (1, 3, 5, 50)]
-            assert [len(found) for found in matches] == [1, 3, 5, 5], known_at
+                matches = [
+                    reading.match(question_terms("kestrel"), most=most, when=when) for most in (1, 3, 5, 50)
+                ]
+            assert [len(found) for found in matches] == [1, 3, 5, 5], when
             assert all(found == matches[-1][: len(found)] for found in matches)
 
 

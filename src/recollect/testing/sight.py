@@ -66,11 +66,13 @@ class SightConformance(Conformance):
         methods |= {f"Writing.{name}" for name in vars(Writing) if not name.startswith("_")}
         operations = {operation.name for operation in OPERATIONS}
         assert tried == methods | operations
-        assert len(methods) == 14
+        assert len(methods) == 15
 
     def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
         """Else the whole matrix would prove nothing."""
-        for scope, name in product(SCOPES, ("memory", "browse", "match", "edges", "versions", "compare")):
+        for scope, name in product(
+            SCOPES, ("memory", "browse", "match", "read", "edges", "versions", "compare")
+        ):
             trial = Try(world, world.keeper(scope), *world.kept[scope])
             assert "zqghost" in outcome(ATTEMPTS[f"Reading.{name}"], trial), (name, scope)
 

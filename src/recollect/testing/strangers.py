@@ -15,7 +15,7 @@ from recollect.model.memory import Change, Memory, Place
 from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import When
 from recollect.service import Recollect
-from recollect.store.port import Reading, Store, Writing
+from recollect.store.port import Match, Reading, Store, Writing
 from recollect.testing.builders import HOME, START, Clock, administrator, person, written
 from recollect.text import question_terms
 
@@ -209,6 +209,12 @@ def _imported(trial: Try) -> None:
     trial.door.import_(str(path))
 
 
+def _match(memory: Memory) -> Match:
+    """What a search would have found of a memory."""
+    assert memory.place is not None
+    return Match(memory.place[:2], memory.id, memory.kind, memory.tags, memory.conversation, 1.0, {})
+
+
 def _past(trial: Try) -> Iterator[When]:
     yield from (When(), When(as_of=START), When(known_at=START), When(known_at=trial.world.clock.now))
 
@@ -230,6 +236,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
             for when in _past(t)
             for statuses in ((), STATUSES)
         ]
+    ),
+    "Reading.read": lambda t: t.read(
+        lambda r: [r.read([_match(t.one), _match(t.two)], when) for when in _past(t)]
     ),
     "Reading.edges": lambda t: t.read(
         lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]

@@ -8,11 +8,14 @@ from sqlalchemy import Connection, column, inspect, select, table
 from recollect.errors import StoreUnavailable
 from recollect.store.archive import note_index
 from recollect.store.backend import Backend
+from recollect.store.tables import metadata
 
 #: The last step in `versions/`; a test keeps it true.
 HEAD: Final = "0001"
 
-_RECORD: Final = table("alembic_version", column("version_num"))
+#: A name of our own, since another program may keep its record of migrations in the same schema.
+VERSION_TABLE: Final = "recollect_version"
+_RECORD: Final = table(VERSION_TABLE, column("version_num"))
 
 
 def migrate(backend: Backend) -> None:
@@ -26,6 +29,8 @@ def migrate(backend: Backend) -> None:
         # Another process may have come first while we waited for the lock.
         if (stand := _read_stand(connection)) != HEAD:
             _check_known(stand, backend.location)
+            if stand is None:
+                _check_free(connection, backend)
             _upgrade(connection)
             if stand is None:
                 note_index(connection, backend)
@@ -37,7 +42,7 @@ def _stand(backend: Backend) -> str | None:
 
 
 def _read_stand(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
+    if not inspect(connection).has_table(VERSION_TABLE):
         return None
     found = connection.execute(select(_RECORD.c.version_num)).scalar_one_or_none()
     return None if found is None else str(found)
@@ -49,6 +54,17 @@ def _check_known(stand: str | None, location: str) -> None:
         raise StoreUnavailable(
             f"{location} was written by a newer Recollect (schema {stand}, this one knows {HEAD}). "
             "Update Recollect to open it; nothing was changed."
+        )
+
+
+def _check_free(connection: Connection, backend: Backend) -> None:
+    """A new store is not built over something else."""
+    present = set(inspect(connection).get_table_names())
+    taken = sorted(present & set(metadata.tables)) if backend.is_shared else sorted(present)
+    if taken:
+        raise StoreUnavailable(
+            f"{backend.location} holds tables of another program ({', '.join(taken[:3])}). "
+            "Give another database with --db; nothing was changed."
         )
 
 

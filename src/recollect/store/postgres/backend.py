@@ -22,6 +22,7 @@ class PostgresBackend:
     """A PostgreSQL database, directly or through a pooler in transaction mode."""
 
     insert = staticmethod(postgresql.insert)
+    is_shared = True
     positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
 
     def __init__(self, dsn: str) -> None:

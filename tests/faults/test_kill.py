@@ -1,0 +1,323 @@
+"""Does every acknowledged change outlive `kill -9`, and does an interrupted one leave nothing behind?"""
+
+import json
+import random
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from recollect import Recollect, connect
+from recollect.errors import NotFound
+
+Whole = Callable[[Recollect], list[str]]
+
+
+ROUNDS = 4
+IMPORTED = 2_100
+BATCH = 1_000
+
+
+@pytest.fixture
+def reopened(shared_db: str) -> Iterator[Callable[[], AbstractContextManager[Recollect]]]:
+    """The store as it is found after a crash: a file is opened anew, a server was there all the time."""
+    if not shared_db.startswith("postgresql"):
+        yield lambda: connect(shared_db)
+        return
+    with connect(shared_db) as door:
+        yield lambda: nullcontext(door)
+
+
+@pytest.fixture
+def small_export(tmp_path: Path) -> str:
+    """A file with a few memories, one of them revised, and their relations."""
+    path = tmp_path / "small.jsonl"
+    with connect(":memory:") as door:
+        for number in range(5):
+            door.remember(f"imported {number}", id=f"in{number}", tags=["in"], entities=["memory:in0"])
+        door.revise("in1", content="imported and revised")
+        door.relate("in1", "refines", "in2")
+        door.remember("imported at last", id="in9", supersedes=["in3"])
+        door.export(str(path))
+    return str(path)
+
+
+def step_of(db: str) -> int:
+    """Every second statement is tried on SQLite, every fourth on PostgreSQL, where each try takes longer."""
+    return 4 if db.startswith("postgresql") else 2
+
+
+def fill(door: Recollect) -> None:
+    """A store in which every change has something to change in each table."""
+    for number in range(1, 6):
+        door.remember(f"the {number}th thing to know", tags=["old"], hint=f"hint{number} of{number}")
+    door.remember("refers to the first", id="referring", entities=["memory:1", "memory:42"])
+    door.revise("referring", content="still refers to the first")
+    door.relate("1", "supports", "2")
+
+
+CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "remember": ("remember", {"content": "a new thing", "hint": "a hint", "tags": ["new"]}),
+    "supersede": ("remember", {"content": "the third and fourth in one", "supersedes": ["3", "4"]}),
+    "revise": ("revise", {"id": "2", "content": "entirely other words", "expected_version": 1}),
+    "forget": ("forget", {"id": "1"}),
+    "import": ("import_", {}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_killed_before_any_of_its_statements_is_not_there_at_all(
+    change: str, crew: Any, shared_db: str, reopened: Any, whole: Whole, small_export: str
+) -> None:
+    act, given = CHANGES[change]
+    given = given | ({"path": small_export} if change == "import" else {})
+    with reopened() as door:
+        fill(door)
+        before = whole(door)
+    states = []
+    for statement in count(1, step_of(shared_db)):
+        told = crew.start("die_at", db=shared_db, statement=statement, act=act, given=given).rest()
+        with reopened() as door:
+            states.append(whole(door))
+        if told:
+            break
+    *killed, done = states
+    assert len(killed) > 2, "the change must have been killed in its middle"
+    assert done != before
+    for statement, state in enumerate(killed, 1):
+        # An import tidies up after its last transaction, when all of it is there.
+        assert state == before or (state == done and change == "import"), f"killed at statement {statement}"
+
+
+def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
+    crew: Any, shared_db: str, reopened: Any, whole: Whole
+) -> None:
+    with reopened() as door:
+        fill(door)
+        before = whole(door)
+    for statement in count(1, step_of(shared_db)):
+        told = crew.start("die_at", db=shared_db, statement=statement, act="reindex", given={}).rest()
+        with reopened() as door:
+            assert whole(door) == before
+            assert [hit.memory.id for hit in door.recall("hint3").hits] == ["3"]
+        if told:
+            break
+    assert statement > 4
+
+
+def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:
+    for statement in count(1, step_of(shared_db)):
+        told = crew.start("die_at", db=shared_db, statement=statement, act="migrate", given={}).rest()
+        if told:
+            break
+        assert tables_of(shared_db) == []
+    assert statement > 10, "the migration must have been killed in its middle"
+    with connect(shared_db) as door:
+        door.remember("it works now")
+        assert door.doctor().problems == ()
+
+
+def tables_of(db: str) -> list[str]:
+    """The tables that are there, asked past our own code."""
+    if db.startswith("postgresql"):
+        with psycopg.connect(db) as connection:
+            found = connection.execute(
+                "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+            ).fetchall()
+    elif not Path(db).exists():
+        found = []
+    else:
+        connection = sqlite3.connect(db)
+        found = connection.execute("SELECT name FROM sqlite_master").fetchall()
+        connection.close()
+    return [name for (name,) in found]
+
+
+class Book:
+    """What the acknowledgements of killed processes promise."""
+
+    def __init__(self) -> None:
+        self.contents: dict[str, str] = {}
+        self.replaced: dict[str, str] = {}
+        self.forgotten: set[str] = set()
+
+    def enter(self, act: str, id: str | None, new: str | None, content: str) -> None:
+        if act == "forget":
+            self.forgotten.add(str(id))
+            self.contents.pop(str(id))
+        elif new is not None:
+            assert new not in self.forgotten, "an id was given again"
+            self.contents[new] = content
+        if act == "supersede":
+            self.replaced[str(id)] = str(new)
+
+    def read(self, told: list[dict[str, Any]], door: Recollect) -> None:
+        """Enter what was acknowledged, and what was under way if it happened after all."""
+        for line in told:
+            if "did" in line:
+                self.enter(line["did"], line["id"], line["new"], line["content"])
+        if told and "doing" in told[-1]:
+            last = told[-1]
+            found = [hit.memory for hit in door.recall(last["word"], statuses=["active"]).hits]
+            if last["doing"] == "forget":
+                happened = not exists(door, last["id"])
+            else:
+                happened = [memory.content for memory in found] == [last["content"]]
+            if happened:
+                self.enter(last["doing"], last["id"], found[0].id if found else None, last["content"])
+
+    def check(self, door: Recollect) -> None:
+        for id, content in self.contents.items():
+            shown = door.show(id)
+            assert shown.memory.content == content
+            assert shown.memory.status == ("superseded" if id in self.replaced else "active")
+            news = [edge.memory.id for edge in shown.edges if edge.direction == "in"]
+            assert [new for new in news if new not in self.forgotten] == news
+            assert self.replaced.get(id) in (None, *news, *self.forgotten)
+        assert not any(exists(door, id) for id in self.forgotten)
+        total = door.doctor().memories
+        assert total == len(self.contents) + 1, "rows that nobody asked for"
+
+
+def exists(door: Recollect, id: str) -> bool:
+    try:
+        door.show(id)
+    except NotFound:
+        return False
+    return True
+
+
+@pytest.mark.slow
+def test_every_acknowledged_change_is_there_after_kill_and_none_is_half_done(
+    crew: Any, shared_db: str, reopened: Any, whole: Whole
+) -> None:
+    chance = random.Random(7)
+    book = Book()
+    for seed in range(ROUNDS):
+        with reopened() as door:
+            door.remember("everything refers to this", id="anchor")
+        told = lived_until_killed(crew.start("live", db=shared_db, seed=seed), chance)
+        with reopened() as door:
+            # A server may still be about to see that its client is gone; a save waits for what it holds.
+            door.remember(f"round {seed} is over", id="anchor")
+            book.read(told, door)
+            book.check(door)
+            whole(door)
+
+
+def lived_until_killed(hand: Any, chance: random.Random) -> list[dict[str, Any]]:
+    hand.hear()
+    told = [hand.hear() for _ in range(chance.randrange(10, 60))]
+    # Somewhere inside the next change, wherever that happens to be.
+    time.sleep(chance.uniform(0, 0.01))
+    hand.kill()
+    return told + hand.rest()
+
+
+@pytest.fixture
+def large_export(tmp_path: Path) -> str:
+    """An export of several batches, multiplied from one memory that a real store wrote."""
+    path = tmp_path / "large.jsonl"
+    with connect(":memory:") as door:
+        door.remember("about thing 0", tags=["imported"], entities=["memory:1"])
+        door.export(str(path))
+    head, counters, memory = path.read_text(encoding="utf-8").splitlines()
+    lines = [head, json.dumps(json.loads(counters) | {"last_id": str(IMPORTED)})]
+    lines += multiplied(json.loads(memory))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
+def multiplied(dossier: dict[str, Any]) -> Iterator[str]:
+    for number in range(1, IMPORTED + 1):
+        dossier["id"] = str(number)
+        for version in dossier["versions"]:
+            text = f"thing {number} is near thing{number % 97}"
+            version["memory"] |= {"id": str(number), "content": text, "title": text}
+        yield json.dumps(dossier)
+
+
+@pytest.mark.slow
+def test_an_import_that_was_killed_goes_on_where_it_stopped(
+    crew: Any, shared_db: str, reopened: Any, whole: Whole, large_export: str
+) -> None:
+    hand = crew.start("take_in", db=shared_db, path=large_export)
+    while "done" not in hand.hear():
+        pass
+    time.sleep(random.Random(3).uniform(0, 0.05))
+    hand.kill()
+    hand.rest()
+    with reopened() as door:
+        arrived = door.doctor()
+        assert arrived.problems == ()
+        assert arrived.memories >= BATCH
+        assert arrived.memories % BATCH == 0 or arrived.memories == IMPORTED
+        again = door.import_(large_export)
+        assert (again.unchanged, again.added) == (arrived.memories, IMPORTED - arrived.memories)
+        held = [json.loads(line) for line in whole(door)]
+    lines = Path(large_export).read_text(encoding="utf-8").splitlines()[1:]
+    assert held == [json.loads(line) for line in lines]
+
+    killed_while_reindexing(crew, shared_db)
+    with reopened() as door:
+        assert [json.loads(line) for line in whole(door)] == held
+
+
+def killed_while_reindexing(crew: Any, db: str) -> None:
+    chance = random.Random(5)
+    for _ in range(3):
+        hand = crew.start("reindex", db=db)
+        hand.hear()
+        time.sleep(chance.uniform(0, 0.3))
+        hand.kill()
+        hand.rest()
+
+
+def test_a_connection_that_the_server_ends_is_told_clearly_and_the_next_call_works(
+    crew: Any, postgres_dsn: str
+) -> None:
+    name = f"cut{time.monotonic_ns()}"
+    with connect(postgres_dsn) as door, psycopg.connect(postgres_dsn) as other:
+        door.remember("the tenant exists")
+        hand = crew.start("cut_off", db=f"{postgres_dsn}&application_name={name}")
+        hand.hear()
+        other.execute("SELECT * FROM tenants FOR UPDATE")
+        hand.go()
+        end_waiting_connection(postgres_dsn, name)
+        told = hand.hear()
+        other.rollback()
+        assert told["kind"] == "StoreUnavailable"
+        assert "cannot be reached" in told["error"]
+        hand.go()
+        assert hand.hear() == {"id": "arrived"}
+        assert door.show("arrived").memory.content == "arrived at last"
+        assert not exists(door, "lost")
+        assert door.doctor().problems == ()
+
+
+def test_a_connection_that_the_server_ended_in_between_is_replaced_unnoticed(postgres_dsn: str) -> None:
+    name = f"idle{time.monotonic_ns()}"
+    with connect(f"{postgres_dsn}&application_name={name}") as door:
+        door.remember("before", id="before")
+        with psycopg.connect(postgres_dsn) as other:
+            end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE application_name = %s"
+            assert other.execute(end, [name]).fetchall() == [(True,)]
+        assert door.show("before").memory.content == "before"
+        door.remember("after", id="after")
+
+
+def end_waiting_connection(dsn: str, name: str) -> None:
+    """As soon as it waits for a lock, and so is in the middle of something."""
+    waiting = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "WHERE application_name = %s AND wait_event_type = 'Lock'"
+    )
+    with psycopg.connect(dsn, autocommit=True) as server:
+        while not server.execute(waiting, [name]).fetchall():
+            time.sleep(0.01)

@@ -1,0 +1,233 @@
+"""Do the tables come to be once, whoever opens first, and are they what the code believes they are?"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from recollect import connect
+from recollect.errors import StoreUnavailable
+from recollect.store import migrations
+from recollect.store.tables import metadata
+
+#: Tables of the whole store, which belong to no tenant.
+OF_THE_STORE = {"tenants", "store_facts", "recollect_version"}
+
+
+@pytest.fixture
+def engine(shared_db: str) -> Iterator[sa.Engine]:
+    """A way into the database past our own code."""
+    url = shared_db.replace("postgresql:", "postgresql+psycopg:")
+    made = sa.create_engine(url if url != shared_db else f"sqlite:///{shared_db}")
+    yield made
+    made.dispose()
+
+
+@pytest.mark.parametrize("processes", [2, 8])
+def test_processes_that_open_a_new_store_at_once_all_find_one_schema(
+    processes: int, crew: Any, shared_db: str
+) -> None:
+    hands = [crew.start("open_it", db=shared_db) for _ in range(processes)]
+    for hand in hands:
+        hand.hear()
+    for hand in hands:
+        hand.go()
+    told = [line["id"] for hand in hands for line in hand.rest()]
+    assert sorted(told, key=int) == [str(number) for number in range(1, processes + 1)]
+    with connect(shared_db) as door:
+        examined = door.doctor()
+        assert (examined.problems, examined.memories) == ((), processes)
+
+
+def test_the_tables_equal_the_sum_of_migrations(shared_db: str, engine: sa.Engine) -> None:
+    connect(shared_db).close()
+    with engine.connect() as connection:
+        context = MigrationContext.configure(
+            connection,
+            opts={
+                "compare_type": True,
+                "compare_server_default": True,
+                "version_table": migrations.VERSION_TABLE,
+            },
+        )
+        assert compare_metadata(context, metadata) == []
+
+
+def test_keys_indexes_and_storage_are_those_that_the_tables_declare(
+    shared_db: str, engine: sa.Engine
+) -> None:
+    connect(shared_db).close()
+    with engine.begin() as connection:
+        migrated = structure(connection)
+        tables = sa.MetaData()
+        tables.reflect(connection)
+        tables.drop_all(connection)
+        metadata.create_all(connection)
+        declared = structure(connection)
+    assert migrated.pop("recollect_version")
+    assert migrated == declared
+
+
+def structure(connection: sa.Connection) -> dict[str, Any]:
+    """Columns, keys, indexes and how a table is kept, asked of the database's own catalog."""
+    names = sa.inspect(connection).get_table_names()
+    read = sqlite_structure if connection.dialect.name == "sqlite" else postgres_structure
+    return {name: read(connection, name) for name in names}
+
+
+def sqlite_structure(connection: sa.Connection, table: str) -> dict[str, Any]:
+    def rows(statement: str, **given: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in connection.execute(sa.text(statement), given)]
+
+    indexes = rows(
+        'SELECT name, "unique", origin, partial FROM pragma_index_list(:table) ORDER BY name', table=table
+    )
+    return {
+        "columns": rows(
+            'SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(:table)', table=table
+        ),
+        "indexes": indexes,
+        "index columns": {
+            name: rows(
+                'SELECT seqno, name, "desc", coll, key FROM pragma_index_xinfo(:index)', index=str(name)
+            )
+            for name, *_ in indexes
+        },
+        "partial": rows(
+            "SELECT name, sql FROM sqlite_master WHERE tbl_name = :table AND type = 'index' ORDER BY name",
+            table=table,
+        ),
+        "without rowid": rows("SELECT wr FROM pragma_table_list(:table)", table=table),
+    }
+
+
+def postgres_structure(connection: sa.Connection, table: str) -> dict[str, Any]:
+    def rows(statement: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in connection.execute(sa.text(statement), {"table": table})]
+
+    return {
+        "columns": rows(
+            "SELECT attname, format_type(atttypid, atttypmod), attnotnull, attidentity, "
+            "pg_get_expr(adbin, adrelid) FROM pg_attribute LEFT JOIN pg_attrdef ON attrelid = adrelid "
+            "AND attnum = adnum WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 ORDER BY attnum"
+        ),
+        "constraints": rows(
+            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
+            "WHERE conrelid = CAST(:table AS regclass) ORDER BY conname"
+        ),
+        "indexes": rows(
+            "SELECT indexname, indexdef FROM pg_indexes "
+            "WHERE schemaname = current_schema() AND tablename = :table ORDER BY indexname"
+        ),
+    }
+
+
+def test_the_tenant_leads_every_key_and_index_in_postgres(postgres_dsn: str) -> None:
+    connect(postgres_dsn).close()
+    with psycopg.connect(postgres_dsn) as connection:
+        found = connection.execute(
+            """
+            SELECT tables.relname, indexes.relname, attname
+            FROM pg_index
+            JOIN pg_class AS tables ON tables.oid = indrelid
+            JOIN pg_class AS indexes ON indexes.oid = indexrelid
+            JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+            WHERE tables.relnamespace = CAST(current_schema() AS regnamespace)
+            """
+        ).fetchall()
+    leading = {(table, index): column for table, index, column in found if table not in OF_THE_STORE}
+    assert {table for table, _ in leading} == metadata.tables.keys() - OF_THE_STORE
+    assert {name: column for name, column in leading.items() if column != "tenant"} == {}
+
+
+def test_the_code_knows_the_newest_migration() -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrations.__file__).parent))
+    script = ScriptDirectory.from_config(config)
+    assert script.get_heads() == [migrations.HEAD]
+    newest = max(Path(migrations.__file__).parent.glob("versions/[0-9]*.py"))
+    assert newest.name.startswith(f"{migrations.HEAD}_")
+
+
+def test_opening_a_store_that_is_up_to_date_takes_no_write_lock_and_changes_no_byte(tmp_path: Path) -> None:
+    db = tmp_path / "store.db"
+    with connect(db) as door:
+        door.remember("kept", id="kept")
+    before = db.read_bytes(), db.stat().st_mtime_ns
+    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with connect(db) as door:
+            assert door.show("kept").memory.content == "kept"
+            assert [hit.memory.id for hit in door.recall("kept").hits] == ["kept"]
+            assert door.doctor().problems == ()
+    assert (db.read_bytes(), db.stat().st_mtime_ns) == before
+
+
+def test_opening_a_store_that_is_up_to_date_writes_nothing_to_postgres(postgres_dsn: str) -> None:
+    connect(postgres_dsn).close()
+    with psycopg.connect(postgres_dsn) as other:
+        # Nobody else may write to any of these until this transaction ends.
+        for table in metadata.tables:
+            other.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
+        with connect(postgres_dsn) as door:
+            assert door.recall("anything").hits == ()
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(shared_db: str, engine: sa.Engine) -> None:
+    with connect(shared_db) as door:
+        door.remember("from the future")
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE recollect_version SET version_num = '9999'"))
+    engine.dispose()
+    before = Path(shared_db).read_bytes() if Path(shared_db).exists() else None
+    with pytest.raises(
+        StoreUnavailable, match=r"newer Recollect .*9999.*Update Recollect.*nothing was changed"
+    ):
+        connect(shared_db)
+    assert (Path(shared_db).read_bytes() if before else None) == before
+    with engine.connect() as connection:
+        assert connection.execute(sa.text("SELECT version_num FROM recollect_version")).scalar_one() == "9999"
+
+
+def test_a_newer_store_is_refused_at_once_though_another_process_writes_to_it(tmp_path: Path) -> None:
+    db = tmp_path / "store.db"
+    connect(db).close()
+    with closing(sqlite3.connect(db, isolation_level=None)) as other:
+        other.execute("UPDATE recollect_version SET version_num = '9999'")
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailable, match="newer Recollect"):
+            connect(db)
+
+
+def test_a_store_is_not_built_over_tables_of_another_program(shared_db: str, engine: sa.Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(sa.text("CREATE TABLE memories (note TEXT)"))
+        connection.execute(sa.text("INSERT INTO memories VALUES ('of someone else')"))
+    with pytest.raises(
+        StoreUnavailable, match=r"tables of another program \(memories\).*nothing was changed"
+    ):
+        connect(shared_db)
+    with engine.connect() as connection:
+        assert sa.inspect(connection).get_table_names() == ["memories"]
+        assert connection.execute(sa.text("SELECT note FROM memories")).scalar_one() == "of someone else"
+
+
+def test_a_schema_may_be_shared_with_others_but_a_file_may_not(shared_db: str, engine: sa.Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(sa.text("CREATE TABLE alembic_version (version_num TEXT)"))
+        connection.execute(sa.text("INSERT INTO alembic_version VALUES ('theirs')"))
+    if engine.dialect.name == "sqlite":
+        with pytest.raises(StoreUnavailable, match="tables of another program"):
+            connect(shared_db)
+    else:
+        with connect(shared_db) as door:
+            assert door.remember("beside others").memory.id == "1"
