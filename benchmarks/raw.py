@@ -2,8 +2,8 @@
 
 import re
 import sqlite3
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,7 +31,7 @@ class Raw:
         self._connection = sqlite3.connect(path, isolation_level=None)
         self._connection.execute("PRAGMA journal_mode=WAL")
         self._connection.execute("PRAGMA synchronous=FULL")
-        schema = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name IN ('memories','versions','postings')"
+        schema = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND tbl_name IN ('memories','versions','postings','terms')"
         for (statement,) in self._ours.execute(schema):
             self._connection.execute(statement)
         self._inserts = {
@@ -57,23 +57,31 @@ class Raw:
         ]
         return Rows(*found, sorted(postings))
 
-    def batches(self, size: int) -> Iterable[Rows]:
-        """Everything that is in our store, as it came in: so many memories at a time, postings in key order."""
+    def batches(self, size: int) -> list[tuple[Rows, list[Row]]]:
+        """Everything that is in our store, as it came in: so many memories at a time, each with its count of terms."""
         split: dict[int, Rows] = defaultdict(lambda: Rows([], [], []))
         for table, place in (("memories", 1), ("versions", 1), ("postings", 3)):
             for row in self._ours.execute(f"SELECT * FROM {table}"):
                 getattr(split[(row[place] - 1) // size], table).append(row)
-        return [split[number] for number in sorted(split)]
+        return [(split[number], _term_counts(split[number])) for number in sorted(split)]
 
     def insert_durably(self, rows: Rows) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
-        for table, values in zip(Rows._fields, rows, strict=True):
-            self._connection.executemany(self._inserts[table], values)
+        self._insert(rows)
         self._connection.execute("COMMIT")
 
-    def insert_all(self, batches: Sequence[Rows]) -> None:
-        for rows in batches:
-            self.insert_durably(rows)
+    def _insert(self, rows: Rows) -> None:
+        for table, values in zip(Rows._fields, rows, strict=True):
+            self._connection.executemany(self._inserts[table], values)
+
+    def insert_all(self, batches: Sequence[tuple[Rows, list[Row]]]) -> None:
+        """Batch by batch, the counts of the terms included, since a bulk load writes those too."""
+        count = "INSERT INTO terms VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET documents = documents + excluded.documents"
+        for rows, counts in batches:
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._insert(rows)
+            self._connection.executemany(count, counts)
+            self._connection.execute("COMMIT")
 
     def lookup(self, id: str) -> Row:
         return self._connection.execute("SELECT * FROM memories WHERE tenant=1 AND id=?", (id,)).fetchone()
@@ -81,6 +89,11 @@ class Raw:
     def close(self) -> None:
         self._connection.close()
         self._ours.close()
+
+
+def _term_counts(rows: Rows) -> list[Row]:
+    counts = Counter(posting[:2] for posting in rows.postings)
+    return sorted((*term, number) for term, number in counts.items())
 
 
 def fts_question(question: str) -> str:

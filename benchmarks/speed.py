@@ -87,7 +87,7 @@ def import_many(folder: Path, texts: Texts, most: int) -> list[Figure]:
     write_export(folder / "bulk.jsonl", target.caller.tenant, _model(), list(texts.memories(count)))
     ours_s = _timed(lambda: target.import_(str(folder / "bulk.jsonl")))
     raw = Raw(folder / "raw-bulk.db", folder / "target.db")
-    batches = list(raw.batches(1_000))
+    batches = raw.batches(1_000)
     raw_s = _timed(lambda: raw.insert_all(batches))
     target.close()
     raw.close()

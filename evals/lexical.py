@@ -59,7 +59,9 @@ def evaluate(task: Path, make: Callable[[Documents], Search], skipped: set[str])
         questions=len(results),
         recall_at_10=_mean(len(gold & set(found[:10])) / len(gold) for gold, found in results),
         all_at_10=_mean(gold <= set(found[:10]) for gold, found in results),
-        mrr=_mean(next((1 / rank for rank, id in enumerate(found, 1) if id in gold), 0) for gold, found in results),
+        mrr=_mean(
+            next((1 / rank for rank, id in enumerate(found, 1) if id in gold), 0) for gold, found in results
+        ),
     )
 
 
@@ -73,7 +75,9 @@ def _recollect(documents: Documents) -> Search:
 
 def _fts5(documents: Documents) -> Search:
     connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE search USING fts5(id UNINDEXED, text, tokenize='porter unicode61')")
+    connection.execute(
+        "CREATE VIRTUAL TABLE search USING fts5(id UNINDEXED, text, tokenize='porter unicode61')"
+    )
     connection.executemany("INSERT INTO search VALUES (?, ?)", documents)
 
     def search(question: str) -> list[str]:

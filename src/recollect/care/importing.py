@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple
@@ -206,8 +207,8 @@ def _version(line: _Line, value: Any, tenant: str) -> Version:
         memory = memory_from_json(value["memory"], tenant)
         version = Version(
             number=_VERSION(value["number"]),
-            change=rules.NAME(value["change"]),
-            by=rules.NAME(value["by"]),
+            change=_name(value["change"]),
+            by=_name(value["by"]),
             origin=_ORIGIN(value["origin"]),  # type: ignore[arg-type]
             at=read_instant(value["at"]),
             until=None if until is None else read_instant(until),
@@ -257,6 +258,16 @@ def _check_home(line: _Line, id: str, tenant: str) -> None:
     """An id says whether it is a global one, and so does the section it stands in."""
     if (ids.address(id).tenant == GLOBAL_TENANT) != (tenant == GLOBAL_TENANT):
         raise _fault(line, f"names memory {id}, which does not live in tenant {tenant}")
+
+
+def _name(value: Any) -> str:
+    return _known_name(value) if isinstance(value, str) else rules.NAME(value)
+
+
+@lru_cache(maxsize=1_024)
+def _known_name(value: str) -> str:
+    """Few different people and changes stand in an export, so each name is looked at once."""
+    return rules.NAME(value)
 
 
 def _checked(line: _Line, name: str, rule: rules.Rule) -> Any:

@@ -1,6 +1,7 @@
 """WHICH names may a memory have? Its id as given, and where that id lives."""
 
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from recollect.model.limits import GLOBAL_TENANT, ID_CHARACTERS
@@ -22,7 +23,12 @@ def address(given: object) -> Address:
     """Read `42`, `#42`, `kb.policy.42` or `global:5`; ValueError says what is wrong."""
     if isinstance(given, bool) or not isinstance(given, str | int):
         raise ValueError(f"must be a text or a whole number, not {type(given).__name__}")
-    text = str(given).removeprefix("#")
+    return _read(str(given))
+
+
+@lru_cache(maxsize=4_096)
+def _read(given: str) -> Address:
+    text = given.removeprefix("#")
     if text.startswith(_GLOBAL_PREFIX):
         return Address(GLOBAL_TENANT, plain_id(text.removeprefix(_GLOBAL_PREFIX)))
     return Address(None, plain_id(text))

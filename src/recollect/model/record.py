@@ -1,7 +1,9 @@
 """IS this record sound? The rules of a stored memory, for what comes from outside as a whole."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from functools import lru_cache
+from operator import attrgetter
+from typing import Final
 
 from recollect.errors import Fault
 from recollect.model import ids, limits, rules
@@ -40,29 +42,47 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
 }
 
 
+# A store holds few different values of these, so each is looked at once.
+_OFTEN_REPEATED: Final = frozenset({"kind", "dimension", "confidence", "scope", "owner", "origin", "status"})
+_values: Final = attrgetter(*RECORD_RULES)
+_NOTHING: Final = object()
 # What an optional field holds when it holds nothing; most do, and no rule need look at that.
-_EMPTY: Final[Mapping[str, Any]] = {
-    name: None if isinstance(rule, OrNone) else () if isinstance(rule, Listing) else {}
-    for name, rule in RECORD_RULES.items()
-    if isinstance(rule, OrNone | Listing | Json)
-}
+_EMPTY: Final = tuple(
+    None
+    if isinstance(rule, OrNone)
+    else ()
+    if isinstance(rule, Listing)
+    else {}
+    if isinstance(rule, Json)
+    else _NOTHING
+    for rule in RECORD_RULES.values()
+)
 
 
 def record_faults(memory: Memory) -> Iterable[Fault]:
     """Every way in which a record breaks the rules of the model."""
     faults = []
-    for name, rule in RECORD_RULES.items():
-        value = getattr(memory, name)
-        if name in _EMPTY and value == _EMPTY[name]:
+    for (name, rule), value, empty in zip(RECORD_RULES.items(), _values(memory), _EMPTY, strict=True):
+        if value == empty:
             continue
-        try:
-            clean = rule(value)
-        except ValueError as reason:
-            faults.append(Fault(name, str(reason)))
-        else:
-            if clean != value:
-                faults.append(Fault(name, f"must be written as {clean!a}"))
+        often_repeated = name in _OFTEN_REPEATED and isinstance(value, str)
+        message = _known_fault(name, value) if often_repeated else _fault(rule, value)
+        if message is not None:
+            faults.append(Fault(name, message))
     return faults or list(invariant_faults(memory))
+
+
+def _fault(rule: Rule, value: object) -> str | None:
+    try:
+        clean = rule(value)
+    except ValueError as reason:
+        return str(reason)
+    return None if clean == value else f"must be written as {clean!a}"
+
+
+@lru_cache(maxsize=1_024)
+def _known_fault(name: str, value: str) -> str | None:
+    return _fault(RECORD_RULES[name], value)
 
 
 def invariant_faults(memory: Memory) -> Iterator[Fault]:

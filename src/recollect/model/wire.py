@@ -49,5 +49,7 @@ def write_instant(moment: datetime) -> str:
 
 def read_instant(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
+    if moment.tzinfo is UTC:
+        return moment
     # Without a zone it would be taken for the time of whichever machine reads it.
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

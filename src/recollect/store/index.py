@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from recollect.model.memory import Memory
-from recollect.text import ANALYZER_VERSION, document_words
+from recollect.text import ANALYZER_VERSION, gather_places
 
 # Part of the version: other weights or gaps make another index.
 INDEX_VERSION: Final = f"1.{ANALYZER_VERSION}"
@@ -39,24 +39,22 @@ class Entries(NamedTuple):
 
 
 def entries_of(memory: Memory) -> Entries:
-    weights: dict[str, int] = {}
     places: dict[str, list[int]] = {}
+    weights: dict[str, int] = {}
     start = length = 0
     for text, weight in _fields(memory):
-        words = document_words(text)
-        for position, terms in enumerate(words, start):
-            for term in terms:
-                if term in places:
-                    places[term].append(position)
-                    weights[term] += weight
-                else:
-                    places[term] = [position]
-                    weights[term] = weight
-        length += len(words)
-        start += len(words) + _FIELD_GAP
+        found: dict[str, list[int]] = {}
+        words = gather_places(text, start, found)
+        length += words
+        start += words + _FIELD_GAP
+        if not places:
+            places, weights = found, {term: len(at) * weight for term, at in found.items()}
+            continue
+        for term, at in found.items():
+            places.setdefault(term, []).extend(at)
+            weights[term] = weights.get(term, 0) + len(at) * weight
     postings = [
-        (term, weight if weight < HEAVIEST else HEAVIEST, write_positions(places[term]))
-        for term, weight in weights.items()
+        (term, min(weight, HEAVIEST), write_positions(places[term])) for term, weight in weights.items()
     ]
     return Entries(min(length, LONGEST), tuple(postings), facets_of(memory))
 

@@ -4,7 +4,6 @@ The library's handling of parameters costs more than SQLite's writing of the row
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
@@ -16,7 +15,7 @@ from recollect.store.tables import facets, memories, postings, tenants, terms, v
 
 Row = tuple[Any, ...]
 
-# Seven columns each: well within the parameters that a statement may have on either database.
+# With the 38 columns of a version: within the parameters that a statement may have on either database.
 _ROWS_AT_ONCE: Final = 500
 
 
@@ -45,16 +44,8 @@ class PreparedInsert(Prepared):
 
     def __init__(self, table: Table, backend: Backend) -> None:
         super().__init__(insert(table), backend)
-        self._table = table
-        self._backend = backend
-
-    @cached_property
-    def _many(self) -> str:
-        # Long to compile, and only bulk work needs it.
-        rows: list[dict[str, Any]] = [
-            {name: bindparam(f"{name}_{number}") for name in self._names} for number in range(_ROWS_AT_ONCE)
-        ]
-        return str(insert(self._table).values(rows).compile(dialect=self._backend.positional))
+        head, _, row = self._sql.rpartition(" VALUES ")
+        self._many = f"{head} VALUES {', '.join([row] * _ROWS_AT_ONCE)}"
 
     def run_tuples(self, connection: Connection, rows: list[Row]) -> None:
         whole = len(rows) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
@@ -76,8 +67,8 @@ class Statements:
         fresh = backend.insert(tenants).on_conflict_do_nothing(index_elements=["name"])
         # The database chooses the key.
         self.add_tenant = prepared(fresh, [each.name for each in tenants.columns if each.name != "key"])
-        self.add_memory = prepared(insert(memories))
-        self.add_version = prepared(insert(versions))
+        self.add_memory = PreparedInsert(memories, backend)
+        self.add_version = PreparedInsert(versions, backend)
         self.change_memory = prepared(_by_key(update(memories), memories, "tenant", "row"))
         self.close_version = prepared(
             _by_key(update(versions), versions, "tenant", "row", "version").values(

@@ -1,5 +1,12 @@
 """HOW is text cut into words? One analyzer for documents, questions and duplicates, on every database."""
 
-from recollect.text.analyzer import ANALYZER_VERSION, Token, document_words, question_terms, term_set
+from recollect.text.analyzer import (
+    ANALYZER_VERSION,
+    Token,
+    document_words,
+    gather_places,
+    question_terms,
+    term_set,
+)
 
-__all__ = ["ANALYZER_VERSION", "Token", "document_words", "question_terms", "term_set"]
+__all__ = ["ANALYZER_VERSION", "Token", "document_words", "gather_places", "question_terms", "term_set"]

@@ -55,6 +55,20 @@ def document_words(text: str) -> list[tuple[str, ...]]:
     return words
 
 
+def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
+    """Add to each term of a text the places where it stands, counted from `start`; gives how many words there are."""
+    position = start
+    for chunk in _chunks(text):
+        for terms in _document_terms(chunk):
+            for term in terms:
+                if term in places:
+                    places[term].append(position)
+                else:
+                    places[term] = [position]
+            position += 1
+    return position - start
+
+
 def question_terms(text: str) -> tuple[Token, ...]:
     """The terms a question looks for: stop words left out, unless there is nothing else."""
     tokens: list[Token] = []

@@ -1,0 +1,175 @@
+"""DOES the doctor see every kind of damage, and does a new index heal what is derived? Planted by raw SQL."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from recollect import Recollect
+from recollect.model.limits import STATUSES
+from recollect.store.postgres import PostgresBackend
+from recollect.store.sql import SqlStore
+from recollect.store.sqlite import SqliteBackend
+from recollect.store.tables import metadata
+from recollect.testing.archive import live_a_little
+from recollect.testing.builders import Clock, administrator, everything, holdings
+
+Wound = Callable[[str], None]
+
+
+@pytest.fixture(scope="module", params=["sqlite-file", "postgres"])
+def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+    """A store with a past, and an export of it beside."""
+    folder = tmp_path_factory.mktemp("doctor")
+    with _backend(request, folder) as backend:
+        clock = Clock()
+        root = Recollect(SqlStore(backend), administrator(), clock=clock)
+        live_a_little(root, clock)
+        assert root.doctor().healthy
+        yield root
+        root.close()
+
+
+@contextmanager
+def _backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[SqliteBackend | PostgresBackend]:
+    if request.param == "sqlite-file":
+        yield SqliteBackend(folder / "store.db")
+        return
+    server, schema = request.getfixturevalue("postgres_server"), f"doctor_{uuid.uuid4().hex}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE SCHEMA "{schema}"')
+        yield PostgresBackend(f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{schema}")
+        connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
+
+
+@pytest.fixture
+def root(lived: Recollect, tmp_path: Path) -> Iterator[Recollect]:
+    """The store as it was, for each test: emptied of every damage and filled again."""
+    path = str(tmp_path / "before.jsonl")
+    lived.export(path, all_tenants=True)
+    yield lived
+    with lived._store._backend.writing() as connection:
+        for table in metadata.tables.values():
+            connection.execute(table.delete())
+    lived.import_(path, keep_tenants=True)
+    lived.reindex()
+
+
+@pytest.fixture
+def wound(lived: Recollect) -> Wound:
+    """Run a statement past the store, as a careless hand or a bad disk would."""
+
+    def run(statement: str) -> None:
+        with lived._store._backend.writing() as connection:
+            assert connection.execute(text(statement)).rowcount > 0, statement
+
+    return run
+
+
+_OF = "tenant = (SELECT key FROM tenants WHERE name = 'acme')"
+_ROW = f'{_OF} AND "row" = (SELECT "row" FROM memories WHERE {_OF} AND id = \'5\')'
+
+#: What is derived: the check that sees it, and the damage.
+DERIVED = {
+    "a posting is missing": ("index", f"DELETE FROM postings WHERE {_ROW} AND term = 'kestrel'"),
+    "every posting is missing": ("index", f"DELETE FROM postings WHERE {_ROW}"),
+    "a posting is heavier": ("index", f"UPDATE postings SET weight = weight + 1 WHERE {_ROW} AND term = 'kestrel'"),
+    "a posting is of a longer text": ("index", f"UPDATE postings SET length = length + 1 WHERE {_ROW} AND term = 'kestrel'"),
+    "a posting is for other eyes": ("index", f"UPDATE postings SET audience = 'u:eve' WHERE {_ROW} AND term = 'kestrel'"),
+    "a posting is of another word": ("index", f"UPDATE postings SET term = 'falcon' WHERE {_ROW} AND term = 'kestrel'"),
+    "a posting has lost its places": ("index", f"UPDATE postings SET positions = substr(positions, 1, 0) WHERE {_ROW} AND term = 'kestrel'"),
+    "a posting is of no memory": ("index", f"UPDATE postings SET \"row\" = 4242 WHERE {_ROW} AND term = 'kestrel'"),
+    "a facet is missing": ("index", f"DELETE FROM facets WHERE {_OF} AND facet = 'ref:thing:x'"),
+    "a facet is of another tag": ("index", f"UPDATE facets SET facet = 'tag:other' WHERE {_OF} AND facet = 'tag:c'"),
+    "a facet is of no memory": ("index", f"UPDATE facets SET \"row\" = 4242 WHERE {_OF} AND facet = 'tag:c'"),
+    "a term is miscounted": ("statistics", f"UPDATE terms SET documents = documents + 1 WHERE {_OF} AND term = 'kestrel'"),
+    "a term is missing": ("statistics", f"DELETE FROM terms WHERE {_OF} AND term = 'kestrel'"),
+    "a term is of no memory": ("statistics", "INSERT INTO terms (tenant, term, documents) SELECT key, 'stray', 1 FROM tenants WHERE name = 'acme'"),
+    "the memories are miscounted": ("statistics", "UPDATE tenants SET documents = documents + 1 WHERE name = 'acme'"),
+    "the words are miscounted": ("statistics", "UPDATE tenants SET words = words - 1 WHERE name = 'acme'"),
+    "a row is for other eyes": ("row", f"UPDATE memories SET audience = 'u:eve' WHERE {_ROW}"),
+    "a row has another hash": ("row", f"UPDATE memories SET content_hash = 'x' WHERE {_ROW}"),
+    "the next id was given before": ("counters", "UPDATE tenants SET last_id = '3' WHERE name = 'acme'"),
+    "the next row was given before": ("counters", "UPDATE tenants SET last_row = 1 WHERE name = 'acme'"),
+    "the next edge was given before": ("counters", "UPDATE tenants SET last_relation = 0 WHERE name = 'acme'"),
+    "the index is of another version": ("index version", "UPDATE store_facts SET value = '0' WHERE name = 'index'"),
+    "the index is of no version": ("index version", "DELETE FROM store_facts WHERE name = 'index'"),
+}  # fmt: skip
+
+#: What is not derived: nothing but a backup brings it back.
+LOST = {
+    "a window ends before it begins": ("window", f"UPDATE memories SET status = 'archived', valid_to = valid_from - 1 WHERE {_ROW}"),
+    "a live memory has an end": ("window", f"UPDATE memories SET valid_to = valid_from + 1 WHERE {_ROW}"),
+    "a retired memory has no end": ("window", f"UPDATE memories SET valid_to = NULL WHERE {_OF} AND id = 'kb.2'"),
+    "a persona memory has no persona": ("window", f"UPDATE memories SET persona = NULL WHERE {_OF} AND id = 'kb.2'"),
+    "a version is missing": ("versions", f"DELETE FROM versions WHERE {_OF} AND version = 1 AND content LIKE 'kestrel 1%'"),
+    "every version is missing": ("versions", f"DELETE FROM versions WHERE {_ROW}"),
+    "versions do not join in time": ("versions", f"UPDATE versions SET recorded_to = recorded_to + 1 WHERE {_OF} AND version = 1 AND content LIKE 'kestrel 1%'"),
+    "the last version is closed": ("versions", f"UPDATE versions SET recorded_to = recorded_at + 1 WHERE {_ROW}"),
+    "a row differs from its version": ("versions", f"UPDATE memories SET title = 'changed by hand' WHERE {_ROW}"),
+    "a row is of another version": ("versions", f"UPDATE memories SET version = version + 1 WHERE {_ROW}"),
+    "a row was recorded at another time": ("versions", f"UPDATE memories SET recorded_at = recorded_at + 1 WHERE {_ROW}"),
+    "a version is of no memory": ("orphans", f"UPDATE versions SET \"row\" = 4242 WHERE {_ROW}"),
+    "an edge leads nowhere": ("orphans", f"UPDATE relations SET target = 4242 WHERE {_OF} AND id = 1"),
+    "an edge comes from nowhere": ("orphans", f"UPDATE relations SET source = 4242 WHERE {_OF} AND id = 1"),
+    "a memory is of no tenant": ("orphans", f"UPDATE memories SET tenant = 4242 WHERE {_ROW}"),
+    "a version is of no tenant": ("orphans", f"UPDATE versions SET tenant = 4242 WHERE {_ROW}"),
+    "an edge is of no tenant": ("orphans", f"UPDATE relations SET tenant = 4242 WHERE {_OF} AND id = 1"),
+    "a term is of no tenant": ("orphans", f"UPDATE terms SET tenant = 4242 WHERE {_OF} AND term = 'kestrel'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_what_is_derived_is_found_damaged_and_healed(root: Recollect, wound: Wound, name: str) -> None:
+    check, damage = DERIVED[name]
+    before, hits = holdings(root._store), root.recall("kestrel revised heir").hits
+    listed = root.browse(statuses=list(STATUSES)).memories
+    wound(damage)
+    found = root.doctor()
+    assert not found.healthy
+    assert check in {problem.check for problem in found.problems}
+    assert all(problem.cure == "run `recollect reindex`" for problem in found.problems)
+    root.reindex()
+    assert root.doctor().problems == ()
+    assert holdings(root._store) == before
+    assert root.recall("kestrel revised heir").hits == hits
+    assert root.browse(statuses=list(STATUSES)).memories == listed
+    assert root.remember("the next one").memory.id == "92"
+    assert root.relate("92", "supports", "1").created
+
+
+@pytest.mark.parametrize("name", LOST)
+def test_what_is_lost_is_found_and_a_new_index_does_not_pretend_to_heal_it(
+    root: Recollect, wound: Wound, name: str
+) -> None:
+    check, damage = LOST[name]
+    wound(damage)
+    found = [problem for problem in root.doctor().problems if problem.check == check]
+    assert found
+    assert all("restore" in problem.cure for problem in found)
+    root.reindex()
+    assert check in {problem.check for problem in root.doctor().problems}
+
+
+def test_a_problem_says_where_it_is(root: Recollect, wound: Wound) -> None:
+    wound(f"DELETE FROM postings WHERE {_ROW}")
+    (problem,) = root.doctor().problems
+    assert problem.where == "acme/5"
+    assert "postings" in problem.detail
+
+
+def test_only_the_damaged_tenant_is_named(root: Recollect, wound: Wound) -> None:
+    root.as_caller(administrator("eve", tenant="beta")).remember("healthy")
+    wound("UPDATE tenants SET words = words + 1 WHERE name = 'acme'")
+    assert {problem.where.split("/")[0] for problem in root.doctor().problems} == {"acme"}
+
+
+def test_looking_changes_nothing(root: Recollect, wound: Wound) -> None:
+    wound(f"DELETE FROM postings WHERE {_ROW}")
+    before = everything(root._store)
+    assert root.doctor() == root.doctor()
+    assert everything(root._store) == before

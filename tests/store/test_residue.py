@@ -1,0 +1,92 @@
+"""IS what is forgotten gone? No table, and no byte of a SQLite file or its log, holds a word of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import inspect, select
+
+from recollect import Recollect, connect
+from recollect.store.tables import metadata
+from recollect.testing.builders import Clock, administrator, person
+
+#: Words that stand nowhere else, in each field that a memory can carry them in.
+_SAID = {
+    "content": "Zqcontent once said",
+    "title": "Zqtitle",
+    "hint": "Zqhint when asked",
+    "tags": ["zqtag"],
+    "category": "zqcategory",
+    "source": "zqsource",
+    "metadata": {"zqkey": "zqvalue"},
+    "entities": ["thing:zqentity"],
+    "query": {"zqquery": "zqselect"},
+    "artifact": "zqartifact",
+}
+_MARK = "zq"
+
+
+@pytest.fixture
+def root(db: str, clock: Clock) -> Iterator[Recollect]:
+    with connect(db, caller=administrator(), clock=clock) as door:
+        yield door
+
+
+def _forget_one(root: Recollect, clock: Clock) -> None:
+    """A memory with a past, an edge and references to it, in the middle of others."""
+    for number in range(20):
+        root.remember(f"an ordinary note {number} with words enough to fill a page " * 3)
+    ann = root.as_caller(person("ann"))
+    ann.remember(**_SAID, id="zqid", scope="user")
+    clock.tick()
+    ann.revise("zqid", content="Zqcontent then said", tags=["zqtag", "zqsecond"])
+    ann.remember("a note that refers", id="other", scope="user", entities=["memory:zqid", "thing:kept"])
+    ann.revise("other", content="a note that refers still")
+    ann.relate("zqid", "supports", "other")
+    ann.retire("zqid", reason="zqreason")
+    ann.forget("zqid")
+
+
+def test_no_table_holds_a_word_of_what_was_forgotten(root: Recollect, clock: Clock) -> None:
+    _forget_one(root, clock)
+    with root._store._backend.reading() as connection:
+        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "recollect_version"}
+        for table in metadata.tables.values():
+            for row in connection.execute(select(table)):
+                assert _MARK not in repr(tuple(row)).lower(), table.name
+    assert root.show("other").memory.entities == ("thing:kept",)
+    assert root.doctor().problems == ()
+
+
+def test_the_scan_sees_what_was_not_forgotten(root: Recollect) -> None:
+    """Else it would prove nothing."""
+    root.remember(**_SAID, id="zqid")
+    with root._store._backend.reading() as connection:
+        holding = {
+            name
+            for name, table in metadata.tables.items()
+            for row in connection.execute(select(table))
+            if _MARK in repr(tuple(row)).lower()
+        }
+    assert holding == {"memories", "versions", "postings", "terms", "facets"}
+
+
+def test_no_byte_of_a_file_or_its_log_holds_a_word_of_what_was_forgotten(
+    tmp_path: Path, clock: Clock
+) -> None:
+    path = tmp_path / "store.db"
+    with connect(path, caller=administrator(), clock=clock) as root:
+        root.remember(**_SAID, id="zqid")
+        assert _MARK in _bytes(tmp_path)
+        root.forget("zqid")
+        _forget_one(root, clock)
+        assert _MARK not in _bytes(tmp_path)
+        root.remember("life goes on")
+        assert _MARK not in _bytes(tmp_path)
+    assert _MARK not in _bytes(tmp_path)
+
+
+def _bytes(folder: Path) -> str:
+    """All files of a store as one text: the database, its log and whatever else lies beside it."""
+    files = sorted(folder.glob("store.db*"))
+    return b"".join(file.read_bytes() for file in files).decode("latin-1").lower()

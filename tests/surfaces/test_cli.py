@@ -1,0 +1,452 @@
+"""WHAT can a person or a program do from a shell? Every command, its options, its output and its exit code."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import connect
+from recollect.service import OPERATIONS
+
+COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
+COMMANDS = [*(operation.name.rstrip("_") for operation in OPERATIONS), "config"]
+
+# What each command is given in the tests that try all of them, and a key of the answer.
+CALLS: dict[str, tuple[list[str], str]] = {
+    "remember": (["a new thing"], "outcome"),
+    "recall": (["revenue"], "hits"),
+    "show": (["1"], "memory"),
+    "browse": ([], "memories"),
+    "revise": (["1", "--title", "net revenue"], "changed"),
+    "retire": (["1"], "changed"),
+    "forget": (["1"], "versions"),
+    "relate": (["1", "refines", "2"], "created"),
+    "unrelate": (["1", "supports", "2"], "relation"),
+    "neighbours": (["1"], "edges"),
+    "history": (["1"], "versions"),
+    "diff": (["2020-01-01"], "memories"),
+    "export": (["out.jsonl"], "memories"),
+    "import": (["in.jsonl"], "added"),
+    "backup": (["copy.db"], "bytes"),
+    "doctor": ([], "problems"),
+    "reindex": ([], "postings"),
+    "config": ([], ""),
+}
+
+
+class TestEveryCommand:
+    def test_each_operation_has_a_command_and_a_call_here(self) -> None:
+        assert sorted(CALLS) == sorted(COMMANDS)
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_it_prints_plain_text_through_a_pipe(self, filled: Any, command: str) -> None:
+        filled("export", "in.jsonl")
+        said = filled(command, *CALLS[command][0])
+        assert (said.code, said.err) == (0, "")
+        assert said.out.strip()
+        assert "\x1b" not in said.out
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    @pytest.mark.parametrize("where", ["before", "after"])
+    def test_it_prints_the_whole_answer_as_json(self, filled: Any, command: str, where: str) -> None:
+        filled("export", "in.jsonl")
+        given, key = CALLS[command]
+        words = ["--json", command, *given] if where == "before" else [command, *given, "--json"]
+        said = filled(*words)
+        assert (said.code, said.err) == (0, "")
+        assert not key or key in said.json
+
+    @pytest.mark.parametrize("command", COMMANDS)
+    def test_its_help_names_every_option_with_a_text(self, shell: Any, command: str) -> None:
+        said = shell(command, "--help")
+        assert said.code == 0
+        assert f"recollect {command}" in said.out
+        for option in re.findall(r"^  (--[\w-]+)", said.out, re.MULTILINE):
+            assert re.search(rf"{option}\b[^\n]*(\n {{10,}}| {{2,}})[A-Za-z]", said.out), option
+
+    def test_the_help_of_all_names_them_in_the_order_in_which_people_meet_them(self, shell: Any) -> None:
+        listed = re.findall(r"^  ([a-z]+)  ", shell("--help").out.split("Commands:")[1], re.MULTILINE)
+        assert listed == COMMANDS
+
+    def test_without_a_command_the_help_appears(self, shell: Any) -> None:
+        said = shell()
+        assert said.code == 2
+        assert "Commands:" in said.out + said.err
+
+    def test_the_version_is_told(self, shell: Any) -> None:
+        assert re.fullmatch(r"recollect \d+\.\d+\.\d+\S*\n", shell("--version").out)
+
+
+class TestWhichStore:
+    def test_the_environment_names_it(self, shell: Any) -> None:
+        shell("remember", "here")
+        assert Path("shell.db").exists()
+
+    @pytest.mark.parametrize("words", [["--db", "other.db", "browse"], ["browse", "--db", "other.db"]])
+    def test_an_option_before_or_after_the_command_wins(self, shell: Any, words: list[str]) -> None:
+        shell("--db", "other.db", "remember", "in the other store")
+        shell("remember", "in the usual store")
+        out = shell(*words).out
+        assert "in the other store" in out
+        assert "in the usual store" not in out
+
+    def test_the_option_after_the_command_wins_over_the_one_before(self, shell: Any) -> None:
+        shell("--db", "one.db", "remember", "--db", "two.db", "note")
+        assert not Path("one.db").exists()
+        assert "note" in shell("--db", "two.db", "browse").out
+
+    def test_a_postgresql_dsn_will_do(self, shell: Any, postgres_dsn: str) -> None:
+        assert shell("--db", postgres_dsn, "remember", "on a server").code == 0
+        assert "on a server" in shell("recall", "server", "--db", postgres_dsn).out
+        assert not Path("shell.db").exists()
+
+    def test_each_tenant_has_its_own(self, shell: Any) -> None:
+        shell("--tenant", "acme", "remember", "ours")
+        assert shell("browse").out == "Nothing here.\n"
+        assert "ours" in shell("browse", "--tenant", "acme").out
+
+    def test_the_user_owns_what_they_save(self, shell: Any) -> None:
+        shell("remember", "note", "--user", "bob")
+        assert shell("show", "1", "--json").json["memory"]["owner"] == "bob"
+
+    def test_what_is_said_in_a_conversation_is_pinned_to_it(self, shell: Any) -> None:
+        shell("remember", "note", "--in-conversation", "c7")
+        assert shell("show", "1", "--json").json["memory"]["conversation"] == "c7"
+
+
+class TestSettings:
+    def settings(self, shell: Any, *words: str) -> dict[str, tuple[str, str]]:
+        said = shell("config", "--json", *words)
+        return {each["name"]: (each["value"], each["origin"]) for each in said.json}
+
+    def test_what_is_given_wins_over_the_environment_that_over_the_file(
+        self, shell: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Path("config.toml").write_text('db = "file.db"\ntenant = "acme"\nuser = "file"\n')
+        monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
+        monkeypatch.setenv("RECOLLECT_DB", "environment.db")
+        told = self.settings(shell, "--user", "bob")
+        assert told == {
+            "db": ("environment.db", "RECOLLECT_DB"),
+            "tenant": ("acme", "config.toml"),
+            "user": ("bob", "given"),
+            "conversation": (None, "default"),
+        }
+
+    def test_the_file_decides_where_a_save_goes(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        Path("config.toml").write_text('db = "file.db"\n')
+        monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
+        monkeypatch.delenv("RECOLLECT_DB")
+        assert shell("remember", "note").code == 0
+        assert Path("file.db").exists()
+
+    def test_the_default_lies_in_the_users_data_folder(
+        self, shell: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("RECOLLECT_DB")
+        value, origin = self.settings(shell)["db"]
+        assert (Path(value).name, origin) == ("recollect.db", "default")
+
+    def test_it_opens_no_store(self, shell: Any) -> None:
+        assert shell("config").code == 0
+        assert not Path("shell.db").exists()
+
+    @pytest.mark.parametrize(
+        ("text", "complaint"),
+        [
+            ("db = [", "cannot be read"),
+            ('colour = "red"', "colour: is not a setting"),
+            ("db = 5", "db: must be a text"),
+            ("b\xe4d", "cannot be read"),
+        ],
+    )
+    def test_a_file_that_cannot_be_right_is_refused(
+        self, shell: Any, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
+    ) -> None:
+        Path("config.toml").write_bytes(text.encode("latin-1"))
+        monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
+        said = shell("browse")
+        assert said.code == 2
+        assert complaint in said.err
+        assert "config.toml" in said.err
+
+    @pytest.mark.parametrize(
+        "dsn",
+        [
+            "postgresql://ann:hunter2@db.internal/memories",
+            "postgresql://ann@db.internal/memories?password=hunter2&sslmode=require",
+        ],
+    )
+    def test_the_password_of_a_dsn_is_not_printed(self, shell: Any, dsn: str) -> None:
+        for words in (["config"], ["config", "--json"]):
+            said = shell(*words, "--db", dsn)
+            assert "hunter2" not in said.out
+            assert "db.internal/memories" in said.out
+
+
+class TestExitCodes:
+    @pytest.mark.parametrize(
+        ("words", "code", "text"),
+        [
+            (["show", "1"], 0, ""),
+            (["remember", ""], 2, "content: must not be empty"),
+            (["show"], 2, "Missing argument 'ID'"),
+            (["recall", "x", "--colour", "red"], 2, "No such option"),
+            (["recollect"], 2, "No such command"),
+            (["show", "99"], 3, "No memory 99 that you can see"),
+            (["unrelate", "2", "supports", "1"], 3, "No edge 2 supports 1"),
+            (["revise", "1", "--title", "t", "--expected-version", "7"], 5, "at version 1, not 7"),
+            (["--db", "mysql://host/db", "browse"], 6, "not a kind of store"),
+            (["--db", "postgresql://u:hunter2@127.0.0.1:1/x", "browse"], 6, "cannot be reached"),
+            (["import", "nowhere.jsonl"], 6, "cannot be read"),
+            (["export", "nowhere/out.jsonl"], 6, "cannot be written"),
+        ],
+    )
+    def test_an_error_has_its_code_and_says_so_on_standard_error(
+        self, filled: Any, words: list[str], code: int, text: str
+    ) -> None:
+        said = filled(*words)
+        assert said.code == code
+        assert text in said.err
+        assert bool(said.out) == (code == 0)
+        assert "Traceback" not in said.err
+        assert "hunter2" not in said.err
+
+    def test_a_change_that_is_not_allowed_leaves_with_four(self, shell: Any) -> None:
+        from recollect.surfaces.cli import EXIT_CODES
+
+        # At a shell one is the owner of everything, so only the table can say it.
+        assert {kind.__name__: code for kind, code in EXIT_CODES}["Forbidden"] == 4
+
+    def test_a_retired_memory_stands_in_the_way(self, filled: Any) -> None:
+        filled("retire", "1")
+        said = filled("remember", "again", "--id", "1")
+        assert said.code == 5
+        assert "Save what is true now as a new memory" in said.err
+
+    def test_problems_that_the_doctor_finds_leave_with_one(self, filled: Any) -> None:
+        import sqlite3
+
+        with sqlite3.connect("shell.db") as connection:
+            connection.execute("DELETE FROM postings")
+        connection.close()
+        said = filled("doctor")
+        assert said.code == 1
+        assert "recollect reindex" in said.out
+        assert filled("reindex").code == 0
+        assert filled("doctor").code == 0
+
+    def test_nothing_found_is_no_error(self, filled: Any) -> None:
+        said = filled("recall", "zebra")
+        assert (said.code, said.out) == (0, "Nothing found.\n")
+
+    def test_a_damaged_file_is_named(self, shell: Any) -> None:
+        Path("broken.db").write_bytes(b"this is not a database at all, it only looks long enough" * 20)
+        said = shell("--db", "broken.db", "browse")
+        assert said.code == 6
+        assert "broken.db is not a SQLite database" in said.err
+
+    def test_all_faults_come_at_once_with_their_fields(self, shell: Any) -> None:
+        said = shell(
+            "remember", " ", "--kind", "facts", "--title", "a\nb", "--tag", "x" * 65, "--scope", "persona",
+            "--metadata", "[1]", "--valid-from", "yesterday", "--id", "a b",
+        )  # fmt: skip
+        assert said.code == 2
+        lines = said.err.removeprefix("recollect: ").splitlines()
+        assert [line.split(":")[0] for line in lines] == [
+            "content", "id", "kind", "title", "tags", "metadata", "valid_from", "persona",
+        ]  # fmt: skip
+        assert "did you mean fact?" in said.err
+        assert not Path("shell.db").exists() or shell("browse").out == "Nothing here.\n"
+
+    def test_an_error_is_json_when_json_is_asked_for(self, shell: Any) -> None:
+        said = shell("remember", "", "--kind", "facts", "--json")
+        told = json.loads(said.err)
+        assert (said.code, said.out, told["error"]) == (2, "", "Invalid")
+        assert [fault["field"] for fault in told["faults"]] == ["content", "kind"]
+
+
+class TestWhatIsTyped:
+    def test_a_dash_reads_the_content_from_standard_input(self, shell: Any) -> None:
+        shell("remember", "-", typed="two\nlines\n")
+        assert shell("show", "1", "--json").json["memory"]["content"] == "two\nlines"
+
+    def test_the_same_text_piped_or_given_is_the_same_memory(self, shell: Any) -> None:
+        shell("remember", "note")
+        assert shell("remember", "-", typed="note\n").out == "Already known as #1  note\n"
+
+    def test_a_correction_may_come_from_standard_input_too(self, filled: Any) -> None:
+        filled("revise", "1", "--content", "-", typed="Revenue is gross.\n")
+        assert filled("show", "1", "--json").json["memory"]["content"] == "Revenue is gross."
+
+    def test_nothing_on_standard_input_is_refused(self, shell: Any) -> None:
+        said = shell("remember", "-", typed="")
+        assert said.code == 2
+        assert "content: must not be empty" in said.err
+
+    def test_standard_input_that_is_not_utf_8_is_refused(self, shell: Any) -> None:
+        said = shell.process("remember", "-", typed=b"caf\xe9", PYTHONIOENCODING="utf-8:strict")
+        assert said.code == 2
+        assert "content: is not UTF-8" in said.err
+
+    @pytest.mark.parametrize(
+        "words",
+        [[b"remember", b"caf\xe9"], [b"recall", b"caf\xe9"], [b"show", b"caf\xe9"], [b"--tenant", b"\xff", b"browse"]],
+    )  # fmt: skip
+    def test_an_argument_that_is_not_utf_8_is_refused_clearly(self, shell: Any, words: list[bytes]) -> None:
+        said = shell.process(*words)
+        assert said.code == 2
+        assert re.search(r"lone surrogate|must not contain", said.err)
+        assert "Traceback" not in said.err
+
+    @pytest.mark.parametrize("word", [b"--caf\xe9", b"caf\xe9"])
+    def test_a_command_or_option_that_is_not_utf_8_is_unknown(self, shell: Any, word: bytes) -> None:
+        said = shell.process(word)
+        assert said.code == 2
+        assert "No such" in said.err
+
+    def test_several_values_are_given_by_repeating_and_ids_and_lists_also_with_commas(
+        self, filled: Any
+    ) -> None:
+        filled("remember", "new", "--tag", "a,b", "--tag", "c", "--supersedes", "1,2")
+        told = filled("show", "3", "--json").json["memory"]
+        assert told["tags"] == ["a,b", "c"]
+        listed = filled("browse", "--status", "superseded,archived", "--json").json["memories"]
+        assert {memory["id"] for memory in listed} == {"1", "2"}
+
+    def test_an_empty_text_takes_a_value_away(self, filled: Any) -> None:
+        filled("revise", "1", "--hint", "what revenue is", "--source", "finance")
+        filled("revise", "1", "--hint", "", "--tag", "")
+        told = filled("show", "1", "--json").json["memory"]
+        assert (told["hint"], told["source"], told["tags"]) == (None, "finance", [])
+
+    def test_json_goes_in_as_json(self, shell: Any) -> None:
+        shell("remember", "note", "--metadata", '{"rows": [1, 2]}', "--query", "select 1")
+        told = shell("show", "1", "--json").json["memory"]
+        assert (told["metadata"], told["query"]) == ({"rows": [1, 2]}, "select 1")
+
+    @pytest.mark.parametrize("number", ["0", "201", "--5", "many", "1.5", "٣", "9" * 5000])
+    def test_a_number_out_of_bounds_or_none_at_all_is_refused(self, shell: Any, number: str) -> None:
+        said = shell("recall", "x", f"--limit={number}")
+        assert said.code == 2
+        assert said.err.startswith("recollect: limit: must be")
+
+    @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"a": NaN}', "5", '{"\\ud800": 1}'])
+    def test_metadata_that_is_no_json_object_is_refused(self, shell: Any, text: str) -> None:
+        said = shell("remember", "note", "--metadata", text)
+        assert said.code == 2
+        assert said.err.startswith("recollect: metadata: ")
+
+    def test_a_flag_can_be_taken_back(self, shell: Any) -> None:
+        shell("remember", "note", "--always-inject")
+        assert shell("show", "1", "--json").json["memory"]["always_inject"] is True
+        shell("revise", "1", "--no-always-inject")
+        assert shell("show", "1", "--json").json["memory"]["always_inject"] is False
+
+    def test_a_text_that_looks_like_an_option_follows_two_dashes(self, shell: Any) -> None:
+        shell("remember", "--", "--help is an option")
+        assert "--help is an option" in shell("show", "1").out
+
+
+class TestWhatIsPrinted:
+    def test_a_control_character_cannot_reach_the_terminal(self, shell: Any) -> None:
+        shell("remember", "red \x1b[31malert\x07 and a \x9b title\ttab\nline")
+        for words in (["show", "1"], ["recall", "red"], ["browse"]):
+            out = shell(*words).out
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out), words
+            assert "\\x1b[31malert\\x07" in out or words == ["browse"]
+
+    def test_a_table_is_one_line_a_row_through_a_pipe(self, shell: Any) -> None:
+        shell("remember", "first\nsecond")
+        assert len(shell("browse").out.splitlines()) == 1
+
+    def test_an_export_to_standard_output_is_nothing_but_the_export(self, filled: Any) -> None:
+        for words in (["export", "-"], ["export", "-", "--json"]):
+            lines = filled(*words).out.splitlines()
+            assert all(isinstance(json.loads(line), dict) for line in lines)
+            assert json.loads(lines[0])["memories"] == 3
+
+    def test_an_export_through_a_pipe_can_be_imported(self, filled: Any) -> None:
+        exported = filled("export", "-").out
+        said = filled("--db", "other.db", "import", "-", typed=exported)
+        assert said.out == "Imported 3 memories and 1 relation; 0 were here already.\n"
+
+    def test_other_scripts_come_out_as_they_went_in(self, shell: Any) -> None:
+        text = "注文 é e\u0301 🧠 שלום नमस्ते"
+        shell("remember", text)
+        assert shell("show", "1", "--json").json["memory"]["content"] == text
+        assert text in shell("recall", "注文").out
+
+    @pytest.mark.parametrize("words", [["--help"], ["browse"], ["browse", "--json"], ["export", "-"]])
+    def test_a_reader_who_leaves_early_is_no_error(self, filled: Any, words: list[str]) -> None:
+        with connect("shell.db") as memory:
+            memory.remember("long " * 10_000)
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "wb") as closed:
+            done = subprocess.run([*COMMAND, *words], stdout=closed, stderr=subprocess.PIPE, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+
+    def test_a_terminal_gets_a_table_with_headings(self, filled: Any) -> None:
+        told = on_a_terminal("browse")
+        assert re.search(r"id\s+kind\s+updated\s+title\s+tags", told)
+        assert "Revenue is net of refunds." in told
+        assert "─" in told
+
+    def test_a_terminal_is_safe_from_what_a_memory_holds(self, shell: Any) -> None:
+        shell("remember", "[bold]not markup[/bold] \x1b]0;title\x07")
+        told = on_a_terminal("show", "1") + on_a_terminal("browse")
+        assert "[bold]not markup[/bold]" in told
+        assert "\x1b]0;" not in told
+
+
+def on_a_terminal(*words: str) -> str:
+    """What a command prints when its output is a terminal."""
+    master, slave = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "160", "LINES": "50"}
+    process = subprocess.Popen([*COMMAND, *words], stdout=slave, stderr=slave, env=environment)
+    os.close(slave)
+    told = b"".join(_read(master))
+    assert process.wait() == 0
+    os.close(master)
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", told.decode())
+
+
+def _read(terminal: int) -> Iterator[bytes]:
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            piece = os.read(terminal, 65_536)
+        except OSError:
+            # Linux says that the other end is closed by an input error.
+            return
+        if not piece:
+            return
+        yield piece
+
+
+class TestQuickHelp:
+    def test_help_loads_neither_the_database_library_nor_numpy(self, shell: Any) -> None:
+        """Time is not measured here: what is not loaded cannot be waited for."""
+        watch = (
+            "import sys, atexit\n"
+            "atexit.register(lambda: print('LOADED', *sorted(sys.modules)))\n"
+            "from recollect.surfaces.cli import main; main()\n"
+        )
+        for words in (["--help"], ["remember", "--help"], ["--version"], ["config"]):
+            done = subprocess.run([sys.executable, "-c", watch, *words], capture_output=True, check=True)
+            loaded = set(done.stdout.decode().rpartition("LOADED ")[2].split())
+            assert "click" in loaded
+            assert not loaded & {"sqlalchemy", "alembic", "numpy", "rich", "psycopg", "asyncio"}, words
+
+    def test_the_package_loads_nothing_heavy_until_it_is_used(self, shell: Any) -> None:
+        code = "import recollect, sys; print(*sorted(sys.modules))"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        assert not set(done.stdout.decode().split()) & {"sqlalchemy", "numpy", "click", "rich", "alembic"}

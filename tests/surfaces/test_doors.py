@@ -1,0 +1,143 @@
+"""ARE the doors alike? Whatever can be done through one can be done through the other, and asked in two ways."""
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import AsyncRecollect, Caller, Recollect, connect, connect_async
+from recollect.errors import Forbidden, Invalid
+from recollect.model import requests
+from recollect.model.requests import Browse, Recall, Remember, Request, Show, request_fields
+from recollect.service import OPERATIONS
+
+NAMES = [operation.name for operation in OPERATIONS]
+
+
+@pytest.fixture
+def memory() -> Iterator[Recollect]:
+    """One database will do: a door looks at a request before the store does."""
+    with connect(":memory:", clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)) as door:
+        yield door
+
+
+def public(door: object) -> set[str]:
+    return {name for name in dir(door) if not name.startswith("_")}
+
+
+class TestBothDoors:
+    def test_they_have_the_same_names(self) -> None:
+        with connect(":memory:") as memory:
+            assert public(AsyncRecollect(memory)) == public(memory) | {"sync"}
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_an_operation_has_the_same_signature_and_help_on_both(self, name: str) -> None:
+        sync, other = getattr(Recollect, name), getattr(AsyncRecollect, name)
+        assert inspect.iscoroutinefunction(other)
+        assert not inspect.iscoroutinefunction(sync)
+        assert inspect.signature(sync) == inspect.signature(other)
+        assert sync.__doc__ == other.__doc__ == sync.operation.request.__doc__
+
+    @pytest.mark.parametrize("name", ["as_caller", "close"])
+    def test_the_rest_takes_the_same(self, name: str) -> None:
+        sync, other = getattr(Recollect, name), getattr(AsyncRecollect, name)
+        assert list(inspect.signature(sync).parameters) == list(inspect.signature(other).parameters)
+
+    def test_opening_takes_the_same_but_for_what_a_loop_has_no_use_for(self) -> None:
+        sync, other = inspect.signature(connect).parameters, inspect.signature(connect_async).parameters
+        assert [name for name in other if name not in sync] == []
+        assert [str(other[name]) for name in other] == [str(sync[name]) for name in other]
+
+    def test_what_one_saves_the_other_finds(self, tmp_path: Path) -> None:
+        db = tmp_path / "both.db"
+        with connect(db) as memory:
+            saved = memory.remember("said at one door").memory
+
+        async def ask() -> list[Any]:
+            async with connect_async(db) as memory:
+                assert memory.location == str(db)
+                assert memory.caller.tenant == "default"
+                shown, found = await asyncio.gather(memory.show(saved.id), memory.recall("door"))
+                stranger = memory.as_caller(replace(memory.caller, tenant="elsewhere"))
+                return [shown.memory, found.hits[0].memory, (await stranger.browse()).memories]
+
+        assert asyncio.run(ask()) == [saved, saved, ()]
+
+    def test_an_error_of_the_other_door_is_the_same_error(self) -> None:
+        async def ask() -> None:
+            async with connect_async(":memory:") as memory:
+                await memory.remember("", kind="facts")
+
+        with pytest.raises(Invalid) as refused:
+            asyncio.run(ask())
+        assert [fault.field for fault in refused.value.faults] == ["content", "kind"]
+
+
+class TestTheRequestAndItsFields:
+    def test_each_operation_has_a_request_of_its_own(self) -> None:
+        assert len({operation.request for operation in OPERATIONS}) == len(OPERATIONS)
+        written = {
+            kind for kind in vars(requests).values() if isinstance(kind, type) and issubclass(kind, Request)
+        }
+        assert {operation.request for operation in OPERATIONS} == written - {Request}
+
+    def test_a_request_gives_the_same_answer_as_its_fields(self, memory: Recollect) -> None:
+        by_fields = memory.remember("one way", kind="decision", tags=("a",), id="x").memory
+        by_request = memory.remember(Remember("one way", kind="decision", tags=("a",), id="y")).memory
+        assert replace(by_request, id="x") == by_fields
+        assert memory.recall(Recall("way", limit=1)) == memory.recall("way", limit=1)
+        assert memory.show(Show("x")) == memory.show("x") == memory.show(id="x")
+        assert memory.browse(Browse(kinds=("decision",))) == memory.browse(kinds=("decision",))
+
+    def test_a_request_is_checked_as_its_fields_are(self, memory: Recollect) -> None:
+        with pytest.raises(Invalid) as refused:
+            memory.recall(Recall("x", limit=0))
+        assert [fault.field for fault in refused.value.faults] == ["limit"]
+
+    def test_lists_may_be_lists(self, memory: Recollect) -> None:
+        saved = memory.remember("note", tags=["b", "a", "b"])
+        assert saved.memory.tags == ("b", "a")
+
+    @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
+    def test_a_field_that_is_not_there_is_named(self, memory: Recollect, operation: Any) -> None:
+        given = dict.fromkeys([each.name for each in request_fields(operation.request)], "1")
+        with pytest.raises(Invalid) as refused:
+            operation.method(memory, **given, colour="red")
+        assert [str(fault) for fault in refused.value.faults] == ["colour: is not a field here"]
+
+    def test_a_field_that_is_nearly_there_is_suggested(self, memory: Recollect) -> None:
+        with pytest.raises(Invalid) as refused:
+            memory.remember("note", tag=["a"])
+        assert str(refused.value) == "tag: is not a field here; did you mean tags?"
+
+    def test_every_field_that_is_missing_is_named(self, memory: Recollect) -> None:
+        with pytest.raises(Invalid) as refused:
+            memory.relate("1", colour="red")
+        assert [str(fault) for fault in refused.value.faults] == [
+            "colour: is not a field here",
+            "relation: is required",
+            "target: is required",
+        ]
+
+    def test_more_values_than_fields_without_a_name_are_refused(self, memory: Recollect) -> None:
+        with pytest.raises(Invalid, match="at most 1 go without a name, 2 were given"):
+            memory.remember("note", "x")
+
+    def test_a_value_given_twice_is_refused(self, memory: Recollect) -> None:
+        with pytest.raises(Invalid, match="content"):
+            memory.remember("note", content="another")
+
+
+class TestTheRule:
+    @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
+    def test_an_operation_needs_its_rule_before_anything_is_looked_at(
+        self, memory: Recollect, operation: Any
+    ) -> None:
+        poor = memory.as_caller(Caller(tenant="default", user="eve", rules=frozenset()))
+        with pytest.raises(Forbidden, match=operation.rule):
+            operation.method(poor, nonsense=1)
