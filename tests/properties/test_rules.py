@@ -462,12 +462,14 @@ def spoilt(draw: st.DrawFn, lines: Lines) -> list[str]:
         if action == "drop":
             del lines[number]
         elif action == "repeat":
-            lines.insert(draw(st.integers(0, len(lines))), lines[number])
+            lines.insert(draw(st.integers(0, len(lines))), deepcopy(lines[number]))
         elif action == "swap":
             lines.append(lines.pop(number))
         else:
             path = draw(st.sampled_from(paths_in(lines[number])))
-            spoil(lines, (number, *path), None if action == "delete" else (draw(tempting | json_values),))
+            # A copy: the same empty list put into itself would go round in circles.
+            put = None if action == "delete" else (deepcopy(draw(tempting | json_values)),)
+            spoil(lines, (number, *path), put)
         if not lines:
             break
     return [json.dumps(line) for line in lines]

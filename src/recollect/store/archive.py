@@ -140,18 +140,21 @@ class SqlRestoring(SqlArchive):
         here = list(self.edges(self._tenant.name)) if edges else []
         known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
         rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
-        before = len(known)
+        added = 0
         for edge in edges:
             if _triple(edge) in known:
                 continue
             number = self._tenant.next_relation() if int(edge.id) in taken else int(edge.id)
             self._tenant.last_relation = max(self._tenant.last_relation, number)
-            known.add(_triple(edge))
             taken.add(number)
+            if edge.removed_at is None:
+                # Only one of a triple can stand; two taken back within one moment may well look alike.
+                known.add(_triple(edge))
+            added += 1
             values = _edge_row(self._tenant.key, number, rows[edge.source], rows[edge.target], edge)
             self._connection.execute(insert(relations), values)
         self._tenant.save(self._connection)
-        return len(known) - before
+        return added
 
     def _rows_of(self, wanted: set[str]) -> dict[str, int]:
         named = {ids.address(id).id: id for id in wanted}

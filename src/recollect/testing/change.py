@@ -77,6 +77,8 @@ class ChangeConformance(Conformance):
                 (person("ann", personas={"chef"}), ("tenant", "persona", "user")),
                 (person("ann", actor="unattended", conversation="talk"), ("user", "session")),
                 (person("ann", tenant="beta"), ()),
+                (person("root"), ()),
+                (person("root", tenant="beta"), ()),
             )
         ):
             door, changed = rooms.door(caller), []
@@ -242,6 +244,16 @@ class TransactionConformance(Conformance):
         with pytest.raises(Forbidden), store.writing(ann.caller, clock.now, GLOBAL_TENANT) as writing:
             writing.add(like, Change("remember", "ann", "person", START))
         assert everything(store) == before
+
+    def test_nobody_adds_a_memory_in_anothers_name(self, ann: Recollect, store: Store, clock: Clock) -> None:
+        like = ann.remember("note").memory
+        bob, change = person("bob"), Change("remember", "bob", "person", START)
+        before = everything(store)
+        with pytest.raises(Forbidden), store.writing(bob, clock.now) as writing:
+            writing.add(replace(like, id=""), change)
+        assert everything(store) == before
+        with store.writing(bob, clock.now) as writing:
+            assert writing.add(replace(like, id="", owner="bob"), change).owner == "bob"
 
     def test_one_memory_may_change_more_than_once_in_one_transaction(
         self, root: Recollect, store: Store, clock: Clock

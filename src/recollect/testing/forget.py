@@ -101,6 +101,17 @@ class ForgetConformance(Conformance):
         ann.forget("4")
         assert bob.show("b").memory.entities == ()
 
+    def test_the_same_id_elsewhere_is_another_memory(self, root: Recollect) -> None:
+        elsewhere = root.as_caller(person("eve", tenant="beta"))
+        root.remember("for all", id="global:a", entities=["memory:4", "memory:global:4"])
+        elsewhere.remember("four", id="4")
+        elsewhere.remember("refers", id="a", entities=["memory:4"])
+        root.remember("four", id="4")
+        assert root.forget("4").references == 0
+        assert elsewhere.show("4").memory.content == "four"
+        assert elsewhere.show("a").memory.entities == ("memory:4",)
+        assert root.show("global:a").memory.entities == ("memory:4", "memory:global:4")
+
     def test_a_forgotten_global_memory_is_forgotten_everywhere(self, root: Recollect) -> None:
         elsewhere = root.as_caller(person("eve", tenant="beta"))
         root.remember("for all", id="global:4")

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from recollect.errors import RecollectError
+from recollect.errors import NotFound, RecollectError
 from recollect.model.caller import Caller
 from recollect.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
 from recollect.model.memory import Change, Memory, Place
@@ -79,6 +79,9 @@ class World:
             )
             door.remember(f"{code} companion", id=self.id(scope, 2), scope=scope, **_ROOMS[scope])
             door.relate(self.id(scope, 1), "supports", self.id(scope, 2))
+        for scope in ("persona", "user", "system", "session"):
+            # An edge that leads from what is hidden to what everyone of the tenant sees.
+            self.door(OWNER).relate(self.id(scope, 1), "refines", self.id("tenant", 2))
         clock.tick()
         self.kept = {scope: self._kept(scope) for scope in SCOPES}
 
@@ -209,6 +212,14 @@ def _imported(trial: Try) -> None:
     trial.door.import_(str(path))
 
 
+def _met(trial: Try) -> Any:
+    """Whatever leads to a memory that everyone of the tenant sees."""
+    try:
+        return trial.door.neighbours(World.id("tenant", 2), depth=4)
+    except NotFound:
+        return None
+
+
 def _match(memory: Memory) -> Match:
     """What a search would have found of a memory."""
     assert memory.place is not None
@@ -285,6 +296,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "unrelate": lambda t: t.door.unrelate(t.one.id, "supports", t.two.id),
     "unrelate: to": lambda t: t.door.unrelate(t.own.id, "supports", t.one.id),
     "neighbours": lambda t: t.door.neighbours(t.one.id, depth=4),
+    "neighbours: from what is seen": _met,
     "history": lambda t: t.door.history(t.one.id),
     "diff": lambda t: t.door.diff(_BEFORE),
     "export": _exported,

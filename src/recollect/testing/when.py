@@ -191,6 +191,15 @@ class KnownThenConformance(Conformance):
         assert browsed(lamps, known_at=late, statuses=["archived"]) == ["k"]
         assert recalled(lamps, "green", known_at=late, statuses=["archived"]) == ["k"]
 
+    def test_what_was_not_yet_true_then_is_not_listed(self, lamps: Recollect, clock: Clock) -> None:
+        lamps.remember("a lamp to come", id="soon", valid_from=clock.now + DAY)
+        saved = clock.now
+        clock.tick(days=2)
+        assert "soon" in browsed(lamps)
+        assert "soon" not in browsed(lamps, known_at=saved) + recalled(lamps, "lamp", known_at=saved)
+        assert "soon" in browsed(lamps, known_at=saved + DAY)
+        assert "soon" in recalled(lamps, "lamp", known_at=saved + DAY)
+
     def test_tags_and_references_are_those_of_then(self, lamps: Recollect) -> None:
         later = START + timedelta(seconds=1)
         assert browsed(lamps, tags=["old"], known_at=START) == ["k"]
