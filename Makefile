@@ -28,7 +28,7 @@ format: $(VENV)/dev ## Put the code into shape
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in one run
-	$(BIN)/python benchmarks/speed.py
+	$(BIN)/python benchmarks/speed.py $(if $(wildcard $(DATA)),--data $(DATA))
 
 evals: $(VENV)/dev ## Measure quality: secrets found, and lexical recall on DATA
 	$(BIN)/python evals/scrubbing.py

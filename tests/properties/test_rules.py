@@ -479,7 +479,8 @@ def spoil(value: Any, path: tuple[Any, ...], put: tuple[Any] | None) -> None:
     for key in path[:-1]:
         value = value[key]
     if put is not None:
-        value[path[-1]] = put[0]
+        # A copy, since the next change may go inside.
+        value[path[-1]] = deepcopy(put[0])
     else:
         del value[path[-1]]
 
