@@ -12,6 +12,7 @@ from typing import Any
 from recollect import Caller
 
 Record = dict[str, Any]
+Then = datetime | None
 
 LIVE = ("pending", "active", "stale")
 SHARED = ("global", "tenant", "persona", "system")
@@ -52,7 +53,7 @@ class Kept:
     def today(self) -> Record:
         return self.versions[-1].record
 
-    def known_at(self, moment: datetime | None) -> Record | None:
+    def known_at(self, moment: Then) -> Record | None:
         """How it stood when a moment had passed: the last of the versions recorded until then."""
         if moment is None:
             return self.today
@@ -69,10 +70,10 @@ class Bond:
     target: Kept
     created_at: datetime
     created_by: str
-    removed_at: datetime | None = None
+    removed_at: Then = None
     removed_by: str | None = None
 
-    def known_at(self, moment: datetime | None) -> bool:
+    def known_at(self, moment: Then) -> bool:
         if moment is None:
             return self.removed_at is None
         return self.created_at <= moment and (self.removed_at is None or moment < self.removed_at)
@@ -362,7 +363,7 @@ class Oracle:
         return {"changed": changed(before, after), "memory": told(kept.today)}
 
     def retire(
-        self, caller: Caller, now: datetime, id: str, at: datetime | None = None, reason: str | None = None
+        self, caller: Caller, now: datetime, id: str, at: Then = None, reason: str | None = None
     ) -> Record:
         kept = self.target(caller, id)
         before = kept.today
@@ -459,12 +460,7 @@ class Oracle:
     # -- reading ------------------------------------------------------------------------------------------
 
     def show(
-        self,
-        caller: Caller,
-        now: datetime,
-        id: str,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        self, caller: Caller, now: datetime, id: str, as_of: Then = None, known_at: Then = None
     ) -> Record:
         kept = self.seen(caller, id)
         record = self.stood(kept, as_of, known_at) if kept else None
@@ -473,7 +469,7 @@ class Oracle:
         around = self.walk(caller, kept, 1, "both", as_of, known_at)
         return {"memory": told(record), "edges": set(around)}
 
-    def stood(self, kept: Kept, as_of: datetime | None, known_at: datetime | None) -> Record | None:
+    def stood(self, kept: Kept, as_of: Then, known_at: Then) -> Record | None:
         record = kept.known_at(known_at)
         if record is None or (as_of is not None and not true_at(record, as_of)):
             return None
@@ -483,8 +479,8 @@ class Oracle:
         self,
         caller: Caller,
         now: datetime,
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        as_of: Then = None,
+        known_at: Then = None,
         statuses: Iterable[str] = (),
         tags: Iterable[str] = (),
         entities: Iterable[str] = (),
@@ -535,20 +531,14 @@ class Oracle:
         id: str,
         depth: int = 1,
         direction: str = "both",
-        as_of: datetime | None = None,
-        known_at: datetime | None = None,
+        as_of: Then = None,
+        known_at: Then = None,
     ) -> dict[str, Record]:
         self.show(caller, now, id, as_of, known_at)
         return self.walk(caller, self.seen(caller, id), depth, direction, as_of, known_at)
 
     def walk(
-        self,
-        caller: Caller,
-        center: Kept | None,
-        depth: int,
-        direction: str,
-        as_of: datetime | None,
-        known_at: datetime | None,
+        self, caller: Caller, center: Kept | None, depth: int, direction: str, as_of: Then, known_at: Then
     ) -> dict[str, Record]:
         """Each edge met, with the number of steps at which it was met first, and the far end as it stood."""
 
@@ -622,8 +612,8 @@ def edited(before: Record, changes: Record) -> Record:
 def listed(
     record: Record,
     now: datetime,
-    as_of: datetime | None,
-    known_at: datetime | None,
+    as_of: Then,
+    known_at: Then,
     statuses: tuple[str, ...],
 ) -> bool:
     """What a list shows: what is active, or was true at a time, or has a status that was asked for."""

@@ -10,7 +10,6 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Boolean, ColumnElement, FromClause, and_, bindparam, or_
 
 from recollect.model.caller import EVERY_SYSTEM, Caller
-from recollect.model.limits import Scope
 from recollect.model.memory import Memory
 
 _GLOBAL: Final = "g"
@@ -23,15 +22,19 @@ _SESSION: Final = "c:"
 
 def audience_of(memory: Memory) -> str:
     """Whose eyes a memory is for. One letter decides; the rest is the name as it is, so nothing can be forged."""
-    by_scope: dict[Scope, str] = {
-        "global": _GLOBAL,
-        "tenant": _TENANT,
-        "persona": f"{_PERSONA}{memory.persona}",
-        "user": f"{_USER}{memory.owner}",
-        "system": f"{_SYSTEM}{memory.system}",
-        "session": f"{_SESSION}{memory.conversation}",
-    }
-    return by_scope[memory.scope]
+    match memory.scope:
+        case "tenant":
+            return _TENANT
+        case "user":
+            return f"{_USER}{memory.owner}"
+        case "persona":
+            return f"{_PERSONA}{memory.persona}"
+        case "system":
+            return f"{_SYSTEM}{memory.system}"
+        case "session":
+            return f"{_SESSION}{memory.conversation}"
+        case "global":
+            return _GLOBAL
 
 
 def audiences_of(caller: Caller) -> list[str]:
