@@ -42,6 +42,7 @@ def local_caller(config: Config) -> Caller:
         conversation=config.conversation,
         rules=frozenset(RULES),
         systems={EVERY_SYSTEM: "manage"},
+        operator=True,
     )
 
 

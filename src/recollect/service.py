@@ -193,14 +193,19 @@ class Recollect:
 
     @operation(Export, "read", "memory.admin")
     def export(self, ask: Export) -> answers.Exported:
+        if ask.all_tenants:
+            self.caller.require_operator("An export of all tenants")
         return export.export_to(self._store, self.caller, ask, self._clock(), self._progress)
 
     @operation(Import, "write", "memory.admin")
     def import_(self, ask: Import) -> answers.Imported:
+        if ask.keep_tenants:
+            self.caller.require_operator("An import that keeps its tenants")
         return importing.import_from(self._store, self.caller, ask, self._progress)
 
     @operation(Backup, "read", "memory.admin")
     def backup(self, ask: Backup) -> answers.BackedUp:
+        self.caller.require_operator("A backup")
         return export.back_up(self._store, self.caller, ask, self._clock(), self._progress)
 
     @operation(Doctor, "read", "memory.admin")

@@ -15,7 +15,7 @@ from recollect.model.limits import RULES
 from recollect.store.tables import metadata
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-KEEPER = Caller(tenant="acme", user="keeper", rules=frozenset(RULES), systems={"*": "manage"})
+KEEPER = Caller(tenant="acme", user="keeper", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
 
 
 def outcome(error: type[Exception], call: Callable[..., Any], *given: Any, **named: Any) -> Any:

@@ -573,6 +573,7 @@ class Oracle:
             if after is not None and (before is None or before["version"] != after["version"]):
                 changes[kept.name] = difference(before, after)
         bonds = [bond for bond in self.bonds if bond.source in mine and bond.target in mine]
+        bonds.sort(key=lambda bond: bond.home == "global")
         return {
             "memories": changes,
             "related": [bond.told() for bond in bonds if since < bond.created_at <= until],

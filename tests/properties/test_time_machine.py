@@ -1,7 +1,7 @@
 """Do SQLite, PostgreSQL and a naive account of events agree on everything, at every instant, for every caller?"""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from datetime import datetime, timedelta
@@ -461,9 +461,14 @@ def read_diff(answer: Any) -> Record:
             }
             for each in answer.memories
         },
-        "related": [as_told(edge) for edge in answer.related],
-        "unrelated": [as_told(edge) for edge in answer.unrelated],
+        "related": own_first(answer.related),
+        "unrelated": own_first(answer.unrelated),
     }
+
+
+def own_first(edges: Iterable[Relation]) -> list[Record]:
+    """Edges between one's own memories, then those between global ones: their order is nobody's promise."""
+    return [as_told(edge) for edge in sorted(edges, key=lambda edge: edge.source.startswith("global:"))]
 
 
 def read_history(answer: Any) -> list[Record]:

@@ -144,7 +144,7 @@ class Corpus:
         terms = {token.term for token in question_terms(question)}
         total = len(self.lengths)
         average = sum(self.lengths.values()) / total
-        k1, b, scale, precision = 1.2 * index.CONTENT_WEIGHT, 0.75, 1 << 12, 1 << 14
+        k1, b, scale, precision = 1.2 * index.CONTENT_WEIGHT, 0.75, 1 << 24, 1 << 14
         base, per_word = round(k1 * (1 - b) * precision), round(k1 * b * precision / average)
         counts = {term: sum(term in words for words in self.held.values()) for term in terms}
         rarity = {

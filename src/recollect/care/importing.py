@@ -49,6 +49,11 @@ class _Tally:
     unchanged: int = 0
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
+    skipped: set[tuple[str, str]] = field(default_factory=set)
+
+    def has_skipped(self, tenant: str, edge: Relation) -> bool:
+        """Whether an end of the edge was left alone, because its id holds another memory here."""
+        return bool(self.skipped & {(tenant, edge.source), (tenant, edge.target)})
 
 
 def import_from(store: Store, caller: Caller, ask: Import, progress: Progress) -> Imported:
@@ -89,7 +94,10 @@ def _take_in(store: Store, section: _Section, ask: Import, tally: _Tally) -> Non
                 "Import into an empty tenant, or repeat with --skip-conflicts to keep what is here."
             )
         restoring.restore(fresh.values())
-        related = restoring.restore_edges(section.edges, section.counters)
+        tally.skipped |= {(section.tenant, id) for id in differing}
+        # An edge between memories of the file says nothing of the others that hold their ids here.
+        edges = [edge for edge in section.edges if not tally.has_skipped(section.tenant, edge)]
+        related = restoring.restore_edges(edges, section.counters)
     tally.added += len(fresh)
     tally.unchanged += len(section.dossiers) - len(fresh) - len(differing)
     tally.conflicts += differing

@@ -25,6 +25,8 @@ class Caller:
     conversation: str | None = None
     run: str | None = None
     actor: Actor = "person"
+    #: Holds the database itself, and so cares for every tenant in it; no key or token makes one.
+    operator: bool = False
 
     def __post_init__(self) -> None:
         faults = list(_shape_faults(self)) or list(_faults(self))
@@ -50,6 +52,11 @@ class Caller:
             raise Forbidden(
                 f"This needs the rule {rule}, which {self.user} does not hold here. Ask an admin for it."
             )
+
+    def require_operator(self, what: str) -> None:
+        """Forbidden unless the caller holds the whole store."""
+        if not self.operator:
+            raise Forbidden(f"{what} touches every tenant of the store, which is for whoever runs it.")
 
     def inside(self, conversation: str | None) -> "Caller":
         """The same caller, speaking in another conversation."""

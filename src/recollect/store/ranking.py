@@ -13,7 +13,8 @@ from recollect.store.index import CONTENT_WEIGHT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-SCALE: Final = 1 << 12
+# Fine enough that a word which stands in a million memories still weighs something.
+SCALE: Final = 1 << 24
 # k1 is measured in words of the content, whose weight is not 1.
 _K1: Final = 1.2 * CONTENT_WEIGHT
 _B: Final = 0.75
@@ -48,7 +49,7 @@ class Statistics(NamedTuple):
         return cls(
             counts=counts,
             weights={
-                term: round(math.log(1 + (max(documents - count, 0) + 0.5) / (count + 0.5)) * SCALE)
+                term: max(round(math.log(1 + (max(documents - count, 0) + 0.5) / (count + 0.5)) * SCALE), 2)
                 for term, count in counts.items()
             },
             base=round(_K1 * (1 - _B) * _PRECISION),

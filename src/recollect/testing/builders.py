@@ -42,7 +42,8 @@ def person(user: str = "ann", **more: Any) -> Caller:
 
 
 def administrator(user: str = "root", **more: Any) -> Caller:
-    return person(user, rules=frozenset(RULES), **more)
+    """Who may do everything in a tenant, and holds the store as well unless told otherwise."""
+    return person(user, rules=frozenset(RULES), **{"operator": True, **more})
 
 
 class Conformance:

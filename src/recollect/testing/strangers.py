@@ -328,4 +328,3 @@ CHANGES: Final = (
     "relate: again",
     "unrelate",
 )
-__all__ = ["ATTEMPTS", "CHANGES", "ECHOED", "HOME", "OWNER", "STRANGERS", "TAKEN", "Try", "World", "outcome"]
