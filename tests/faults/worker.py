@@ -26,7 +26,7 @@ from recollect import Caller, Recollect, connect
 from recollect.errors import NotFound, RecollectError, StoreUnavailable, VersionConflict
 from recollect.model.limits import RULES
 
-ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"})
+ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
 NOBODY = 65534
 
 

@@ -189,6 +189,7 @@ def test_a_caller_is_sound_or_its_faults_are_named(values: dict[str, Any]) -> No
     else:
         assert caller.tenant != limits.GLOBAL_TENANT
         assert caller.tenant == caller.tenant.strip()
+        assert caller.operator in (True, False), "what is almost true must not hold the whole store"
 
 
 # -- titles, the wire, positions ----------------------------------------------------------------------------

@@ -71,6 +71,8 @@ def _shape_faults(caller: Caller) -> Iterable[Fault]:
             yield Fault(name, "must be a set of names")
     if not isinstance(caller.systems, Mapping):
         yield Fault("systems", "must map the name of each system to read or manage")
+    if not isinstance(caller.operator, bool):
+        yield Fault("operator", "must be true or false")
 
 
 def _faults(caller: Caller) -> Iterable[Fault]:
