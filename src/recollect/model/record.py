@@ -42,9 +42,11 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
 }
 
 
-# A store holds few different values of these, so each is looked at once.
-_OFTEN_REPEATED: Final = frozenset({"kind", "dimension", "confidence", "scope", "owner", "origin", "status"})
-_values: Final = attrgetter(*RECORD_RULES)
+# A store holds few different values of these, so each set of them is looked at once.
+_OFTEN_REPEATED: Final = ("kind", "dimension", "confidence", "scope", "owner", "origin", "status")
+_often_repeated: Final = attrgetter(*_OFTEN_REPEATED)
+_RARELY_REPEATED: Final = tuple(item for item in RECORD_RULES.items() if item[0] not in _OFTEN_REPEATED)
+_rarely_repeated: Final = attrgetter(*(name for name, _ in _RARELY_REPEATED))
 _NOTHING: Final = object()
 # What an optional field holds when it holds nothing; most do, and no rule need look at that.
 _EMPTY: Final = tuple(
@@ -55,20 +57,20 @@ _EMPTY: Final = tuple(
     else {}
     if isinstance(rule, Json)
     else _NOTHING
-    for rule in RECORD_RULES.values()
+    for _, rule in _RARELY_REPEATED
 )
 
 
 def record_faults(memory: Memory) -> Iterable[Fault]:
     """Every way in which a record breaks the rules of the model."""
     faults = []
-    for (name, rule), value, empty in zip(RECORD_RULES.items(), _values(memory), _EMPTY, strict=True):
-        if value == empty:
-            continue
-        often_repeated = name in _OFTEN_REPEATED and isinstance(value, str)
-        message = _known_fault(name, value) if often_repeated else _fault(rule, value)
-        if message is not None:
+    for (name, rule), value, empty in zip(_RARELY_REPEATED, _rarely_repeated(memory), _EMPTY, strict=True):
+        if value != empty and (message := _fault(rule, value)) is not None:
             faults.append(Fault(name, message))
+    repeated = _often_repeated(memory)
+    # What is no text may not even be hashable.
+    look = _known_faults if all([type(value) is str for value in repeated]) else _repeated_faults
+    faults += look(repeated)
     return faults or list(invariant_faults(memory))
 
 
@@ -80,9 +82,14 @@ def _fault(rule: Rule, value: object) -> str | None:
     return None if clean == value else f"must be written as {clean!a}"
 
 
-@lru_cache(maxsize=1_024)
-def _known_fault(name: str, value: str) -> str | None:
-    return _fault(RECORD_RULES[name], value)
+def _repeated_faults(values: tuple[object, ...]) -> tuple[Fault, ...]:
+    told = (
+        (name, _fault(RECORD_RULES[name], value)) for name, value in zip(_OFTEN_REPEATED, values, strict=True)
+    )
+    return tuple(Fault(name, message) for name, message in told if message is not None)
+
+
+_known_faults: Final = lru_cache(maxsize=1_024)(_repeated_faults)
 
 
 def invariant_faults(memory: Memory) -> Iterator[Fault]:

@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from recollect.providers.secret_contexts import CONTEXT_RULES, LONG_CONTEXT_RULES
 from recollect.providers.secret_names import kind_of, secret_kind
@@ -61,7 +62,9 @@ _ALL_RULES = (*TOKEN_RULES, *LONG_CONTEXT_RULES, *CONTEXT_RULES)
 _LONG = _by_anchor((*TOKEN_RULES, *LONG_CONTEXT_RULES))
 _ASCII_CONTEXT = tuple(pair for pair in _by_anchor(CONTEXT_RULES) if pair[0].isascii())
 _OTHER_CONTEXT = tuple(pair for pair in _by_anchor(CONTEXT_RULES) if not pair[0].isascii())
-_HINT = re.compile(_tree([_stem(anchor) for anchor, _ in _ASCII_CONTEXT]))  # one cheap look before the many
+_STEMS = _tree([_stem(anchor) for anchor, _ in _ASCII_CONTEXT])
+_HINT = re.compile(_STEMS)  # one cheap look before the many
+_EVERY_HINT = re.compile(f"(?=({_STEMS}))")
 _RANK = {name: rank for rank, name in enumerate(dict.fromkeys(rule.name for rule in _ALL_RULES))}
 
 
@@ -116,9 +119,20 @@ def _to_end_of_run(text: str, start: int, end: int) -> int:
     return rest.end() if rest else end
 
 
+def _hinted(lowered: str) -> list[tuple[str, tuple[Rule, ...]]]:
+    """The anchors in a text, of which a few stems tell which are worth looking for."""
+    stems = set(_EVERY_HINT.findall(lowered))
+    return [hit for stem in sorted(stems) for hit in _anchors_from(stem) if hit[0] in lowered]
+
+
+@cache
+def _anchors_from(stem: str) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
+    return tuple(hit for hit in _ASCII_CONTEXT if _stem(hit[0]).startswith(stem))
+
+
 def _find(text: str) -> list[Span]:
     lowered = _without_placeholders(_fold(text))
-    hits = [hit for hit in _ASCII_CONTEXT if hit[0] in lowered] if _HINT.search(lowered) else []
+    hits = _hinted(lowered) if _HINT.search(lowered) else []
     if not text.isascii():
         hits += [hit for hit in _OTHER_CONTEXT if hit[0] in lowered]
     if _LONG_RUN.search(text):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from recollect.errors import Fault, Invalid
 from recollect.model import ids
@@ -27,6 +27,7 @@ from recollect.store.rows import (
     record_of,
     version_row,
 )
+from recollect.store.several import one_of
 from recollect.store.tables import (
     RECORD,
     facets,
@@ -80,6 +81,12 @@ class SqlArchive:
         key = self.key(tenant)
         if key is None:
             return
+        if wanted is not None:
+            # Most of what an import brings is not here yet, and one look at the ids says so.
+            named = [ids.address(id).id for id in wanted]
+            here = self._connection.execute(_HELD, {"home": key, "named": named}).scalars().all()
+            if not here:
+                return
         same_row = (memories.c.tenant == versions.c.tenant) & (memories.c.row == versions.c.row)
         statement = (
             select(*PAST, *VERSION_COLUMNS)
@@ -89,7 +96,7 @@ class SqlArchive:
             .execution_options(yield_per=_BATCH)
         )
         if wanted is not None:
-            statement = statement.where(memories.c.id.in_([ids.address(id).id for id in wanted]))
+            statement = statement.where(memories.c.row.in_(sorted(here)))
         for _, rows in groupby(self._connection.execute(statement), key=lambda row: row.row):
             told = tuple(read_version(row, {key: tenant}, None) for row in rows)
             yield Dossier(told[-1].memory.id, told)
@@ -216,6 +223,11 @@ class SqlRestoring(SqlArchive):
         )
         self._tenant.last_row = max(self._tenant.last_row, last_row)
         self._tenant.last_relation = max(self._tenant.last_relation, last_relation)
+
+
+_HELD: Final = select(memories.c.row).where(
+    memories.c.tenant == bindparam("home"), one_of(memories.c.id, "named")
+)
 
 
 def note_index(connection: Connection, backend: Backend) -> None:

@@ -10,6 +10,7 @@ from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, or_, sel
 from recollect.model.limits import LIVE
 from recollect.model.memory import Memory
 from recollect.store.rows import PRESENT, content_hash
+from recollect.store.several import one_of
 from recollect.store.tables import memories, postings, terms
 from recollect.store.view import View
 from recollect.store.visibility import Sight, audience_of, changeable
@@ -81,7 +82,7 @@ def _same_content(sight: Sight) -> Select[Any]:
 def _hints(sight: Sight) -> Select[Any]:
     holding = select(postings.c.row).where(
         postings.c.tenant == bindparam("home"),
-        postings.c.term.in_(bindparam("rare", expanding=True)),
+        one_of(postings.c.term, "rare"),
         postings.c.audience == bindparam("audience"),
     )
     return select(memories.c.row, memories.c.hint).where(
@@ -98,5 +99,5 @@ _SAME_CONTENT: Final = select(memories.c.row).where(
     memories.c.tenant == bindparam("home"), memories.c.content_hash == bindparam("digest")
 )
 _COUNTS: Final = select(terms.c.term, terms.c.documents).where(
-    terms.c.tenant == bindparam("home"), terms.c.term.in_(bindparam("wanted", expanding=True))
+    terms.c.tenant == bindparam("home"), one_of(terms.c.term, "wanted")
 )

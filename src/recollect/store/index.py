@@ -24,18 +24,26 @@ LONGEST: Final = 65_535
 _FIELD_GAP: Final = 32
 _LAST_POSITION: Final = 65_535
 _POSITIONS_KEPT: Final = 64
-
-
-#: A term of a memory, how weighty it is there, and at which places. Thousands are made a second: a plain tuple.
-Posting = tuple[str, int, bytes]
+# Most words stand in a memory once, and near its beginning.
+_COMMON_PLACES: Final = 1_024
+_ONE_PLACE: Final = tuple(place.to_bytes(2, "little") for place in range(_COMMON_PLACES))
 
 
 class Entries(NamedTuple):
-    """All that the index holds of one memory."""
+    """All that the index holds of one memory: its terms, how weighty each is there and at which places.
+
+    Column by column, since a bulk load makes tens of thousands a second and rows are put together last.
+    """
 
     length: int
-    postings: tuple[Posting, ...]
+    terms: tuple[str, ...]
+    weights: tuple[int, ...]
+    places: tuple[bytes, ...]
     facets: tuple[str, ...]
+
+    @property
+    def postings(self) -> Iterator[tuple[str, int, bytes]]:
+        return zip(self.terms, self.weights, self.places, strict=True)
 
 
 def entries_of(memory: Memory) -> Entries:
@@ -53,10 +61,18 @@ def entries_of(memory: Memory) -> Entries:
         for term, at in found.items():
             places.setdefault(term, []).extend(at)
             weights[term] = weights.get(term, 0) + len(at) * weight
-    postings = [
-        (term, min(weight, HEAVIEST), write_positions(places[term])) for term, weight in weights.items()
-    ]
-    return Entries(min(length, LONGEST), tuple(postings), facets_of(memory))
+    return Entries(
+        length=min(length, LONGEST),
+        terms=tuple(weights),
+        weights=tuple([weight if weight < HEAVIEST else HEAVIEST for weight in weights.values()]),
+        places=tuple(
+            [
+                _ONE_PLACE[at[0]] if len(at) == 1 and at[0] < _COMMON_PLACES else write_positions(at)
+                for at in places.values()
+            ]
+        ),
+        facets=facets_of(memory),
+    )
 
 
 def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
@@ -85,8 +101,6 @@ def reference_facet(reference: str) -> str:
 
 
 def write_positions(places: list[int]) -> bytes:
-    if len(places) == 1 and places[0] <= _LAST_POSITION:
-        return places[0].to_bytes(2, "little")
     kept = [place for place in places[:_POSITIONS_KEPT] if place <= _LAST_POSITION]
     return struct.pack(f"<{len(kept)}H", *kept)
 

@@ -1,6 +1,7 @@
 """HOW does the index follow the rows? Changes are gathered through a transaction and written at once, in key order."""
 
 from collections import Counter
+from itertools import repeat
 from operator import itemgetter
 from typing import Final
 
@@ -11,7 +12,6 @@ from recollect.store.index import Entries, entries_of
 from recollect.store.prepared import Row, Statements
 from recollect.store.visibility import audience_of
 
-_TERM: Final = itemgetter(0)
 _SECOND: Final = itemgetter(1)
 
 
@@ -53,18 +53,18 @@ class IndexChanges:
     def _put(self, memory: Memory, place: Place, entries: Entries, sign: int) -> None:
         tenant, row, _ = place
         self._rows.add((tenant, row))
-        audience, length, found = audience_of(memory), entries.length, entries.postings
+        length, terms, weights, places, facets = entries
+        # Columns are joined to rows by zip, which is several times as quick as a loop of ours.
+        key = (repeat(tenant), terms, repeat(audience_of(memory)), repeat(row))
         counts = self._terms.setdefault(tenant, Counter())
         if sign > 0:
-            self._postings_in += [
-                (tenant, term, audience, row, weight, length, places) for term, weight, places in found
-            ]
-            self._facets_in += [(tenant, facet, row) for facet in entries.facets]
-            counts.update(map(_TERM, found))
+            self._postings_in += zip(*key, weights, repeat(length), places, strict=False)
+            self._facets_in += [(tenant, facet, row) for facet in facets]
+            counts.update(terms)
         else:
-            self._postings_out += [(tenant, term, audience, row) for term, _, _ in found]
-            self._facets_out += [(tenant, facet, row) for facet in entries.facets]
-            counts.subtract(map(_TERM, found))
+            self._postings_out += zip(*key, strict=False)
+            self._facets_out += [(tenant, facet, row) for facet in facets]
+            counts.subtract(terms)
         self._documents += sign
         self._words += sign * entries.length
 

@@ -4,13 +4,14 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import BindParameter, Select, String, bindparam, cast, func, select
+from sqlalchemy import Select, String, bindparam, cast, func, select
 
 from recollect.store import index
 from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Found, Statistics
+from recollect.store.several import one_of
 from recollect.store.tables import postings, terms
 from recollect.store.view import View
-from recollect.store.visibility import Sight, visible
+from recollect.store.visibility import SEEN_TENANTS, Sight, visible
 
 __all__ = [
     "SCALE",
@@ -77,10 +78,10 @@ def _lists(sight: Sight, among: bool) -> Select[Any]:
     packed = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
     statement = (
         select(postings.c.tenant, postings.c.term, func.aggregate_strings(cast(packed, String), ","))
-        .where(visible(postings, sight), postings.c.term.in_(_several("wanted")))
+        .where(visible(postings, sight), one_of(postings.c.term, "wanted"))
         .group_by(postings.c.tenant, postings.c.term)
     )
-    return statement.where(postings.c.row.in_(_several("rows"))) if among else statement
+    return statement.where(one_of(postings.c.row, "rows")) if among else statement
 
 
 def positions(
@@ -111,16 +112,12 @@ def positions_in(entries: index.Entries, known: Statistics) -> dict[str, tuple[i
     }
 
 
-def _several(name: str) -> BindParameter[Any]:
-    return bindparam(name, expanding=True)
-
-
 _COUNTS: Final = select(terms.c.term, terms.c.documents).where(
-    terms.c.tenant.in_(_several("seen_tenants")), terms.c.term.in_(_several("wanted"))
+    terms.c.tenant.in_(SEEN_TENANTS), one_of(terms.c.term, "wanted")
 )
 _POSITIONS: Final = select(postings.c.row, postings.c.term, postings.c.positions).where(
     postings.c.tenant == bindparam("home"),
-    postings.c.term.in_(_several("wanted")),
-    postings.c.audience.in_(_several("audiences")),
-    postings.c.row.in_(_several("rows")),
+    one_of(postings.c.term, "wanted"),
+    one_of(postings.c.audience, "audiences"),
+    one_of(postings.c.row, "rows"),
 )

@@ -15,6 +15,7 @@ from recollect.store.index import entries_of
 from recollect.store.moments import Asked, asked_of, listed
 from recollect.store.port import Match
 from recollect.store.rows import as_stored, read_words
+from recollect.store.several import one_of
 from recollect.store.tables import Instant, memories
 from recollect.store.view import View, key_of, source
 from recollect.store.visibility import Sight, visible
@@ -46,7 +47,7 @@ def read(view: View, matches: Sequence[Match], when: When) -> list[Memory]:
 def _whole(sight: Sight, asked: Asked) -> Select[Any]:
     """Some rows by number. Two tenants may have the same numbers, so the reader looks at both parts of the key."""
     _, statement = source(sight, asked)
-    return statement.where(memories.c.row.in_(bindparam("rows", expanding=True)))
+    return statement.where(one_of(memories.c.row, "rows"))
 
 
 class _Standing(NamedTuple):
@@ -88,7 +89,7 @@ def _among(sight: Sight, asked: Asked, unchanged: bool) -> Select[Any]:
     columns = [memories.c[name] for name in _Standing._fields]
     statement = select(*map(as_stored, columns)).where(
         visible(memories, sight),
-        memories.c.row.in_(bindparam("rows", expanding=True)),
+        one_of(memories.c.row, "rows"),
         listed(memories, asked),
     )
     if unchanged:

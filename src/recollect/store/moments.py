@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, FromClause, and_, bindparam, or_
 
 from recollect.model.limits import Status
 from recollect.model.when import When
+from recollect.store.several import one_of
 from recollect.store.tables import Instant
 
 
@@ -66,7 +67,7 @@ def listed(record: FromClause, asked: Asked) -> ColumnElement[bool]:
     """What a list shows: the active ones, what was true at a time, or the statuses asked for."""
     if asked.statuses:
         window = [_window(record)] if asked.as_of else []
-        return and_(record.c.status.in_(bindparam("statuses", expanding=True)), *window)
+        return and_(one_of(record.c.status, "statuses"), *window)
     if asked.as_of:
         return and_(*true_then(record, asked))
     return and_(record.c.status == "active", record.c.valid_from <= _moment("present"))

@@ -7,10 +7,11 @@ It stands on the row and on its postings, so that a search filters before it ran
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Boolean, ColumnElement, FromClause, and_, bindparam, or_
+from sqlalchemy import BigInteger, Boolean, ColumnElement, FromClause, and_, bindparam, or_
 
 from recollect.model.caller import EVERY_SYSTEM, Caller
 from recollect.model.memory import Memory
+from recollect.store.several import one_of
 
 _GLOBAL: Final = "g"
 _TENANT: Final = "t"
@@ -71,7 +72,8 @@ def sight_parameters(caller: Caller, tenants: Sequence[int]) -> dict[str, Any]:
     """The names that fill the predicate; `tenants` are the keys of the caller's tenant and of the global one."""
     managed = sorted(system for system, grant in caller.systems.items() if grant == "manage")
     return {
-        "seen_tenants": list(tenants),
+        # One of them may not exist yet, and no row is of tenant NULL.
+        **dict(zip(_SEEN, (*tenants, None, None), strict=False)),
         "seen_audiences": audiences_of(caller),
         "own_user": caller.user,
         "managed_systems": managed,
@@ -79,15 +81,19 @@ def sight_parameters(caller: Caller, tenants: Sequence[int]) -> dict[str, Any]:
     }
 
 
+_SEEN: Final = ("seen_tenant", "other_seen_tenant")
+SEEN_TENANTS: Final = tuple(bindparam(name, type_=BigInteger) for name in _SEEN)
+
+
 def visible(table: FromClause, sight: Sight) -> ColumnElement[bool]:
     """The predicate of reading.
 
     The global tenant holds only global memories, so one list of audiences serves both tenants.
     """
-    home = table.c.tenant.in_(bindparam("seen_tenants", expanding=True))
+    home = table.c.tenant.in_(SEEN_TENANTS)
     if sight.is_admin:
         return home
-    own: ColumnElement[bool] = table.c.audience.in_(bindparam("seen_audiences", expanding=True))
+    own = one_of(table.c.audience, "seen_audiences")
     if sight.sees_every_system:
         own = or_(own, table.c.audience.startswith(_SYSTEM, autoescape=True))
     return and_(home, own)
@@ -102,7 +108,7 @@ def changeable(table: FromClause, sight: Sight) -> ColumnElement[bool]:
     if sight.is_admin:
         return sees
     managed = or_(
-        table.c.system.in_(bindparam("managed_systems", expanding=True)),
+        one_of(table.c.system, "managed_systems"),
         bindparam("manages_all", type_=Boolean),
     )
     allowed = or_(table.c.owner == bindparam("own_user"), and_(table.c.scope == "system", managed))

@@ -12,6 +12,7 @@ from recollect.model.requests import Neighbours
 from recollect.model.when import When
 from recollect.store.moments import Asked, asked_of, existed_then, true_then
 from recollect.store.rows import read_relation
+from recollect.store.several import one_of
 from recollect.store.tables import memories, relations
 from recollect.store.view import View, key_of, source
 from recollect.store.visibility import Sight
@@ -56,7 +57,7 @@ def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
     touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
     statement = select(relations).where(
         relations.c.tenant == bindparam("home"),
-        or_(*(end.in_(bindparam("frontier", expanding=True)) for end in touching)),
+        or_(*(one_of(end, "frontier") for end in touching)),
         existed_then(relations, asked),
     )
     if names:
@@ -77,6 +78,6 @@ def _standing(sight: Sight, asked: Asked) -> Select[Any]:
     record, statement = source(sight, asked)
     return statement.where(
         memories.c.tenant == bindparam("home"),
-        memories.c.row.in_(bindparam("rows", expanding=True)),
+        one_of(memories.c.row, "rows"),
         *true_then(record, asked),
     )

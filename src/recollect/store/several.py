@@ -1,0 +1,59 @@
+"""HOW does a statement take a list? As one parameter, so that it is compiled once whatever the list holds.
+
+A parameter for each item would have the library write the statement anew at every call, which costs more than
+running it.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import ARRAY, BigInteger, ColumnElement, Dialect, Integer, Text, TypeDecorator, bindparam
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType, TypeEngine
+
+
+def one_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
+    """Whether the column holds an item of the list that will be given under this name."""
+    several = _Numbers if isinstance(column.type, Integer) else _Texts
+    return _OneOf(column, bindparam(name, type_=several))
+
+
+class _Texts(TypeDecorator[Sequence[Any]]):
+    """A list as one value: JSON for SQLite, an array for PostgreSQL."""
+
+    impl = Text
+    cache_ok = True
+    item: TypeEngine[Any] = Text()
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        return dialect.type_descriptor(Text() if dialect.name == "sqlite" else ARRAY(self.item))
+
+    def process_bind_param(self, value: Sequence[Any] | None, dialect: Dialect) -> Any:
+        return json.dumps(list(value or ())) if dialect.name == "sqlite" else list(value or ())
+
+
+class _Numbers(_Texts):
+    item = BigInteger()
+    cache_ok = True
+
+
+class _OneOf(FunctionElement[bool]):
+    # Of no type: after a boolean SQLite's dialect writes `= 1`, which hides the comparison from the planner.
+    type = NullType()  # type: ignore[assignment]
+    inherit_cache = True
+    name = "one_of"
+
+
+@compiles(_OneOf, "sqlite")
+def _sqlite(element: _OneOf, compiler: SQLCompiler, **how: Any) -> str:
+    column, several = (compiler.process(clause, **how) for clause in element.clauses)
+    return f"{column} IN (SELECT value FROM json_each({several}))"
+
+
+@compiles(_OneOf, "postgresql")
+def _postgresql(element: _OneOf, compiler: SQLCompiler, **how: Any) -> str:
+    column, several = (compiler.process(clause, **how) for clause in element.clauses)
+    return f"{column} = ANY({several})"
