@@ -6,8 +6,10 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 # A directory of questions with known answers, one folder a task; without it only what needs none is measured.
 DATA ?=
+# A directory of adapters to the stores that others use, with the runner that measures them all alike.
+PEERS ?=
 
-.PHONY: help demo test check format bench evals lock docs clean
+.PHONY: help demo test check format bench evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -31,9 +33,12 @@ format: $(VENV)/dev ## Put the code into shape
 bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in one run
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
 
-evals: $(VENV)/dev ## Measure quality: secrets found, and lexical recall on DATA
+evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on DATA
 	$(BIN)/python evals/scrubbing.py
-	$(if $(DATA),$(BIN)/python evals/lexical.py --data $(DATA))
+	$(if $(DATA),$(BIN)/recollect eval --data $(DATA))
+
+peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare
+	$(BIN)/python benchmarks/peers.py --peers "$(PEERS)"
 
 docs: $(VENV)/dev ## Write the reference anew from the operations
 	$(BIN)/python docs/generate.py

@@ -39,6 +39,11 @@ DEFAULTS = {
     "tenant": "`default`",
     "user": "the login name",
     "conversation": "none",
+    "embedder": "`e5`",
+    "embedder_url": "the usual address of the service",
+    "embedder_key": "none",
+    "embedder_dimensions": "as long as the model makes them",
+    "embedder_timeout": "10",
 }
 
 LISTS = (
@@ -122,12 +127,13 @@ def settings() -> Iterator[str]:
         "What is given on the spot wins over the environment, that over the config file, that over the default. "
         "`recollect config` shows what is in force and where it comes from; `RECOLLECT_CONFIG` names another file.\n"
     )
-    options = {"conversation": "--in-conversation"}
+    options = {name: f"`--{name}`" for name in ("db", "tenant", "user")}
+    options["conversation"] = "`--in-conversation`"
     rows = [
         (
             f"`{each.name}`",
             f"`RECOLLECT_{each.name.upper()}`",
-            f"`{options.get(each.name, '--' + each.name)}`",
+            options.get(each.name, ""),
             DEFAULTS[each.name],
             each.help,
         )
@@ -160,7 +166,7 @@ def _cell(text: str) -> str:
 
 
 def _command(operation: Operation) -> str:
-    return operation.name.rstrip("_")
+    return operation.name.rstrip("_").replace("_", "-")
 
 
 def _link(operation: Operation) -> str:
@@ -205,6 +211,8 @@ def describe(rule: rules.Rule) -> str:
             )
         case rules.Whole():
             return f"a whole number, {rule.at_least} to {rule.at_most:,}"
+        case rules.Share():
+            return "a number from 0 to 1"
         case rules.Text():
             return _describe_text(rule)
         case rules.Json(text_too):

@@ -39,7 +39,7 @@ print("true on 15 May, as we knew it that day:", then_known)
 
 old = memory.recall("red", known_at=day(5, 15)).hits[0].memory
 print("found by a word only the old text held:", old.content)
-assert not memory.recall("red").hits
+assert not memory.recall("red", recipe="lexical").hits
 
 # Edges are remembered in time as well.
 today = day(5, 19)

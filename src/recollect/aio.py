@@ -59,6 +59,8 @@ class AsyncRecollect:
     backup = _hop(Recollect.backup)
     doctor = _hop(Recollect.doctor)
     reindex = _hop(Recollect.reindex)
+    embed_missing = _hop(Recollect.embed_missing)
+    status = _hop(Recollect.status)
 
     async def close(self) -> None:
         await asyncio.to_thread(self.sync.close)

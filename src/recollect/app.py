@@ -10,6 +10,8 @@ from recollect.config import Config, load
 from recollect.errors import StoreUnavailable
 from recollect.model.caller import EVERY_SYSTEM, Caller
 from recollect.model.limits import RULES
+from recollect.providers.embedding import Embedder
+from recollect.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from recollect.service import Progress, Recollect
 from recollect.store.backend import Backend
 from recollect.store.sql import SqlStore
@@ -22,16 +24,36 @@ def connect(
     caller: Caller | None = None,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     progress: Progress = lambda what, done, total: None,
+    embedder: Embedder | str | None = None,
 ) -> Recollect:
-    """Open a store: a file path, `:memory:` or a PostgreSQL DSN; without one, whatever is configured."""
-    config = load(db=None if db is None else str(db))
+    """Open a store: a file path, `:memory:` or a PostgreSQL DSN; without one, whatever is configured.
+
+    The same goes for the embedder: its name, or one of your own.
+    """
+    config = load(
+        db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
+    )
+    options = read_options(
+        url=config.embedder_url,
+        key=config.embedder_key,
+        dimensions=config.embedder_dimensions,
+        timeout=config.embedder_timeout,
+    )
+    if embedder is None or isinstance(embedder, str):
+        embedders = OpenedEmbedders(open_embedder(config.embedder, options), options)
+    else:
+        embedders = OpenedEmbedders(guarded(embedder), options)
     store = SqlStore(_backend(config.db))
-    return Recollect(store, caller or local_caller(config), clock=clock, progress=progress)
+    return Recollect(
+        store, caller or local_caller(config), clock=clock, progress=progress, embedders=embedders
+    )
 
 
-def connect_async(db: str | Path | None = None, *, caller: Caller | None = None) -> AsyncRecollect:
+def connect_async(
+    db: str | Path | None = None, *, caller: Caller | None = None, embedder: Embedder | str | None = None
+) -> AsyncRecollect:
     """The same, for async programs. Opening is quick; call it before the loop is busy."""
-    return AsyncRecollect(connect(db, caller=caller))
+    return AsyncRecollect(connect(db, caller=caller, embedder=embedder))
 
 
 def local_caller(config: Config) -> Caller:

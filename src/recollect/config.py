@@ -15,6 +15,7 @@ from recollect.errors import Fault, Invalid
 
 _APP: Final = "recollect"
 # Settings are printed and pasted into reports; the password of a DSN is not.
+_SECRET: Final = ("embedder_key",)
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
 
@@ -36,6 +37,11 @@ class Config:
     tenant: str
     user: str
     conversation: str | None
+    embedder: str
+    embedder_url: str | None
+    embedder_key: str | None
+    embedder_dimensions: str | None
+    embedder_timeout: str | None
     settings: tuple[Setting, ...] = ()
 
 
@@ -44,6 +50,11 @@ _HELP: Final = {
     "tenant": "Whose memories: one name for a team, a project or a person.",
     "user": "Who you are: the owner of what you save.",
     "conversation": "The conversation you are in; new memories are pinned to it.",
+    "embedder": "Who makes vectors: e5 (built in), none, openai:MODEL, ollama:MODEL or sentence-transformers:FOLDER.",
+    "embedder_url": "Where openai: and ollama: are reached, if not at their usual address.",
+    "embedder_key": "The key for it.",
+    "embedder_dimensions": "How long its vectors are, if that can be chosen.",
+    "embedder_timeout": "How many seconds to wait for it.",
 }
 
 
@@ -64,10 +75,12 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
         else:
             value, origin = _default(name), "default"
         values[name] = value
-        settings.append(
-            Setting(name, value and _PASSWORD.sub(r"\g<before>\g<named>***", value), origin, help)
-        )
+        settings.append(Setting(name, value and _shown(name, value), origin, help))
     return Config(**values, settings=tuple(settings))
+
+
+def _shown(name: str, value: str) -> str:
+    return "***" if name in _SECRET else _PASSWORD.sub(r"\g<before>\g<named>***", value)
 
 
 def config_path(environment: Mapping[str, str]) -> Path:
@@ -81,6 +94,8 @@ def _default(name: str) -> str | None:
         return str(platformdirs.user_data_path(_APP) / "recollect.db")
     if name == "tenant":
         return "default"
+    if name == "embedder":
+        return "e5"
     return _login_name() if name == "user" else None
 
 

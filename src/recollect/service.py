@@ -10,17 +10,19 @@ from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 from recollect import recall as recalling
 from recollect import remember as remembering
-from recollect.care import doctor, export, importing, reindex
+from recollect.care import doctor, embedding, export, importing, reindex, status
 from recollect.errors import Fault, Invalid, NotFound
+from recollect.jobs.worker import Worker
 from recollect.model import answers
 from recollect.model.caller import Caller
-from recollect.model.limits import RuleName
+from recollect.model.limits import GLOBAL_TENANT, RuleName
 from recollect.model.memory import Memory
 from recollect.model.requests import (
     Backup,
     Browse,
     Diff,
     Doctor,
+    EmbedMissing,
     Export,
     Forget,
     History,
@@ -34,11 +36,13 @@ from recollect.model.requests import (
     Retire,
     Revise,
     Show,
+    ShowStatus,
     Unrelate,
     checked,
     request_fields,
 )
 from recollect.model.when import When
+from recollect.providers.embedding import NO_EMBEDDERS, Embedders
 from recollect.remember import life
 from recollect.store.port import Reading, Store
 
@@ -117,23 +121,27 @@ class Recollect:
         *,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         progress: Progress = lambda what, done, total: None,
+        embedders: Embedders = NO_EMBEDDERS,
     ) -> None:
         self._store = store
+        self._embedders = embedders
         self.caller = caller
         self._clock = clock
         self._progress = progress
 
     def as_caller(self, caller: Caller) -> "Recollect":
         """The same store through another caller's eyes."""
-        return Recollect(self._store, caller, clock=self._clock, progress=self._progress)
+        return Recollect(
+            self._store, caller, clock=self._clock, progress=self._progress, embedders=self._embedders
+        )
 
     @operation(Remember, "write", "memory.manage")
     def remember(self, ask: Remember) -> answers.Remembered:
-        return remembering.run(self.caller, ask, self._store, self._clock())
+        return remembering.run(self.caller, ask, self._store, self._clock(), self._embedders.current)
 
     @operation(Recall, "read", "memory.read")
     def recall(self, ask: Recall) -> answers.Recalled:
-        return recalling.run(self.caller, ask, self._store, self._clock())
+        return recalling.run(self.caller, ask, self._store, self._embedders, self._clock())
 
     @operation(Show, "read", "memory.read")
     def show(self, ask: Show) -> answers.Shown:
@@ -150,7 +158,7 @@ class Recollect:
 
     @operation(Revise, "write", "memory.manage")
     def revise(self, ask: Revise) -> answers.Revised:
-        return life.revise(self.caller, ask, self._store, self._clock())
+        return life.revise(self.caller, ask, self._store, self._clock(), self._embedders.current)
 
     @operation(Retire, "write", "memory.manage")
     def retire(self, ask: Retire) -> answers.Retired:
@@ -201,7 +209,9 @@ class Recollect:
     def import_(self, ask: Import) -> answers.Imported:
         if ask.keep_tenants:
             self.caller.require_operator("An import that keeps its tenants")
-        return importing.import_from(self._store, self.caller, ask, self._progress)
+        return importing.import_from(
+            self._store, self.caller, ask, self._progress, self._clock() if self._embedders.current else None
+        )
 
     @operation(Backup, "read", "memory.admin")
     def backup(self, ask: Backup) -> answers.BackedUp:
@@ -215,6 +225,31 @@ class Recollect:
     @operation(Reindex, "write", "memory.admin")
     def reindex(self, ask: Reindex) -> answers.Reindexed:
         return reindex.rebuild(self._store, self._progress)
+
+    @operation(EmbedMissing, "write", "memory.admin")
+    def embed_missing(self, ask: EmbedMissing) -> answers.EmbeddedMissing:
+        tenants = self._tenants("Embedding all tenants", ask.all_tenants)
+        return embedding.embed_tenants(
+            self._store, self._embedders, tenants, ask, self._clock(), self._progress
+        )
+
+    @operation(ShowStatus, "read", "memory.admin")
+    def status(self, ask: ShowStatus) -> answers.StoreStatus:
+        tenants = self._tenants("The status of all tenants", ask.all_tenants)
+        return status.look(self._store, self._embedders, tenants)
+
+    def _tenants(self, what: str, every: bool) -> list[str]:
+        """The caller's own tenant and what is for everyone, or all of them for the operator."""
+        if every:
+            self.caller.require_operator(what)
+        with self._store.archive() as archive:
+            there = archive.tenants()
+        return there if every else [self.caller.tenant, *({GLOBAL_TENANT} & {*there} - {self.caller.tenant})]
+
+    @property
+    def worker(self) -> Worker:
+        """Someone to do what was put off; any number of them may work on one store."""
+        return Worker(self._store, self._embedders.current, self._clock)
 
     @property
     def location(self) -> str:

@@ -19,6 +19,9 @@ import pytest
 
 from recollect.surfaces.cli import main
 
+#: What a reader has who has set nothing: the pages show that.
+pytestmark = pytest.mark.usefixtures("embedder_of_the_readers")
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
@@ -56,6 +59,11 @@ def assert_alike(shown: str, printed: str, where: str) -> None:
     )
     told = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
     assert re.fullmatch(pattern, told), f"{where} prints\n\n{printed}\nand not\n\n{shown}"
+
+
+@pytest.fixture
+def embedder_of_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RECOLLECT_EMBEDDER")
 
 
 @pytest.mark.parametrize("page", pages_with("python"))

@@ -29,7 +29,7 @@ def test_the_reference_is_up_to_date() -> None:
     assert read("docs/reference.md") == generated, "run `make docs`"
 
 
-COMMANDS = [operation.name.rstrip("_") for operation in OPERATIONS]
+COMMANDS = [operation.name.rstrip("_").replace("_", "-") for operation in OPERATIONS]
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "config"])

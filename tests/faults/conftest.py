@@ -79,6 +79,7 @@ class Crew:
         source = str(Path(recollect.__file__).parent.parent)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
         environment |= {"PYTHONPATH": source, "RECOLLECT_CONFIG": str(folder / "none.toml")}
+        environment |= {"RECOLLECT_EMBEDDER": "none"}
         self._forker = subprocess.Popen(
             [sys.executable, str(Path(__file__).parent / "worker.py"), address],
             stdin=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """Do the tables come to be once, whoever opens first, and are they what the code believes they are?"""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,10 +18,14 @@ from alembic.script import ScriptDirectory
 from recollect import connect
 from recollect.errors import StoreUnavailable
 from recollect.store import migrations
+from recollect.store.postgres import vectors
 from recollect.store.tables import metadata
+from recollect.testing.embedder import StubEmbedder
 
 #: Tables of the whole store, which belong to no tenant.
-OF_THE_STORE = {"tenants", "store_facts", "recollect_version"}
+OF_THE_STORE = {"tenants", "store_facts", "models", "recollect_version"}
+#: What a worker looks for among all tenants.
+ACROSS_TENANTS = {("jobs", "jobs_due"): "due_at"}
 
 
 @pytest.fixture
@@ -146,7 +151,7 @@ def test_the_tenant_leads_every_key_and_index_in_postgres(postgres_dsn: str) -> 
         ).fetchall()
     leading = {(table, index): column for table, index, column in found if table not in OF_THE_STORE}
     assert {table for table, _ in leading} == metadata.tables.keys() - OF_THE_STORE
-    assert {name: column for name, column in leading.items() if column != "tenant"} == {}
+    assert {name: column for name, column in leading.items() if column != "tenant"} == ACROSS_TENANTS
 
 
 def test_the_code_knows_the_newest_migration() -> None:
@@ -156,6 +161,82 @@ def test_the_code_knows_the_newest_migration() -> None:
     assert script.get_heads() == [migrations.HEAD]
     newest = max(Path(migrations.__file__).parent.glob("versions/[0-9]*.py"))
     assert newest.name.startswith(f"{migrations.HEAD}_")
+
+
+def step_back(engine: sa.Engine) -> None:
+    """A store as the first step left it: with what was saved, and without a place for vectors."""
+    with engine.begin() as connection:
+        for table in ("vectors", "embedded", "models", "jobs"):
+            connection.execute(sa.text(f"DROP TABLE {table}"))
+        connection.execute(sa.text("UPDATE recollect_version SET version_num = '0001'"))
+    engine.dispose()
+
+
+def test_a_store_of_the_first_version_keeps_what_it_holds_and_gets_its_vectors(
+    shared_db: str, engine: sa.Engine
+) -> None:
+    with connect(shared_db) as door:
+        for number in range(3):
+            door.remember(f"bird {number}", id=str(number), entities=["thing:bird"])
+        before = door.browse().memories
+    step_back(engine)
+    with connect(shared_db, embedder=StubEmbedder()) as door:
+        assert door.browse().memories == before
+        found = door.recall("bird 1")
+        assert found.degraded == ("semantic: 3 of 3 memories have no vectors yet",)
+        assert found.hits[0].memory.id == "1"
+        assert door.embed_missing().embedded == 3
+        assert door.recall("bird 1", recipe="semantic", limit=1).hits[0].memory.id == "1"
+        assert door.doctor().problems == ()
+
+
+def test_processes_that_open_an_old_store_at_once_all_find_the_new_schema(
+    crew: Any, shared_db: str, engine: sa.Engine
+) -> None:
+    connect(shared_db).close()
+    step_back(engine)
+    hands = [crew.start("open_it", db=shared_db) for _ in range(4)]
+    for hand in hands:
+        hand.hear()
+    for hand in hands:
+        hand.go()
+    assert sorted(line["id"] for hand in hands for line in hand.rest()) == ["1", "2", "3", "4"]
+
+
+def test_where_vectors_cannot_be_kept_is_said_with_what_to_do(
+    postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "_INSTALLED", sa.text("SELECT 'nowhere' WHERE false"))
+    monkeypatch.setattr(vectors, "_AVAILABLE", sa.text("SELECT 0"))
+    with pytest.raises(StoreUnavailable, match=r"has no pgvector.*nothing was changed.*Install"):
+        connect(postgres_dsn)
+    with psycopg.connect(postgres_dsn) as connection:
+        assert connection.execute("SELECT to_regclass('memories')").fetchone() == (None,)
+
+
+def test_a_connection_that_does_not_look_where_pgvector_lies_is_told(postgres_dsn: str) -> None:
+    with pytest.raises(StoreUnavailable, match=r"lies in the schema public.*search_path"):
+        connect(postgres_dsn.replace("%2Cpublic", ""))
+    with connect(postgres_dsn) as door:
+        assert door.remember("now it does").memory.id == "1"
+
+
+def test_two_stores_in_one_database_do_not_take_the_vectors_from_each_other(
+    postgres_server: str, postgres_dsn: str
+) -> None:
+    schema = re.search(r"test_\w+", postgres_dsn)
+    assert schema is not None
+    other = postgres_dsn.replace(schema[0], "another_store")
+    with psycopg.connect(postgres_server, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA another_store")
+        try:
+            for dsn in (other, postgres_dsn):
+                with connect(dsn, embedder=StubEmbedder()) as door:
+                    door.remember("kestrel")
+        finally:
+            connection.execute("DROP SCHEMA another_store CASCADE")
+    with connect(postgres_dsn, embedder=StubEmbedder()) as door:
+        assert len(door.recall("kestrel", recipe="semantic").hits) == 1
 
 
 def test_opening_a_store_that_is_up_to_date_takes_no_write_lock_and_changes_no_byte(tmp_path: Path) -> None:

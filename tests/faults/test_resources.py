@@ -66,7 +66,7 @@ def test_nothing_asks_the_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(socket.socket, "connect_ex", refuse)
     monkeypatch.setattr(socket.socket, "sendto", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
-    with connect(tmp_path / "store.db") as door:
+    with connect(tmp_path / "store.db", embedder="e5") as door:
         first = door.remember("the cache lives in the basement", hint="where the cache is").memory
         new = door.remember("the cache lives upstairs", supersedes=[first.id]).memory
         assert [hit.memory.id for hit in door.recall("where is the cache?").hits] == [new.id]

@@ -20,6 +20,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from embedding_worker import JOBS as EMBEDDING_JOBS
 from sqlalchemy import Engine, event
 
 from recollect import Caller, Recollect, connect
@@ -307,6 +308,7 @@ JOBS = (
     unprivileged,
     cut_off,
     close_in_use,
+    *EMBEDDING_JOBS,
 )
 
 

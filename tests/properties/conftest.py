@@ -12,6 +12,7 @@ from sqlalchemy import delete
 
 from recollect import Caller, Recollect, connect
 from recollect.model.limits import RULES
+from recollect.store.sqlite import SqliteBackend
 from recollect.store.tables import metadata
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -53,6 +54,9 @@ class Stores:
                 for table in metadata.sorted_tables:
                     if table.name != "store_facts":
                         connection.execute(delete(table))
+            if isinstance(door._store._backend, SqliteBackend):
+                # The next example's tenants have the same keys, and their vectors the same stamps.
+                door._store._backend._vectors.clear()
         return chosen
 
     def as_caller(self, caller: Caller) -> dict[str, Recollect]:
@@ -68,12 +72,13 @@ def stores(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
     folder: Path = tmp_path_factory.mktemp("properties")
     separator = "&" if "?" in postgres_server else "?"
     # Nothing here asks whether a commit survives a crash, so it need not wait for the disk.
-    options = f"options=-csearch_path%3D{schema}%20-csynchronous_commit%3Doff"
+    options = f"options=-csearch_path%3D{schema}%2Cpublic%20-csynchronous_commit%3Doff"
     with psycopg.connect(postgres_server, autocommit=True) as connection, ExitStack() as closing:
         connection.execute(f'CREATE SCHEMA "{schema}"')
         closing.callback(connection.execute, f'DROP SCHEMA "{schema}" CASCADE')
         patch = closing.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("RECOLLECT_CONFIG", str(folder / "no-config.toml"))
+        patch.setenv("RECOLLECT_EMBEDDER", "none")
         shared = Stores({})
         for name, db in (
             ("sqlite-file", str(folder / "store.db")),

@@ -2,21 +2,25 @@
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from recollect import Caller, Recollect, connect
+from recollect.model.answers import Hit
 from recollect.model.limits import KINDS, RULES, STATUSES, Status
 from recollect.model.memory import Memory
 from recollect.model.when import NOW, When
+from recollect.recall.recipes import RECIPES
 from recollect.store import index, lexical
 from recollect.testing.archive import export_lines, live_a_little
-from recollect.testing.builders import Clock, administrator
+from recollect.testing.builders import Clock, administrator, matched
+from recollect.testing.embedder import StubEmbedder
 from recollect.text import question_terms
 
 _VOCABULARY = [
@@ -58,6 +62,7 @@ def _fill(root: Recollect, clock: Clock, memories: int) -> None:
             tags=[words(1) for _ in range(dice.randint(0, 3))],
             kind=dice.choice(KINDS),
             scope=room,
+            entities=[f"thing:{dice.choice(_VOCABULARY[:6])}"],
             **({"hint": words(6)} if dice.random() < 0.3 else {}),
             **({"source": words(3)} if dice.random() < 0.3 else {}),
             **more,
@@ -80,14 +85,20 @@ _CALLERS = {
 
 
 class Answer(NamedTuple):
-    """What a question brought, in full."""
+    """What a question brought, in full: what must be equal, and the numbers, of which float32 loses a little."""
 
-    id: str
-    score: float
-    boosts: tuple[tuple[str, float], ...]
+    told: tuple[Any, ...]
+    numbers: tuple[float, ...]
+
+    @classmethod
+    def of(cls, hit: Hit) -> "Answer":
+        parts, boosts = hit.why.parts, hit.why.boosts
+        told = hit.memory.id, *((part.channel, part.rank) for part in parts), *(name for name, _ in boosts)
+        scores = (number for part in parts for number in (part.score, part.share))
+        return cls((*told, hit.why.path), (hit.score, *scores, *(factor for _, factor in boosts)))
 
 
-def _answers(root: Recollect, clock: Clock) -> Iterator[tuple[str, str, str, list[Answer]]]:
+def _answers(root: Recollect, clock: Clock, recipe: str) -> Iterator[tuple[str, str, str, list[Answer]]]:
     times = {
         "now": {},
         "as_of": {"as_of": clock.now},
@@ -98,10 +109,10 @@ def _answers(root: Recollect, clock: Clock) -> Iterator[tuple[str, str, str, lis
             for question in _QUESTIONS:
                 hits = (
                     root.as_caller(caller)
-                    .recall(question, limit=200, kinds=["fact"], tags=["amber"], **time)
+                    .recall(question, limit=200, kinds=["fact"], tags=["amber"], recipe=recipe, **time)
                     .hits
                 )
-                yield who, name, question, [Answer(hit.memory.id, hit.score, hit.why.boosts) for hit in hits]
+                yield who, name, question, list(map(Answer.of, hits))
 
 
 @pytest.fixture
@@ -109,7 +120,7 @@ def store_of(clock: Clock) -> Iterator[Callable[[str], Recollect]]:
     doors = []
 
     def opened(db: str) -> Recollect:
-        doors.append(connect(db, caller=administrator(), clock=clock))
+        doors.append(connect(db, caller=administrator(), clock=clock, embedder=StubEmbedder()))
         return doors[-1]
 
     yield opened
@@ -125,9 +136,14 @@ def test_the_same_corpus_gives_the_same_order_and_scores_on_both_databases(
         clock.now = start
         root = store_of(db)
         _fill(root, clock, 60)
-        told.append(list(_answers(root, clock)))
-    assert told[0] == told[1]
-    assert sum(len(answers) for *_, answers in told[0]) > 500
+        told.append([answer for recipe in RECIPES for answer in _answers(root, clock, recipe)])
+    for here, there in zip(*told, strict=True):
+        assert here[:3] == there[:3]
+        assert [each.told for each in here[3]] == [each.told for each in there[3]], here[:3]
+        numbers = ([number for each in answer[3] for number in each.numbers] for answer in (here, there))
+        assert next(numbers) == pytest.approx(next(numbers), abs=1e-5), here[:3]
+    channels = Counter(part[0] for *_, answers in told[0] for each in answers for part in each.told[1:-1])
+    assert {"lexical", "semantic", "references"} <= {name for name, count in channels.items() if count > 100}
 
 
 class Corpus:
@@ -217,8 +233,8 @@ def _matched(
     door: Recollect, clock: Clock, question: str, most: int, when: When = NOW, statuses: Sequence[Status] = ()
 ) -> list[tuple[str, float]]:
     with door._store.reading(door.caller, clock.now) as reading:
-        found = reading.match(question_terms(question), most=most, when=when, statuses=statuses)
-    return [(each.id, each.score) for each in found]
+        found = matched(reading, question, most=most, when=when, statuses=statuses)
+    return [(match.id, score) for match, score in found]
 
 
 def test_what_was_known_then_is_ranked_as_if_it_were_now(
@@ -231,14 +247,15 @@ def test_what_was_known_then_is_ranked_as_if_it_were_now(
     root.remember("basalt", id="c")
     then = clock.now
     before = {
-        question: [(hit.memory.id, hit.score) for hit in root.recall(question).hits]
+        question: [(hit.memory.id, hit.score) for hit in root.recall(question, recipe="lexical").hits]
         for question in ("amber", "basalt cedar")
     }
     clock.tick()
     for id in "abc":
         root.revise(id, confidence="high")
     for question, hits in before.items():
-        assert [(hit.memory.id, hit.score) for hit in root.recall(question, known_at=then).hits] == hits
+        found = root.recall(question, known_at=then, recipe="lexical").hits
+        assert [(hit.memory.id, hit.score) for hit in found] == hits
 
 
 def test_an_export_goes_from_sqlite_to_postgresql_and_back_without_loss(
@@ -257,6 +274,7 @@ def test_an_export_goes_from_sqlite_to_postgresql_and_back_without_loss(
         assert (done.added, done.unchanged, done.relations) == (11, 0, 5)
         assert export_lines(store, tmp_path / f"{number}.jsonl", all_tenants=True) == lines
         assert store.doctor().problems == ()
+        assert store.embed_missing(all_tenants=True).embedded == 11
         for question in ("kestrel", "ünïcode revised", "proposal"):
             assert store.recall(question, limit=50).hits == stores[0].recall(question, limit=50).hits
     assert {store.remember("goes on").memory.id for store in stores} == {"93"}

@@ -1,15 +1,18 @@
 """DOES the doctor see every kind of damage, and does a new index heal what is derived? Planted by raw SQL."""
 
+import sqlite3
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
 from sqlalchemy import text
 
-from recollect import Recollect
+from recollect import Recollect, connect
+from recollect.errors import StoreUnavailable
 from recollect.model.limits import STATUSES
 from recollect.store.postgres import PostgresBackend
 from recollect.store.sql import SqlStore
@@ -17,6 +20,7 @@ from recollect.store.sqlite import SqliteBackend
 from recollect.store.tables import metadata
 from recollect.testing.archive import live_a_little
 from recollect.testing.builders import Clock, administrator, everything, holdings
+from recollect.testing.embedder import StubEmbedder, StubEmbedders
 
 Wound = Callable[[str], None]
 
@@ -27,8 +31,11 @@ def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("doctor")
     with _backend(request, folder) as backend:
         clock = Clock()
-        root = Recollect(SqlStore(backend), administrator(), clock=clock)
+        root = Recollect(
+            SqlStore(backend), administrator(), clock=clock, embedders=StubEmbedders(StubEmbedder())
+        )
         live_a_little(root, clock)
+        root.embed_missing(all_tenants=True)
         assert root.doctor().healthy
         yield root
         root.close()
@@ -42,7 +49,9 @@ def _backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[SqliteBac
     server, schema = request.getfixturevalue("postgres_server"), f"doctor_{uuid.uuid4().hex}"
     with psycopg.connect(server, autocommit=True) as connection:
         connection.execute(f'CREATE SCHEMA "{schema}"')
-        yield PostgresBackend(f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{schema}")
+        yield PostgresBackend(
+            f"{server}{'&' if '?' in server else '?'}options=-csearch_path%3D{schema}%2Cpublic"
+        )
         connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
 
 
@@ -55,8 +64,12 @@ def root(lived: Recollect, tmp_path: Path) -> Iterator[Recollect]:
     with lived._store._backend.writing() as connection:
         for table in metadata.tables.values():
             connection.execute(table.delete())
+    if isinstance(lived._store._backend, SqliteBackend):
+        # Tenants get their keys again, and vectors their stamps.
+        lived._store._backend._vectors.clear()
     lived.import_(path, keep_tenants=True)
     lived.reindex()
+    lived.embed_missing(all_tenants=True)
 
 
 @pytest.fixture
@@ -119,8 +132,97 @@ LOST = {
     "a memory is of no tenant": ("orphans", f"UPDATE memories SET tenant = 4242 WHERE {_ROW}"),
     "a version is of no tenant": ("orphans", f"UPDATE versions SET tenant = 4242 WHERE {_ROW}"),
     "an edge is of no tenant": ("orphans", f"UPDATE relations SET tenant = 4242 WHERE {_OF} AND id = 1"),
+    "a vector is of no tenant": ("orphans", f"UPDATE vectors SET tenant = 4242 WHERE {_ROW}"),
+    "a job is of no tenant": ("orphans", "INSERT INTO jobs (tenant, name, subject, attempts, due_at) VALUES (4242, 'embed', 0, 0, 0)"),
     "a term is of no tenant": ("orphans", f"UPDATE terms SET tenant = 4242 WHERE {_OF} AND term = 'kestrel'"),
 }  # fmt: skip
+
+
+_CUT = "UPDATE vectors SET vector = {} WHERE " + _ROW
+#: Vectors that do not fit: they are dropped, and can be made again. Where the databases differ, each has its own damage.
+MISFITS = {
+    "of another text": f"UPDATE vectors SET text_hash = 'x' WHERE {_ROW}",
+    "of no memory": f'UPDATE vectors SET "row" = 4242 WHERE {_ROW}',
+    "not numbered 0": f"UPDATE vectors SET passage = passage + 1 WHERE {_ROW}",
+    "of no model": f"UPDATE vectors SET model = 4242 WHERE {_ROW}",
+    "dimensions, not 32": {
+        "sqlite": _CUT.format("substr(vector, 1, 9)"),
+        "postgresql": _CUT.format("'[1,0]'"),
+    },
+    "a length of": {"sqlite": _CUT.format("zeroblob(128)"), "postgresql": _CUT.format("vector + vector")},
+}
+
+#: Where vectors are right and what is said of them is not.
+MISCOUNTS = {
+    "vectors are for other eyes": ("vectors", f"UPDATE vectors SET audience = 'u:eve' WHERE {_ROW}"),
+    "too many are counted": ("vector counts", f"UPDATE embedded SET memories = memories + 1 WHERE {_OF}"),
+    "nothing is counted": ("vector counts", f"DELETE FROM embedded WHERE {_OF}"),
+    "a change goes unseen": ("vector counts", f"UPDATE embedded SET stamp = 0 WHERE {_OF}"),
+    "passages are miscounted": ("vector counts", f"UPDATE embedded SET passages = passages - 1 WHERE {_OF}"),
+    "the sum is another": (
+        "vector counts",
+        f"UPDATE embedded SET total = substr(total, 1, 8) WHERE {_OF}",
+    ),
+    "a model is not there": ("vector counts", f"UPDATE embedded SET model = 4242 WHERE {_OF}"),
+    "a job is about nothing": (
+        "jobs",
+        "INSERT INTO jobs (tenant, name, subject, attempts, due_at) "
+        "SELECT key, 'embed', 4242, 0, 0 FROM tenants WHERE name = 'acme'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MISFITS)
+def test_vectors_that_do_not_fit_are_found_dropped_and_made_again(
+    root: Recollect, wound: Wound, name: str
+) -> None:
+    damage = MISFITS[name]
+    if isinstance(damage, dict):
+        with root._store._backend.reading() as connection:
+            dialect = connection.dialect.name
+        damage = damage[dialect]
+    hits = root.recall("kestrel revised heir", recipe="semantic", limit=50).hits
+    wound(damage)
+    found = [problem for problem in root.doctor().problems if problem.check == "vectors"]
+    assert any(name.split(", not")[0] in problem.detail for problem in found), found
+    assert {problem.cure for problem in found} == {"run `recollect reindex`, then `recollect embed-missing`"}
+    root.reindex()
+    assert root.doctor().problems == ()
+    assert "semantic: 1 of" in root.recall("kestrel").degraded[0]
+    assert root.embed_missing().embedded == 1
+    assert root.doctor().problems == ()
+    assert root.recall("kestrel revised heir", recipe="semantic", limit=50).hits == hits
+
+
+@pytest.mark.parametrize("name", MISCOUNTS)
+def test_what_is_said_of_vectors_is_healed_and_none_is_made_again(
+    root: Recollect, wound: Wound, name: str
+) -> None:
+    check, damage = MISCOUNTS[name]
+    hits = root.recall("kestrel revised heir", recipe="semantic", limit=50).hits
+    wound(damage)
+    found = root.doctor().problems
+    assert {(problem.check, problem.cure) for problem in found} == {(check, "run `recollect reindex`")}
+    root.reindex()
+    assert root.doctor().problems == ()
+    assert root.embed_missing().embedded == 0
+    assert root.recall("kestrel revised heir", recipe="semantic", limit=50).hits == hits
+
+
+@pytest.mark.parametrize("damaged", [b"\0\0", np.full(32, np.nan, np.float32).tobytes()])
+def test_a_search_that_meets_a_damaged_vector_says_what_to_do(tmp_path: Path, damaged: bytes) -> None:
+    path = tmp_path / "damaged.db"
+    with connect(path, embedder=StubEmbedder()) as door:
+        door.remember("kestrel")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE vectors SET vector = ?", [damaged])
+    with connect(path, embedder=StubEmbedder()) as door:
+        with pytest.raises(StoreUnavailable, match=r"recollect doctor.*recollect reindex.*embed-missing"):
+            door.recall("kestrel")
+        assert {problem.check for problem in door.doctor().problems} >= {"vectors"}
+        door.reindex()
+        assert door.embed_missing().embedded == 1
+        assert [hit.memory.content for hit in door.recall("kestrel", recipe="semantic").hits] == ["kestrel"]
 
 
 @pytest.mark.parametrize("name", DERIVED)

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import inspect, select
 
 from recollect import Recollect, connect
-from recollect.store.tables import metadata
+from recollect.store.tables import jobs, metadata, vectors
 from recollect.testing.builders import Clock, administrator, person
+from recollect.testing.embedder import StubEmbedder
 
 #: Words that stand nowhere else, in each field that a memory can carry them in.
 _SAID = {
@@ -28,7 +29,7 @@ _MARK = "zq"
 
 @pytest.fixture
 def root(db: str, clock: Clock) -> Iterator[Recollect]:
-    with connect(db, caller=administrator(), clock=clock) as door:
+    with connect(db, caller=administrator(), clock=clock, embedder=StubEmbedder()) as door:
         yield door
 
 
@@ -58,6 +59,29 @@ def test_no_table_holds_a_word_of_what_was_forgotten(root: Recollect, clock: Clo
     assert root.doctor().problems == ()
 
 
+def test_no_vector_and_no_job_of_what_was_forgotten_is_left(root: Recollect, clock: Clock) -> None:
+    """They hold no word, but they hold what it meant."""
+    kept = root.remember("an ordinary note", id="kept").memory
+    before = _held(root)
+    root.remember(**_SAID, id="zqid")
+    assert [len(rows) for rows in _held(root)] == [2, 0]
+    long = root.remember("zqword " * 2_000, id="zqlong").memory
+    assert [len(rows) for rows in _held(root)] == [2, 1]
+    for id in ("zqid", long.id):
+        root.forget(id)
+    assert kept.place is not None
+    assert _held(root) == before == ([kept.place.row], [])
+    assert root.doctor().problems == ()
+
+
+def _held(root: Recollect) -> tuple[list[int], list[int]]:
+    with root._store._backend.reading() as connection:
+        return (
+            sorted(connection.execute(select(vectors.c.row)).scalars()),
+            sorted(connection.execute(select(jobs.c.subject)).scalars()),
+        )
+
+
 def test_the_scan_sees_what_was_not_forgotten(root: Recollect) -> None:
     """Else it would prove nothing."""
     root.remember(**_SAID, id="zqid")
@@ -75,7 +99,7 @@ def test_no_byte_of_a_file_or_its_log_holds_a_word_of_what_was_forgotten(
     tmp_path: Path, clock: Clock
 ) -> None:
     path = tmp_path / "store.db"
-    with connect(path, caller=administrator(), clock=clock) as root:
+    with connect(path, caller=administrator(), clock=clock, embedder=StubEmbedder()) as root:
         root.remember(**_SAID, id="zqid")
         assert _MARK in _bytes(tmp_path)
         root.forget("zqid")

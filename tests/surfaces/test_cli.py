@@ -17,7 +17,9 @@ from recollect import connect
 from recollect.service import OPERATIONS
 
 COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
-COMMANDS = [*(operation.name.rstrip("_") for operation in OPERATIONS), "config"]
+COMMANDS = [*(operation.name.rstrip("_").replace("_", "-") for operation in OPERATIONS), "config"]
+#: Commands that are no operations: one works until it is stopped, one has a store of its own.
+OTHERS = ["work", "eval"]
 
 # What each command is given in the tests that try all of them, and a key of the answer.
 CALLS: dict[str, tuple[list[str], str]] = {
@@ -38,8 +40,16 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "backup": (["copy.db"], "bytes"),
     "doctor": ([], "problems"),
     "reindex": ([], "postings"),
+    "embed-missing": ([], "embedded"),
+    "status": ([], "tenants"),
     "config": ([], ""),
 }
+
+
+def _choose_embedder(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One command is refused without an embedder."""
+    if command == "embed-missing":
+        monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
 
 
 class TestEveryCommand:
@@ -47,8 +57,11 @@ class TestEveryCommand:
         assert sorted(CALLS) == sorted(COMMANDS)
 
     @pytest.mark.parametrize("command", COMMANDS)
-    def test_it_prints_plain_text_through_a_pipe(self, filled: Any, command: str) -> None:
+    def test_it_prints_plain_text_through_a_pipe(
+        self, filled: Any, command: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         filled("export", "in.jsonl")
+        _choose_embedder(command, monkeypatch)
         said = filled(command, *CALLS[command][0])
         assert (said.code, said.err) == (0, "")
         assert said.out.strip()
@@ -56,15 +69,18 @@ class TestEveryCommand:
 
     @pytest.mark.parametrize("command", COMMANDS)
     @pytest.mark.parametrize("where", ["before", "after"])
-    def test_it_prints_the_whole_answer_as_json(self, filled: Any, command: str, where: str) -> None:
+    def test_it_prints_the_whole_answer_as_json(
+        self, filled: Any, command: str, where: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         filled("export", "in.jsonl")
+        _choose_embedder(command, monkeypatch)
         given, key = CALLS[command]
         words = ["--json", command, *given] if where == "before" else [command, *given, "--json"]
         said = filled(*words)
         assert (said.code, said.err) == (0, "")
         assert not key or key in said.json
 
-    @pytest.mark.parametrize("command", COMMANDS)
+    @pytest.mark.parametrize("command", [*COMMANDS, *OTHERS])
     def test_its_help_names_every_option_with_a_text(self, shell: Any, command: str) -> None:
         said = shell(command, "--help")
         assert said.code == 0
@@ -73,8 +89,8 @@ class TestEveryCommand:
             assert re.search(rf"{option}\b[^\n]*(\n {{10,}}| {{2,}})[A-Za-z]", said.out), option
 
     def test_the_help_of_all_names_them_in_the_order_in_which_people_meet_them(self, shell: Any) -> None:
-        listed = re.findall(r"^  ([a-z]+)  ", shell("--help").out.split("Commands:")[1], re.MULTILINE)
-        assert listed == COMMANDS
+        listed = re.findall(r"^  ([a-z-]+)  ", shell("--help").out.split("Commands:")[1], re.MULTILINE)
+        assert listed == [*COMMANDS, *OTHERS]
 
     def test_without_a_command_the_help_appears(self, shell: Any) -> None:
         said = shell()
@@ -83,6 +99,43 @@ class TestEveryCommand:
 
     def test_the_version_is_told(self, shell: Any) -> None:
         assert re.fullmatch(r"recollect \d+\.\d+\.\d+\S*\n", shell("--version").out)
+
+
+class TestVectors:
+    @pytest.fixture(autouse=True)
+    def _with_the_built_in_embedder(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+
+    def test_a_worker_does_what_a_long_save_put_off(self, shell: Any) -> None:
+        shell("remember", "-", typed="The kestrel hovers over the motorway. " * 200)
+        assert shell("status", "--json").json["tenants"][0]["waiting"] == 1
+        said = shell("work", "--once")
+        assert (said.code, said.err) == (0, "")
+        assert said.out.startswith("Made vectors of 1 ")
+        assert shell("work", "--once").out == ""
+        (tenant,) = shell("status", "--json").json["tenants"]
+        assert (tenant["waiting"], tenant["failed"], tenant["models"][0]["indexed"]) == (0, 0, 1)
+
+    def test_a_memory_is_found_by_what_it_means(self, filled: Any) -> None:
+        filled("embed-missing")
+        said = filled(
+            "recall", "no deployments before the weekend", "--recipe", "semantic", "--limit", "1", "--json"
+        )
+        assert [hit["memory"]["id"] for hit in said.json["hits"]] == ["policy.deploys"]
+
+    def test_without_an_embedder_missing_vectors_cannot_be_made(
+        self, filled: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+        said = filled("embed-missing")
+        assert said.code == 2
+        assert "RECOLLECT_EMBEDDER" in said.err
+
+    def test_an_embedder_that_is_none_is_named(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("RECOLLECT_EMBEDDER", "word2vec")
+        said = shell("remember", "note")
+        assert said.code == 2
+        assert "embedder: 'word2vec' is not an embedder" in said.err
 
 
 class TestWhichStore:
@@ -139,6 +192,11 @@ class TestSettings:
             "tenant": ("acme", "config.toml"),
             "user": ("bob", "given"),
             "conversation": (None, "default"),
+            "embedder": ("none", "RECOLLECT_EMBEDDER"),
+            "embedder_url": (None, "default"),
+            "embedder_key": (None, "default"),
+            "embedder_dimensions": (None, "default"),
+            "embedder_timeout": (None, "default"),
         }
 
     def test_the_file_decides_where_a_save_goes(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,8 +303,15 @@ class TestExitCodes:
         assert filled("doctor").code == 0
 
     def test_nothing_found_is_no_error(self, filled: Any) -> None:
-        said = filled("recall", "zebra")
+        said = filled("recall", "zebra", "--recipe", "lexical")
         assert (said.code, said.out) == (0, "Nothing found.\n")
+
+    def test_a_search_without_an_embedder_says_so(self, filled: Any) -> None:
+        said = filled("recall", "zebra")
+        assert (said.code, said.out) == (
+            0,
+            "Nothing found.\nSkipped semantic: no embedder is configured\n",
+        )
 
     def test_a_damaged_file_is_named(self, shell: Any) -> None:
         Path("broken.db").write_bytes(b"this is not a database at all, it only looks long enough" * 20)

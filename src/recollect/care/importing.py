@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ from recollect.model.record import record_faults
 from recollect.model.requests import Import
 from recollect.model.wire import memory_from_json, read_instant
 from recollect.remember.scrub import scrub_memory
-from recollect.store.port import Counters, Dossier, Store
+from recollect.store.port import EMBED, Counters, Dossier, Store
 
 _BATCH: Final = 1_000
 _NAMED_CONFLICTS: Final = 5
@@ -58,13 +59,18 @@ class _Tally:
         return bool(self.skipped & {(tenant, edge.source), (tenant, edge.target)})
 
 
-def import_from(store: Store, caller: Caller, ask: Import, progress: Progress) -> Imported:
-    """What was imported stays when a later line fails, and a repeated import goes on from there."""
+def import_from(
+    store: Store, caller: Caller, ask: Import, progress: Progress, embed_from: datetime | None = None
+) -> Imported:
+    """What was imported stays when a later line fails, and a repeated import goes on from there.
+
+    With a time, each batch leaves a job to embed whatever has no vectors, due from then on.
+    """
     tally = _Tally()
     with _opened(ask.path) as file, _no_search_for_cycles():
         reader = _Reader(caller, ask)
         for section in reader.sections(file):
-            _take_in(store, section, ask, tally)
+            _take_in(store, section, ask, tally, embed_from)
             progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
     store.settle()
     return Imported(
@@ -75,7 +81,9 @@ def import_from(store: Store, caller: Caller, ask: Import, progress: Progress) -
     )
 
 
-def _take_in(store: Store, section: _Section, ask: Import, tally: _Tally) -> None:
+def _take_in(
+    store: Store, section: _Section, ask: Import, tally: _Tally, embed_from: datetime | None
+) -> None:
     """One transaction: what is new is added, what is here already in the same form is left alone."""
     with store.restoring(section.tenant) as restoring:
         here = {
@@ -100,6 +108,8 @@ def _take_in(store: Store, section: _Section, ask: Import, tally: _Tally) -> Non
         # An edge between memories of the file says nothing of the others that hold their ids here.
         edges = [edge for edge in section.edges if not tally.has_skipped(section.tenant, edge)]
         related = restoring.restore_edges(edges, section.counters)
+        if embed_from is not None and fresh:
+            restoring.ask_for(EMBED, embed_from)
     tally.added += len(fresh)
     tally.unchanged += len(section.dossiers) - len(fresh) - len(differing)
     tally.conflicts += differing
@@ -199,7 +209,7 @@ def _dossier(line: _Line, tenant: str) -> Dossier:
     if not isinstance(told, list) or not told:
         raise _fault(line, "has no versions")
     versions = tuple([_version(line, each, tenant) for each in told])
-    if any([version.memory.id != id for version in versions]):
+    if any(version.memory.id != id for version in versions):
         raise _fault(line, f"has versions that are not of memory {id}")
     if [version.number for version in versions] != list(range(1, len(versions) + 1)):
         raise _fault(line, "has versions that are not numbered 1, 2, 3 …")

@@ -19,12 +19,16 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
-    """A save that is on disk. `scrubbed` counts the secrets that were taken out of it."""
+    """A save that is on disk. `scrubbed` counts the secrets that were taken out of it.
+
+    `degraded` says what could not be done now and will be done later.
+    """
 
     memory: Memory
     outcome: Literal["created", "updated", "unchanged"]
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
 
@@ -36,6 +40,7 @@ class Revised:
     memory: Memory
     changed: tuple[str, ...]
     scrubbed: int = 0
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,12 +77,22 @@ class Unrelated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
-    """Why a hit stands where it stands."""
+class Part:
+    """What one channel says of a hit: its place in that list, its score there, and what that adds to the final score."""
 
-    lexical: float
-    terms: tuple[str, ...]
+    channel: str
+    rank: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a hit stands where it stands: the sum of its parts, times each of its boosts."""
+
+    parts: tuple[Part, ...]
     boosts: tuple[tuple[str, float], ...] = ()
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +106,17 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence."""
+    """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence.
+
+    `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
+    `queries` holds example queries where they were asked for apart.
+    """
 
     hits: tuple[Hit, ...]
     ranking: str
+    queries: tuple[Hit, ...] = ()
+    channels: tuple[str, ...] = ()
+    tokens: int = 0
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
@@ -213,6 +235,46 @@ class Examined:
     @property
     def healthy(self) -> bool:
         return not self.problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedMissing:
+    """How many memories got their vectors, and why others did not."""
+
+    model: str
+    embedded: int
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCoverage:
+    """How many memories have vectors of a model; `current` is the one that new memories get."""
+
+    model: str
+    indexed: int
+    expected: int
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantStatus:
+    """How a tenant stands: its memories, what waits to be done, and what was given up."""
+
+    tenant: str
+    memories: int
+    waiting: int
+    failed: int
+    models: tuple[ModelCoverage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus:
+    """How the store stands. Without an embedder, `embedder` is None."""
+
+    location: str
+    embedder: str | None
+    tenants: tuple[TenantStatus, ...]
+    degraded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ Actor = Literal["person", "agent", "unattended"]
 RuleName = Literal["memory.read", "memory.manage", "memory.review", "memory.admin"]
 Grant = Literal["read", "manage"]
 Direction = Literal["out", "in", "both"]
+Times = Literal["soft", "hard", "off"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
@@ -37,6 +38,7 @@ ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 ACTORS: Final[tuple[Actor, ...]] = get_args(Actor)
 RULES: Final[tuple[RuleName, ...]] = get_args(RuleName)
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
+TIMES: Final[tuple[Times, ...]] = get_args(Times)
 
 # `valid_to` is null exactly for these.
 LIVE: Final[frozenset[Status]] = frozenset({"pending", "active", "stale"})

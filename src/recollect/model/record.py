@@ -69,7 +69,7 @@ def record_faults(memory: Memory) -> Iterable[Fault]:
             faults.append(Fault(name, message))
     repeated = _often_repeated(memory)
     # What is no text may not even be hashable.
-    look = _known_faults if all([type(value) is str for value in repeated]) else _repeated_faults
+    look = _known_faults if set(map(type, repeated)) == {str} else _repeated_faults
     faults += look(repeated)
     return faults or list(invariant_faults(memory))
 

@@ -12,7 +12,16 @@ from typing import Any, Final, NamedTuple, TypeVar
 from recollect.errors import Fault, Invalid
 from recollect.model import limits, rules
 from recollect.model.caller import Caller
-from recollect.model.limits import Confidence, Dimension, Direction, Kind, RelationName, Scope, Status
+from recollect.model.limits import (
+    Confidence,
+    Dimension,
+    Direction,
+    Kind,
+    RelationName,
+    Scope,
+    Status,
+    Times,
+)
 from recollect.model.rules import Listing, OrNone, Rule
 from recollect.model.unset import UNSET, Unset, given
 
@@ -62,6 +71,7 @@ _KINDS: Final = Listing(rules.KIND, at_most=len(limits.KINDS))
 _TAGS: Final = Listing(rules.TAG, at_most=limits.TAGS)
 _STATUSES: Final = Listing(rules.STATUS, at_most=len(limits.STATUSES))
 _ENTITIES: Final = Listing(rules.Reference(), at_most=limits.ENTITIES)
+_PLACES: Final = rules.Whole(0, limits.RECALL_LIMIT)
 _MAYBE_NAME: Final = OrNone(rules.NAME)
 _MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
 
@@ -252,9 +262,31 @@ class Recall(Request):
     limit: int = ask(rules.Whole(1, limits.RECALL_LIMIT), "How many at most.", 10)
     kinds: Sequence[Kind] = ask(_KINDS, "Kinds that rank higher.", ())
     tags: Sequence[str] = ask(_TAGS, "Tags that rank higher.", ())
+    entities: Sequence[str] = ask(_ENTITIES, "Things it should be about; those rank higher.", ())
     statuses: Sequence[Status] = ask(_STATUSES, "Statuses to look among; only active when left out.", ())
     as_of: datetime | None = ask(_MAYBE_INSTANT, _AS_OF, None)
     known_at: datetime | None = ask(_MAYBE_INSTANT, _KNOWN_AT, None)
+    recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
+    intent: bool = ask(rules.FLAG, "Let cue words of the question raise the kinds they speak of.", True)
+    times: Times = ask(
+        rules.Choice(limits.TIMES),
+        "What times that the question names do: raise what became true then (soft), drop the rest (hard), or nothing (off).",
+        "soft",
+    )
+    decay: bool = ask(rules.FLAG, "Let old memories weigh less.", False)
+    half_life_days: int = ask(rules.Whole(1, 36_500), "How fast they do, with decay.", 90)
+    decay_floor: float = ask(rules.Share(), "What is left of the oldest, with decay.", 0.5)
+    session_places: int = ask(_PLACES, "Places kept for this conversation's own memories.", 2)
+    profile_places: int = ask(_PLACES, "Places kept for the tenant's memories.", 4)
+    global_places: int = ask(_PLACES, "Places kept for global memories.", 2)
+    query_limit: int | None = ask(
+        OrNone(rules.Whole(0, limits.RECALL_LIMIT)),
+        "Give example queries in a list of their own, so many at most.",
+        None,
+    )
+    max_tokens: int | None = ask(
+        OrNone(rules.Whole(0, 10_000_000)), "Stop before the hits cost more tokens than this to read.", None
+    )
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
 
 
@@ -354,3 +386,21 @@ class Doctor(Request):
 @dataclass(frozen=True, slots=True)
 class Reindex(Request):
     """Rebuild everything derived from the rows. The rows themselves are not touched."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedMissing(Request):
+    """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model.
+
+    A text that has its vectors is never embedded again.
+    """
+
+    all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
+    anew: bool = ask(rules.FLAG, "Give up the vectors that are there and make all of them anew.", False)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowStatus(Request):
+    """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+
+    all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)

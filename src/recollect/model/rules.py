@@ -117,6 +117,16 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """A number from 0 to 1."""
+
+    def __call__(self, value: Any, /) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise ValueError(f"must be a number from 0 to 1 (got {_shown(value)})")
+        return float(value)
+
+
+@dataclass(frozen=True, slots=True)
 class Instant:
     """A point in time: a datetime that knows its zone, or ISO 8601 text (UTC unless it says otherwise)."""
 

@@ -1,6 +1,12 @@
-"""HOW does a question become an answer? Read LAYERS top to bottom: that is the whole pipeline."""
+"""HOW does a question become an answer? Read LAYERS top to bottom: that is the whole pipeline.
 
+READ runs first and holds no connection, so a layer there may ask a model. FIND, ORDER and SHARE run on one
+consistent state of the store.
+"""
+
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
 from typing import Final
@@ -8,46 +14,137 @@ from typing import Final
 from recollect.errors import ProviderError
 from recollect.model.answers import Note, Recalled
 from recollect.model.caller import Caller
+from recollect.model.embedding import Model
 from recollect.model.requests import Recall
-from recollect.recall.boosts import boost_kind_and_tags, boost_pinned
-from recollect.recall.closeness import boost_closeness
-from recollect.recall.cut import cut, read_hits
+from recollect.providers.embedding import Embedder, Embedders
+from recollect.recall.boosts import (
+    boost_kind_and_tags,
+    boost_pinned,
+    boost_times,
+    boost_verified,
+    decay_with_age,
+)
+from recollect.recall.channels import keep_standing
 from recollect.recall.draft import Draft, Tools
-from recollect.recall.lexical import search_lexical
-from recollect.recall.question import read_question
-from recollect.store.port import Store
+from recollect.recall.fusion import fuse
+from recollect.recall.graph import follow_leads
+from recollect.recall.lexical import raise_pairs, score_others, search_lexical, weigh_words
+from recollect.recall.neighbours import lend_to_next
+from recollect.recall.question import embed_question, read_kinds, read_windows, read_words
+from recollect.recall.recipes import recipe_named
+from recollect.recall.references import search_references
+from recollect.recall.rerank import rerank, spread_out
+from recollect.recall.semantic import compare_others, search_semantic
+from recollect.recall.sharing import fit_tokens, read_hits, share_places
+from recollect.store.port import Reading, Store
 
 Layer = Callable[[Draft, Tools], Draft]
 
-LAYERS: Final[tuple[Layer, ...]] = (
-    read_question,
+READ: Final[tuple[Layer, ...]] = (read_words, read_kinds, read_windows, embed_question)
+FIND: Final[tuple[Layer, ...]] = (
+    weigh_words,
     search_lexical,
-    boost_closeness,
-    boost_kind_and_tags,
-    boost_pinned,
-    cut,
-    read_hits,
+    search_semantic,
+    search_references,
+    keep_standing,
+    score_others,
+    compare_others,
+    raise_pairs,
 )
+ORDER: Final[tuple[Layer, ...]] = (
+    fuse,
+    rerank,
+    lend_to_next,
+    follow_leads,
+    boost_kind_and_tags,
+    boost_times,
+    boost_pinned,
+    boost_verified,
+    decay_with_age,
+    spread_out,
+)
+SHARE: Final[tuple[Layer, ...]] = (share_places, read_hits, fit_tokens)
+LAYERS: Final[tuple[Layer, ...]] = (*READ, *FIND, *ORDER, *SHARE)
 
 
-def run(
-    caller: Caller, ask: Recall, store: Store, now: datetime, layers: tuple[Layer, ...] = LAYERS
-) -> Recalled:
-    """Run each layer; one that fails for want of a provider is noted and skipped, so a search goes on without it."""
-    draft, trace = Draft(caller=caller, ask=ask, now=now), list[Note]()
-    with store.reading(caller, now) as reading:
-        tools = Tools(reading=reading)
+@dataclass(slots=True)
+class _Run:
+    """One way through the layers: times each, and goes on without one that fails for want of a provider."""
+
+    draft: Draft
+    trace: list[Note]
+
+    def through(self, layers: tuple[Layer, ...], tools: Tools) -> None:
         for layer in layers:
+            if layer.__name__ in self.draft.recipe.without:
+                continue
             started, failed = perf_counter(), None
             try:
-                draft = layer(draft, tools)
+                self.draft = layer(self.draft, tools)
             except ProviderError as problem:
                 failed = str(problem)
             ms = (perf_counter() - started) * 1000
-            trace.append(Note(name=layer.__name__, ms=ms, candidates=len(draft.candidates), failed=failed))
+            self.trace.append(Note(name=layer.__name__, ms=ms, candidates=_count(self.draft), failed=failed))
+
+
+def run(caller: Caller, ask: Recall, store: Store, embedders: Embedders, now: datetime) -> Recalled:
+    """Ask with the model that knows most: after a change of models that is the old one, until the new has caught up."""
+    recipe = recipe_named(ask.recipe)
+    embedder, asked_before = embedders.current, False
+    while True:
+        done = _Run(Draft(caller=caller, ask=ask, now=now, recipe=recipe), [])
+        done.through(READ, Tools(embedder=embedder))
+        with store.reading(caller, now) as reading:
+            older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
+            if older is None:
+                done.through((*FIND, *ORDER, *SHARE), Tools(embedder=embedder, reading=reading))
+                return _answer(done, ask, _gaps(done.draft, reading, embedder))
+        embedder, asked_before = older, True
+
+
+def _knows_more(reading: Reading, model: Model | None, embedders: Embedders) -> Embedder | None:
+    """The embedder of another model that has more of these memories' vectors, if it can still be asked."""
+    if model is None:
+        return None
+    known: Counter[Model] = Counter()
+    for each in reading.coverage():
+        known[each.model] += each.memories
+    best = max(known, key=lambda each: (known[each], each == model), default=model)
+    return embedders.open(best) if known[best] > known[model] else None
+
+
+def _gaps(draft: Draft, reading: Reading, embedder: Embedder | None) -> tuple[str, ...]:
+    """What the answer lacks although nothing failed: an embedder, or the vectors of some memories."""
+    if "semantic" not in draft.recipe.weights or not draft.ask.question.strip():
+        return ()
+    if embedder is None:
+        return ("semantic: no embedder is configured",)
+    if draft.model is None:
+        return ()
+    known = sum(each.memories for each in reading.coverage() if each.model == draft.model)
+    missing = reading.size - known
+    return (f"semantic: {missing} of {reading.size} memories have no vectors yet",) if missing > 0 else ()
+
+
+def _answer(done: _Run, ask: Recall, gaps: tuple[str, ...]) -> Recalled:
+    draft = done.draft
+    failures = tuple(f"{note.name}: {note.failed}" for note in done.trace if note.failed)
     return Recalled(
         hits=draft.hits,
-        ranking="lexical",
-        degraded=tuple(f"{note.name}: {note.failed}" for note in trace if note.failed),
-        trace=tuple(trace) if ask.explain else (),
+        queries=draft.query_hits,
+        ranking=draft.recipe.name,
+        channels=tuple(sorted(draft.found)),
+        tokens=draft.tokens,
+        degraded=failures + gaps,
+        warnings=draft.warnings,
+        trace=tuple(done.trace) if ask.explain else (),
     )
+
+
+def _count(draft: Draft) -> int:
+    """How many memories are still in question."""
+    if draft.hits or draft.query_hits:
+        return len(draft.hits) + len(draft.query_hits)
+    if draft.parts:
+        return len(draft.parts)
+    return len(draft.matches) or len({each.key for found in draft.found.values() for each in found})

@@ -1,49 +1,124 @@
 """WHAT does a question carry from layer to layer?"""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from recollect.model.answers import Hit, Why
+from recollect.model.answers import Hit
 from recollect.model.caller import Caller
+from recollect.model.embedding import Model, Passage
+from recollect.model.limits import Kind
 from recollect.model.requests import Recall
 from recollect.model.when import When
-from recollect.store.port import Match, Reading
+from recollect.providers.embedding import Embedder
+from recollect.recall.recipes import Recipe
+from recollect.store.port import Found, Key, Match, Near, Reading
 from recollect.text import Token
+from recollect.text.times import Window
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A memory that may become a hit: what was found of it, and how it stands so far and why."""
+class Piece(NamedTuple):
+    """A part of a score on its way: a plain tuple, since there are hundreds and few are told."""
 
-    match: Match
+    channel: str
+    rank: int
     score: float
-    why: Why
+    share: float
+
+
+#: Gives the best so many of a channel.
+Search = Callable[[int], Sequence[Found]]
+Boosts = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """An answer on its way: the question, what it looks for, the candidates, and at the end the hits."""
+    """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
 
     caller: Caller
     ask: Recall
     now: datetime
+    recipe: Recipe
+    #: What the question says: its words, the kinds and times it speaks of, and its vector.
     terms: tuple[Token, ...] = ()
-    candidates: tuple[Candidate, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    windows: tuple[Window, ...] = ()
+    vector: Passage | None = None
+    model: Model | None = None
+    #: What each of its words weighs.
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    #: What each channel found, best first, and how to ask it for more.
+    found: Mapping[str, Sequence[Found]] = field(default_factory=dict)
+    searches: Mapping[str, Search] = field(default_factory=dict)
+    nearest: Mapping[Key, Near] = field(default_factory=dict)
+    #: How well each token of the question is met in a memory.
+    met: Mapping[Key, "NDArray[Any]"] = field(default_factory=dict)
+    #: Which of these count for this caller at this time.
+    matches: Mapping[Key, Match] = field(default_factory=dict)
+    #: How each stands: the sum of its parts, times its boosts.
+    parts: Mapping[Key, tuple[Piece, ...]] = field(default_factory=dict)
+    boosts: Mapping[Key, Boosts] = field(default_factory=dict)
+    #: The highest and the lowest of what is near, between which nearness is measured.
+    marks: tuple[float, float] | None = None
+    #: By which hit and which reference or relation a memory was reached.
+    paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    #: Who is told, best first; example queries may have a list of their own.
+    chosen: tuple[Key, ...] = ()
+    queries: tuple[Key, ...] = ()
     hits: tuple[Hit, ...] = ()
+    query_hits: tuple[Hit, ...] = ()
+    tokens: int = 0
+    warnings: tuple[str, ...] = ()
 
     @property
     def when(self) -> When:
         return When(self.ask.as_of, self.ask.known_at)
 
+    @property
+    def pool(self) -> int:
+        """How many each channel brings: later layers reorder them, so there are more than are asked for."""
+        return max(self.recipe.pool, 2 * self.ask.limit)
+
+    def score(self, key: Key) -> float:
+        total = sum([part[3] for part in self.parts[key]])
+        for _, factor in self.boosts.get(key, ()):
+            total *= factor
+        return total
+
+    def ranked(self) -> list[Key]:
+        """Best first; where two are equal, the order in which they were saved decides."""
+        scores = {key: self.score(key) for key in self.parts}
+        return sorted(scores, key=lambda key: (-scores[key], key))
+
+
+def with_part(draft: Draft, channel: str, found: Sequence[Found], shares: Sequence[float]) -> Draft:
+    """The draft with one more part for some memories, given best first."""
+    parts = dict(draft.parts)
+    for rank, (each, share) in enumerate(zip(found, shares, strict=True), 1):
+        parts[each.key] = (*parts.get(each.key, ()), Piece(channel, rank, each.score, share))
+    return replace(draft, parts=parts)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tools:
-    """What a layer may use."""
+    """What a layer may use. Layers that come before the search have no reading: they may ask a model."""
 
-    reading: Reading
+    embedder: Embedder | None = None
+    reading: Reading | None = None
+
+    @property
+    def store(self) -> Reading:
+        assert self.reading is not None
+        return self.reading
 
 
-def boosted(candidate: Candidate, name: str, factor: float) -> Candidate:
-    """The candidate raised by a factor, which says so in its reasons."""
-    why = replace(candidate.why, boosts=(*candidate.why.boosts, (name, factor)))
-    return replace(candidate, score=candidate.score * factor, why=why)
+def boosted(draft: Draft, name: str, factors: Mapping[Key, float]) -> Draft:
+    """The draft with some memories raised or lowered by a factor, which says so in their reasons."""
+    if not factors:
+        return draft
+    raised = {key: (*draft.boosts.get(key, ()), (name, factor)) for key, factor in factors.items()}
+    return replace(draft, boosts={**draft.boosts, **raised})

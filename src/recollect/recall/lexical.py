@@ -1,25 +1,98 @@
-"""WHICH memories hold the words? BM25 over title, hint, tags, content and source."""
+"""WHICH memories hold the words? BM25 over title, hint, tags, content and source, and over words that stand together."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
-from recollect.model.answers import Why
-from recollect.recall.draft import Candidate, Draft, Tools
+from recollect.recall.channels import asked
+from recollect.recall.draft import Draft, Tools
+from recollect.store.port import Found, Key, Places
+from recollect.text import STOP_TERMS, document_words
 
-# Later layers reorder these, so there are more than are asked for.
-_POOL: Final = 30
-_POOL_PER_HIT: Final = 3
+#: What two words that stand side by side in question and memory are worth, against one word.
+_PAIRS: Final = 0.4
+# So many of the best are looked at for pairs.
+_LOOKED_AT: Final = 30
+_K1: Final = 1.2
+_B: Final = 0.75
+# A pasted page has more pairs than tell anything.
+_MOST_PAIRS: Final = 40
+_MOST_WORDS: Final = 200
+
+Pair = tuple[str, str]
+
+
+def weigh_words(draft: Draft, tools: Tools) -> Draft:
+    """How rare each word of the question is here, stop words included: other layers weigh by it too."""
+    terms = {term for word in document_words(draft.ask.question)[:_MOST_WORDS] for term in word}
+    return replace(draft, rarity=tools.store.rarity(sorted(terms)) if terms else {})
 
 
 def search_lexical(draft: Draft, tools: Tools) -> Draft:
-    most = max(_POOL, _POOL_PER_HIT * draft.ask.limit)
-    matches = tools.reading.match(draft.terms, most=most, when=draft.when, statuses=draft.ask.statuses)
-    candidates = tuple(
-        Candidate(
-            match=match,
-            score=match.score,
-            why=Why(lexical=match.score, terms=tuple(sorted(match.positions))),
-        )
-        for match in matches
-    )
-    return replace(draft, candidates=candidates)
+    if "lexical" not in draft.recipe.weights or not draft.terms:
+        return draft
+    past = draft.when.known_at is not None
+    return asked(draft, "lexical", lambda most: tools.store.holding(draft.terms, most=most, past=past))
+
+
+def score_others(draft: Draft, tools: Tools) -> Draft:
+    """How well those hold the words that came by another way, and not in the list of the best."""
+    if "lexical" not in draft.found or draft.when.known_at is not None:
+        return draft
+    listed = {each.key for each in draft.found["lexical"]}
+    others = [match for key, match in draft.matches.items() if key not in listed]
+    if not others:
+        return draft
+    scored = [*draft.found["lexical"], *tools.store.word_scores(others, draft.terms)]
+    scored.sort(key=lambda each: (-each.score, each.key))
+    return replace(draft, found={**draft.found, "lexical": scored})
+
+
+def raise_pairs(draft: Draft, tools: Tools) -> Draft:
+    """Raise those of the best in which neighbours of the question are neighbours too."""
+    found, pairs = draft.found.get("lexical", ()), pairs_of(draft.ask.question)
+    if not found or not pairs:
+        return draft
+    head = [draft.matches[each.key] for each in found[:_LOOKED_AT]]
+    places = tools.store.places(head, sorted({word for pair in pairs for word in pair}))
+    extra = pair_scores(pairs, places, tools.store.size, tools.store.average_length)
+    raised = [Found(each.key, each.score + _PAIRS * extra.get(each.key, 0.0)) for each in found]
+    raised.sort(key=lambda each: (-each.score, each.key))
+    return replace(draft, found={**draft.found, "lexical": raised})
+
+
+def pairs_of(question: str) -> tuple[Pair, ...]:
+    """Words side by side, of which one at least means something."""
+    words = [terms[0] for terms in document_words(question)]
+    pairs = (pair for pair in pairwise(words) if not STOP_TERMS.issuperset(pair))
+    return tuple(dict.fromkeys(pairs))[:_MOST_PAIRS]
+
+
+def pair_scores(
+    pairs: Sequence[Pair], places: dict[Key, Places], memories: int, average: float
+) -> dict[Key, float]:
+    """BM25 with each pair a word; how rare it is, is counted among the memories looked at."""
+    counts: dict[Key, list[tuple[int, int]]] = {}
+    holders = [0] * len(pairs)
+    for key, each in places.items():
+        for number, (first, second) in enumerate(pairs):
+            if first in each.positions and second in each.positions:
+                together = _together(each.positions[first], each.positions[second])
+                if together:
+                    counts.setdefault(key, []).append((number, together))
+                    holders[number] += 1
+    weights = [math.log(1 + (max(memories - held, 0) + 0.5) / (held + 0.5)) for held in holders]
+    scores = {}
+    for key, found in counts.items():
+        length = _K1 * (1 - _B + _B * places[key].length / max(average, 1.0))
+        scores[key] = sum(weights[number] * count / (count + length) for number, count in found)
+    return scores
+
+
+def _together(first: Sequence[int], second: Sequence[int]) -> int:
+    """How often the second word follows the first."""
+    if len(first) == 1:
+        return 1 if first[0] + 1 in second else 0
+    return len({place + 1 for place in first}.intersection(second))

@@ -12,33 +12,38 @@ from typing import Any, Final
 from recollect.model.answers import Note, Remembered
 from recollect.model.caller import Caller
 from recollect.model.requests import Remember
+from recollect.providers.embedding import Embedder
 from recollect.remember.check import check
 from recollect.remember.dedupe import dedupe
-from recollect.remember.draft import Draft
+from recollect.remember.draft import Draft, Tools
+from recollect.remember.embed import embed, keep_vectors
 from recollect.remember.save import save
 from recollect.remember.scrub import scrub
 from recollect.remember.supersede import supersede
 from recollect.store.port import Store, Writing
 
-PREPARE: Final[tuple[Callable[[Draft], Draft], ...]] = (check, scrub)
-COMMIT: Final[tuple[Callable[[Draft, Writing], Draft], ...]] = (dedupe, save, supersede)
+PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
+COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (dedupe, save, supersede, keep_vectors)
 STEPS: Final[tuple[Callable[..., Draft], ...]] = (*PREPARE, *COMMIT)
 
 
-def run(caller: Caller, ask: Remember, store: Store, now: datetime) -> Remembered:
+def run(
+    caller: Caller, ask: Remember, store: Store, now: datetime, embedder: Embedder | None = None
+) -> Remembered:
     """Run each step; the answer comes after the commit."""
     trace: list[Note] = []
-    draft = Draft(caller=caller, ask=ask, now=now)
+    draft, tools = Draft(caller=caller, ask=ask, now=now), Tools(store=store, embedder=embedder)
     for prepare in PREPARE:
-        draft = _timed(prepare, trace, draft)
+        draft = _timed(prepare, trace, draft, tools)
     with store.writing(caller, now, draft.home) as writing:
         for commit in COMMIT:
-            draft = _timed(commit, trace, draft, writing)
+            draft = _timed(commit, trace, draft, writing, tools)
     return Remembered(
         memory=draft.ready,
         outcome=draft.outcome,
         scrubbed=draft.scrubbed,
         superseded=draft.superseded,
+        degraded=draft.degraded,
         warnings=draft.warnings,
         trace=tuple(trace),
     )

@@ -16,7 +16,7 @@ from recollect.model.limits import (
 from recollect.model.memory import Memory, derive_title
 from recollect.model.requests import Remember, room_of
 from recollect.model.unset import Unset
-from recollect.remember.draft import Draft
+from recollect.remember.draft import Draft, Tools
 
 #: Fields that go from the request to the record as they are.
 PLAIN_FIELDS: Final = (
@@ -39,7 +39,7 @@ PLAIN_FIELDS: Final = (
 )
 
 
-def check(draft: Draft) -> Draft:
+def check(draft: Draft, tools: Tools) -> Draft:
     """The memory that the request describes, had there been none before."""
     ask, caller = draft.ask, draft.caller
     faults = list(_faults(draft))

@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from recollect.model.unset import Unset
-from recollect.remember.draft import Draft
+from recollect.remember.draft import Draft, Tools
 from recollect.store.port import Writing
 
 
-def dedupe(draft: Draft, writing: Writing) -> Draft:
+def dedupe(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     """Look for the memory to update. A save with an id of its own, or one that replaces others, is never merged."""
     ask = draft.ask
     if not ask.dedupe or ask.supersedes or not isinstance(ask.id, Unset):

@@ -5,9 +5,12 @@ from datetime import datetime
 from typing import Literal
 
 from recollect.model.caller import Caller
+from recollect.model.embedding import Model, Passage
 from recollect.model.limits import GLOBAL_TENANT
 from recollect.model.memory import Change, Memory
 from recollect.model.requests import Remember
+from recollect.providers.embedding import Embedder
+from recollect.store.port import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +26,11 @@ class Draft:
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    #: Which text was embedded, by which model, and what came of it.
+    model: Model | None = None
+    embedded_text: str = ""
+    passages: tuple[Passage, ...] = ()
+    degraded: tuple[str, ...] = ()
 
     @property
     def ready(self) -> Memory:
@@ -37,3 +45,11 @@ class Draft:
 
     def change(self, name: str) -> Change:
         return Change(name, self.caller.user, self.caller.actor, self.now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What a step may use."""
+
+    store: Store
+    embedder: Embedder | None = None

@@ -7,20 +7,27 @@ from datetime import datetime
 from typing import Any
 
 from recollect.errors import Fault, Forbidden, Invalid, NotFound, VersionConflict
+from recollect.jobs.embedding import embed_batch
 from recollect.model import ids
 from recollect.model.answers import Forgotten, Related, Retired, Revised, Unrelated
 from recollect.model.caller import Caller
+from recollect.model.embedding import embedded_text
 from recollect.model.memory import Change, Memory, changed_fields
 from recollect.model.requests import Forget, Relate, Retire, Revise, Unrelate
 from recollect.model.unset import Unset
+from recollect.providers.embedding import Embedder
 from recollect.remember.check import given_values
+from recollect.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
 from recollect.remember.save import refuse_retired, with_derived
 from recollect.remember.scrub import scrub_memory
 from recollect.remember.supersede import end
 from recollect.store.port import Store, Writing
 
 
-def revise(caller: Caller, ask: Revise, store: Store, now: datetime) -> Revised:
+def revise(
+    caller: Caller, ask: Revise, store: Store, now: datetime, embedder: Embedder | None = None
+) -> Revised:
+    """A text that has changed loses its vectors; new ones are made at once where that is quick, else by a job."""
     with _writing(caller, ask.id, store, now) as writing:
         before = writing.target(ask.id)
         if ask.expected_version not in (None, before.version):
@@ -33,7 +40,17 @@ def revise(caller: Caller, ask: Revise, store: Store, now: datetime) -> Revised:
             return Revised(memory=before, changed=(), scrubbed=scrubbed)
         after = replace(after, updated_at=max(now, before.updated_at))
         saved = writing.replace(before, after, _change("revise", caller, now))
-    return Revised(memory=saved, changed=changed, scrubbed=scrubbed)
+        is_new = embedder is not None and embedded_text(saved) != embedded_text(before)
+        if is_new:
+            writing.embed(saved, None, ())
+    if embedder is None or not is_new:
+        return Revised(memory=saved, changed=changed, scrubbed=scrubbed)
+    put_off: tuple[str, ...] = (TOO_LONG,)
+    if len(embedded_text(saved)) <= QUICK_CHARACTERS:
+        # If this fails, the job stands.
+        failures = embed_batch(store, embedder, saved.tenant, [saved]).failures
+        put_off = tuple(told_later(reason) for reason in failures)
+    return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off)
 
 
 def _revision(caller: Caller, ask: Revise, before: Memory) -> dict[str, Any]:

@@ -9,11 +9,11 @@ from recollect.model.memory import Memory, derive_title
 from recollect.model.requests import Remember, Room, room_faults
 from recollect.model.unset import Unset
 from recollect.remember.check import given_values
-from recollect.remember.draft import Draft
+from recollect.remember.draft import Draft, Tools
 from recollect.store.port import Writing
 
 
-def save(draft: Draft, writing: Writing) -> Draft:
+def save(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     before = draft.duplicate
     if before is None and draft.ready.id:
         before = writing.holder(draft.ready.id)

@@ -17,7 +17,7 @@ from recollect.model.limits import (
 )
 from recollect.model.memory import Memory, derive_title
 from recollect.providers import scrubber
-from recollect.remember.draft import Draft
+from recollect.remember.draft import Draft, Tools
 
 # A placeholder may be longer than the secret it stands for; what then exceeds a limit is cut.
 _CHARACTERS: Final = {
@@ -29,7 +29,7 @@ _CHARACTERS: Final = {
 }
 
 
-def scrub(draft: Draft) -> Draft:
+def scrub(draft: Draft, tools: Tools) -> Draft:
     clean, count = scrub_memory(draft.ready)
     return replace(draft, memory=clean, scrubbed=count)
 

@@ -5,11 +5,11 @@ from datetime import datetime
 
 from recollect.errors import Conflict, Fault, Invalid, NotFound
 from recollect.model.memory import Change, Memory
-from recollect.remember.draft import Draft
+from recollect.remember.draft import Draft, Tools
 from recollect.store.port import Writing
 
 
-def supersede(draft: Draft, writing: Writing) -> Draft:
+def supersede(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     """One id that cannot be superseded fails the whole save, and nothing is written."""
     new = draft.ready
     olds = [writing.target(id) for id in draft.ask.supersedes]

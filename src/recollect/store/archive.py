@@ -1,18 +1,23 @@
 """HOW is the whole store read and refilled? Past every caller, for moving, checking and rebuilding it."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
 
 from recollect.errors import Fault, Invalid
 from recollect.model import ids
+from recollect.model.embedding import Model, Passage, embedded_text
 from recollect.model.memory import Change, Memory, Place, Relation, Version
+from recollect.store import queue
 from recollect.store.backend import Backend
+from recollect.store.embeddings import Embeddings, coverage
 from recollect.store.index import INDEX_VERSION
 from recollect.store.index_changes import IndexChanges
-from recollect.store.port import Counters, Dossier
+from recollect.store.misfits import Wanted, mend, wanted_of
+from recollect.store.port import Counters, Coverage, Dossier, Job
 from recollect.store.prepared import Statements
 from recollect.store.rows import (
     PAST,
@@ -31,12 +36,15 @@ from recollect.store.several import one_of
 from recollect.store.tables import (
     RECORD,
     facets,
+    jobs,
     memories,
+    models,
     postings,
     relations,
     store_facts,
     tenants,
     terms,
+    vectors,
     versions,
 )
 from recollect.store.tenant import LockedTenant
@@ -101,6 +109,39 @@ class SqlArchive:
             told = tuple(read_version(row, {key: tenant}, None) for row in rows)
             yield Dossier(told[-1].memory.id, told)
 
+    def rows(self, tenant: str, wanted: Sequence[int]) -> list[Memory]:
+        """The memories in some rows, as they stand."""
+        key = self.key(tenant)
+        statement = select(*PRESENT).where(memories.c.tenant == key, one_of(memories.c.row, "wanted"))
+        found = self._connection.execute(statement.order_by(memories.c.row), {"wanted": list(wanted)})
+        return [read_memory(row, {row[0]: tenant}) for row in found.all()]
+
+    def unembedded(self, tenant: str, model: Model, most: int, after: int = 0) -> list[Memory]:
+        """Memories that have no vectors of this model, in the order of their rows."""
+        key = self.key(tenant)
+        held = exists().where(
+            vectors.c.tenant == memories.c.tenant,
+            vectors.c.row == memories.c.row,
+            vectors.c.passage == 0,
+            vectors.c.model == models.c.key,
+            *(models.c[name] == value for name, value in model._asdict().items()),
+        )
+        statement = select(*PRESENT).where(memories.c.tenant == key, memories.c.row > after, ~held)
+        found = self._connection.execute(statement.order_by(memories.c.row).limit(most))
+        return [read_memory(row, {row[0]: tenant}) for row in found.all()]
+
+    def coverage(self, tenant: str) -> list[Coverage]:
+        """How far each model has come."""
+        key = self.key(tenant)
+        return coverage(self._connection, [] if key is None else [key])
+
+    def jobs(self, tenant: str) -> tuple[int, int]:
+        """How many jobs wait, and how many have failed for good."""
+        failed = func.count().filter(jobs.c.attempts >= queue.MOST_ATTEMPTS)
+        counts = select(func.count() - failed, failed).where(jobs.c.tenant == self.key(tenant))
+        waiting, given_up = self._connection.execute(counts).one()
+        return int(waiting), int(given_up)
+
     def edges(self, tenant: str) -> Iterator[Relation]:
         """Every relation, those taken back included."""
         source, target = memories.alias("source_memory"), memories.alias("target_memory")
@@ -118,10 +159,15 @@ class SqlArchive:
 class SqlRestoring(SqlArchive):
     """One transaction in one tenant that takes in what was exported, or derives its index anew."""
 
-    def __init__(self, connection: Connection, statements: Statements, tenant: str) -> None:
+    def __init__(self, connection: Connection, statements: Statements, backend: Backend, tenant: str) -> None:
         super().__init__(connection)
         self._statements = statements
+        self._backend = backend
         self._tenant = LockedTenant.take(connection, statements, tenant)
+        self._embeddings = Embeddings(connection, backend, self._tenant.key)
+
+    def finish_embedding(self) -> None:
+        self._embeddings.finish()
 
     def restore(self, dossiers: Iterable[Dossier]) -> None:
         """Add memories with their past. Their ids must be free."""
@@ -183,10 +229,11 @@ class SqlRestoring(SqlArchive):
             self._connection.execute(delete(table).where(table.c.tenant == self._tenant.key))
         self._tenant.documents = self._tenant.words = 0
         memories_seen = postings_written = 0
-        index = IndexChanges()
+        index, wanted = IndexChanges(), dict[int, Wanted]()
         for memory in list(self.memories(self._tenant.name)):
             assert memory.place is not None
             index.add(memory, memory.place)
+            wanted[memory.place.row] = wanted_of(memory)
             memories_seen += 1
             if index.size > 100_000:
                 postings_written += index.size
@@ -195,7 +242,40 @@ class SqlRestoring(SqlArchive):
         postings_written += index.size
         self._tenant.count_indexed(*index.write(self._connection, self._statements))
         self._tenant.save(self._connection)
+        mend(self._connection, self._tenant.key, wanted)
         return memories_seen, postings_written
+
+    def keep_vectors(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+        """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
+        assert memory.place is not None
+        present = self.rows(self._tenant.name, [memory.place.row])
+        if not present or embedded_text(present[0]) != embedded_text(memory):
+            return False
+        kept = self._embeddings.keep(present[0], model, passages)
+        if kept:
+            queue.drop(self._connection, self._tenant.key, memory.place.row)
+        return kept
+
+    def drop_vectors(self) -> None:
+        """Give up every vector of the tenant, to be made anew."""
+        self._embeddings.clear()
+
+    def ask_for(self, job: str, due: datetime) -> None:
+        """A job for the tenant as a whole."""
+        queue.add(self._connection, self._backend, self._tenant.key, job, 0, due)
+
+    def withdraw(self, job: str) -> None:
+        """Take back a job for the tenant as a whole."""
+        queue.withdraw(self._connection, self._tenant.key, job)
+
+    def finish(self, done: Sequence[Job]) -> None:
+        queue.finish(self._connection, self._tenant.key, done)
+
+    def postpone(self, job: Job, due: datetime, error: str | None) -> None:
+        queue.postpone(self._connection, self._tenant.key, job, due, error)
+
+    def retry_failed(self, now: datetime) -> None:
+        queue.retry_failed(self._connection, self._tenant.key, now)
 
     def _heal_rows(self) -> None:
         """What a row says a second time, for the sake of its indexes, follows from its record."""

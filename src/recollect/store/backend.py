@@ -1,13 +1,19 @@
 """WHAT must a database bring? The little that differs between SQLite and PostgreSQL."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Connection, Dialect
 
 from recollect.errors import RecollectError
+from recollect.store.port import Coverage, Near
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from recollect.store.view import View
 
 
 class Backend(Protocol):
@@ -43,6 +49,17 @@ class Backend(Protocol):
 
     def integrity(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
+
+    def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
+        """The memories of a tenant that are nearest to a vector, of those for the caller's eyes: exact, nearest first."""
+
+    def nearness(
+        self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
+    ) -> list[Near]:
+        """How near some memories are, of those that have vectors."""
+
+    def after_embedding(self) -> None:
+        """Let the database prepare for searching many vectors, if there are many."""
 
     def after_loading(self) -> None:
         """Let the database take note that much was written, so that it reads well from now on."""

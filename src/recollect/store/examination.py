@@ -1,4 +1,4 @@
-"""DOES everything agree? What a tenant's rows demand of its versions, index, edges and counters."""
+"""DOES everything agree? What a tenant's rows demand of its versions, index, vectors, edges and counters."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,20 +13,26 @@ from recollect.model.memory import Memory, Version, changed_fields
 from recollect.model.record import invariant_faults
 from recollect.store.archive import INDEX_FACT, SqlArchive
 from recollect.store.index import INDEX_VERSION, entries_of
+from recollect.store.misfits import Wanted, miscounts, misfits, stray_jobs, wanted_of
 from recollect.store.rows import content_hash
 from recollect.store.tables import (
+    embedded,
     facets,
+    jobs,
     memories,
+    models,
     postings,
     relations,
     store_facts,
     tenants,
     terms,
+    vectors,
     versions,
 )
 from recollect.store.visibility import audience_of
 
 _REINDEX: Final = "run `recollect reindex`"
+_EMBED: Final = "run `recollect reindex`, then `recollect embed-missing`"
 _RESTORE: Final = "restore this memory from a backup or an export"
 
 
@@ -42,7 +48,7 @@ def whole_store_problems(connection: Connection) -> Iterator[Problem]:
             cure=_REINDEX,
         )
     known = select(tenants.c.key)
-    for table in (memories, versions, relations, postings, terms, facets):
+    for table in (memories, versions, relations, postings, terms, facets, embedded, vectors, jobs):
         # Fails if a column that we know is not there any more.
         connection.execute(select(table).limit(0))
         strays = connection.execute(
@@ -62,6 +68,7 @@ class Examination:
         self._key = self._archive.key(tenant)
         self._documents = self._words = 0
         self._terms: Counter[str] = Counter()
+        self._wanted: dict[int, Wanted] = {}
 
     def problems(self) -> Iterator[Problem]:
         indexed, derived = self._indexed(), self._derived()
@@ -73,6 +80,7 @@ class Examination:
                 dossier = next(told, None)
             yield from self._row_problems(memory, derived.pop(_row(memory), None))
             yield from self._version_problems(memory, mine.versions if mine else ())
+            self._wanted[_row(memory)] = wanted_of(memory)
             if indexed.pop(_row(memory), 0) != self._expected(memory):
                 yield self._problem(
                     "index", memory.id, "its postings or facets are not those of its text", _REINDEX
@@ -80,6 +88,7 @@ class Examination:
         for row in sorted(indexed):
             yield self._problem("index", f"row {row}", "is indexed but does not exist", _REINDEX)
         yield from self._statistics_problems()
+        yield from self._vector_problems()
         yield from self._orphan_problems()
         yield from self._counter_problems()
 
@@ -153,6 +162,22 @@ class Examination:
         if tuple(held) != (self._documents, self._words):
             detail = f"counts {held.documents} memories and {held.words} words, there are {self._documents} and {self._words}"
             yield self._problem("statistics", "tenant", detail, _REINDEX)
+
+    def _vector_problems(self) -> Iterator[Problem]:
+        assert self._key is not None
+        names = dict(self._connection.execute(select(models.c.key, models.c.name)).all())
+        for misfit in misfits(self._connection, self._key, self._wanted):
+            yield self._problem(
+                "vectors",
+                f"row {misfit.row}",
+                f"its vectors by {names.get(misfit.model, f'model {misfit.model}')} {misfit.reason}",
+                _REINDEX if misfit.is_for_other_eyes else _EMBED,
+            )
+        for counted in miscounts(self._connection, self._key):
+            name = names.get(counted.model, f"model {counted.model}")
+            yield self._problem("vector counts", name, counted.detail, _REINDEX)
+        if strays := stray_jobs(self._connection, self._key):
+            yield self._problem("jobs", "tenant", f"{strays} jobs are about memories that are gone", _REINDEX)
 
     def _orphan_problems(self) -> Iterator[Problem]:
         for table, ends in ((versions, ["row"]), (relations, ["source", "target"])):

@@ -9,9 +9,10 @@ from typing import Final, NamedTuple
 
 from recollect.model.memory import Memory
 from recollect.text import ANALYZER_VERSION, gather_places
+from recollect.text.names import names_of
 
 # Part of the version: other weights or gaps make another index.
-INDEX_VERSION: Final = f"1.{ANALYZER_VERSION}"
+INDEX_VERSION: Final = f"2.{ANALYZER_VERSION}"
 
 TITLE_WEIGHT: Final = 10
 TAG_WEIGHT: Final = 8
@@ -27,6 +28,12 @@ _POSITIONS_KEPT: Final = 64
 # Most words stand in a memory once, and near its beginning.
 _COMMON_PLACES: Final = 1_024
 _ONE_PLACE: Final = tuple(place.to_bytes(2, "little") for place in range(_COMMON_PLACES))
+
+
+# In English whatever the machine speaks: an index must be the same everywhere.
+_MONTHS: Final = tuple(
+    "January February March April May June July August September October November December".split()
+)
 
 
 class Entries(NamedTuple):
@@ -86,10 +93,21 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
     yield memory.content, CONTENT_WEIGHT
     if memory.source:
         yield memory.source, SOURCE_WEIGHT
+    if memory.valid_from != memory.created_at:
+        # Told later than it happened: people ask for the day.
+        day = memory.valid_from
+        yield f"{day.day} {_MONTHS[day.month - 1]} {day.year}", CONTENT_WEIGHT
 
 
 def facets_of(memory: Memory) -> tuple[str, ...]:
-    return tuple(map(tag_facet, memory.tags)) + tuple(map(reference_facet, memory.entities))
+    if not memory.tags and not memory.entities:
+        return ()
+    names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
+    return (
+        *map(tag_facet, memory.tags),
+        *map(reference_facet, memory.entities),
+        *map(name_facet, names),
+    )
 
 
 def tag_facet(tag: str) -> str:
@@ -98,6 +116,10 @@ def tag_facet(tag: str) -> str:
 
 def reference_facet(reference: str) -> str:
     return f"ref:{reference}"
+
+
+def name_facet(name: str) -> str:
+    return f"name:{name}"
 
 
 def write_positions(places: list[int]) -> bytes:

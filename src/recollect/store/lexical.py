@@ -1,12 +1,13 @@
 """HOW do words find rows? One statement brings the postings of the rare words, and often that is all it takes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, String, bindparam, cast, func, select
+from sqlalchemy import Select, String, cast, func, select
 
 from recollect.store import index
+from recollect.store.port import Places
 from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Found, Statistics
 from recollect.store.several import one_of
 from recollect.store.tables import postings, terms
@@ -18,7 +19,6 @@ __all__ = [
     "Found",
     "Statistics",
     "positions",
-    "positions_in",
     "score_entries",
     "search",
     "statistics",
@@ -38,11 +38,19 @@ def statistics(view: View, wanted: Iterable[str], *, past: bool = False) -> Stat
     A term that no memory holds today still counts in the past.
     """
     asked = sorted(set(wanted))
-    counts: dict[str, int] = dict.fromkeys(asked, 0) if past else {}
-    for term, count in view.run(_COUNTS, wanted=asked).all():
-        counts[term] = counts.get(term, 0) + count
+    _count(view, asked)
+    counts = {term: view.counts[term] for term in asked if past or view.counts[term]}
     rarest = sorted(counts, key=lambda term: (counts[term], term))[:_MOST_TERMS]
     return Statistics.of(view.documents, view.words, {term: counts[term] for term in rarest})
+
+
+def _count(view: View, terms: Sequence[str]) -> None:
+    """In how many memories the terms stand; once for each term, since several layers want to know."""
+    unknown = [term for term in terms if term not in view.counts]
+    if unknown:
+        view.counts.update(dict.fromkeys(unknown, 0))
+        for term, count in view.run(_COUNTS, wanted=unknown).all():
+            view.counts[term] += count
 
 
 def search(view: View, known: Statistics, most: int) -> list[Found]:
@@ -84,16 +92,59 @@ def _lists(sight: Sight, among: bool) -> Select[Any]:
     return statement.where(one_of(postings.c.row, "rows")) if among else statement
 
 
+@cache
+def _lists_of_some(sight: Sight) -> Select[Any]:
+    return _lists(sight, True).where(one_of(postings.c.audience, "audiences"))
+
+
+def score_some(view: View, known: Statistics, somewhere: Mapping[str, Any]) -> list[Found]:
+    """The scores of some rows, given with their audiences; those without any of the terms have none."""
+    candidates = Candidates(known, len(somewhere["rows"]) * len(view.keys))
+    told = view.run(_lists_of_some(view.sight), wanted=sorted(known.counts), **somewhere).all()
+    candidates.add(list(told))
+    return list(candidates.best()) if len(candidates) else []
+
+
 def positions(
-    view: View, tenant: int, audiences: Iterable[str], rows: Iterable[int], wanted: Iterable[str]
-) -> dict[int, dict[str, tuple[int, ...]]]:
-    """Where the terms stand in each of a few rows."""
-    sets: dict[str, Iterable[Any]] = {"wanted": wanted, "audiences": audiences, "rows": rows}
-    asked: dict[str, Any] = {name: sorted(set(values)) for name, values in sets.items()}
-    found: dict[int, dict[str, tuple[int, ...]]] = {}
-    for row, term, packed in view.run(_POSITIONS, home=tenant, **asked).all():
-        found.setdefault(row, {})[term] = index.read_positions(packed)
+    view: View, somewhere: Mapping[str, Any], wanted: Iterable[str]
+) -> dict[tuple[int, int], Places]:
+    """Where the terms stand in each of a few rows, given with their audiences."""
+    found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]]]] = {}
+    told = view.run(_positions(view.sight), wanted=sorted(set(wanted)), **somewhere).all()
+    for tenant, row, term, length, packed in told:
+        found.setdefault((tenant, row), (length, {}))[1][term] = index.read_positions(packed)
+    return {key: Places(*each) for key, each in found.items()}
+
+
+def holders(view: View, wanted: Iterable[str], most: int) -> dict[str, list[tuple[int, int]]]:
+    """Which rows hold each of some terms, of those that several and no more than so many rows hold."""
+    asked = sorted(set(wanted))
+    _count(view, asked)
+    telling = [term for term in asked if 2 <= view.counts[term] <= most]
+    found: dict[str, list[tuple[int, int]]] = {}
+    if telling:
+        for tenant, row, term in view.run(_holders(view.sight), wanted=telling).all():
+            found.setdefault(term, []).append((tenant, row))
     return found
+
+
+@cache
+def _holders(sight: Sight) -> Select[Any]:
+    held = select(postings.c.tenant, postings.c.row, postings.c.term)
+    return held.where(visible(postings, sight), one_of(postings.c.term, "wanted")).order_by(
+        postings.c.tenant, postings.c.row, postings.c.term
+    )
+
+
+@cache
+def _positions(sight: Sight) -> Select[Any]:
+    wanted = (postings.c[name] for name in ("tenant", "row", "term", "length", "positions"))
+    return select(*wanted).where(
+        visible(postings, sight),
+        one_of(postings.c.term, "wanted"),
+        one_of(postings.c.audience, "audiences"),
+        one_of(postings.c.row, "rows"),
+    )
 
 
 def score_entries(entries: index.Entries, known: Statistics) -> int:
@@ -105,19 +156,6 @@ def score_entries(entries: index.Entries, known: Statistics) -> int:
     )
 
 
-def positions_in(entries: index.Entries, known: Statistics) -> dict[str, tuple[int, ...]]:
-    """Where the terms stand in entries that are not in the index."""
-    return {
-        term: index.read_positions(packed) for term, _, packed in entries.postings if term in known.weights
-    }
-
-
 _COUNTS: Final = select(terms.c.term, terms.c.documents).where(
     terms.c.tenant.in_(SEEN_TENANTS), one_of(terms.c.term, "wanted")
-)
-_POSITIONS: Final = select(postings.c.row, postings.c.term, postings.c.positions).where(
-    postings.c.tenant == bindparam("home"),
-    one_of(postings.c.term, "wanted"),
-    one_of(postings.c.audience, "audiences"),
-    one_of(postings.c.row, "rows"),
 )

@@ -1,37 +1,295 @@
-"""WHICH rows hold the words, for this caller and at this time? The best first, exact."""
+"""WHICH rows match, for this caller and at this time? By words, by nearness and by what they are about."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, bindparam, func, select
 
 from recollect.model import ids
-from recollect.model.limits import Kind, Status
+from recollect.model.embedding import Model, Passage
+from recollect.model.limits import Status
 from recollect.model.memory import Memory
 from recollect.model.when import When
 from recollect.store import lexical
-from recollect.store.index import entries_of
+from recollect.store.backend import Backend
+from recollect.store.index import entries_of, name_facet, reference_facet
 from recollect.store.moments import Asked, asked_of, listed
-from recollect.store.port import Match
+from recollect.store.port import About, Coverage, Found, Key, Match, Near, Places
 from recollect.store.rows import as_stored, read_words
 from recollect.store.several import one_of
-from recollect.store.tables import Instant, memories
-from recollect.store.view import View, key_of, source
-from recollect.store.visibility import Sight, visible
+from recollect.store.tables import Instant, facets, memories, moment_of, vectors
+from recollect.store.view import View, key_of, same_row, source
+from recollect.store.visibility import SEEN_TENANTS, Sight, audience_of, visible
 from recollect.text import Token
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-def match(
-    view: View, tokens: Sequence[Token], most: int, when: When, statuses: Sequence[Status]
-) -> list[Match]:
-    wanted = [token.term for token in tokens]
-    known = lexical.statistics(view, wanted, past=when.known_at is not None)
-    found = _present(view, known, most, when, statuses)
-    if when.known_at is not None:
-        found += _past(view, known, when, statuses)
-        found.sort(key=lambda match: (-match.score, match.key))
-    return found[:most]
+
+def holding(view: View, tokens: Sequence[Token], most: int, past: bool) -> list[Found]:
+    known = lexical.statistics(view, [token.term for token in tokens], past=past)
+    if not known.counts:
+        return []
+    found = lexical.search(view, known, most)
+    return [Found((each.tenant, each.row), each.score / lexical.SCALE) for each in found]
+
+
+def held_then(
+    view: View, tokens: Sequence[Token], when: When, statuses: Sequence[Status]
+) -> list[tuple[Match, float]]:
+    """Slower, since old words are not indexed."""
+    known = lexical.statistics(view, [token.term for token in tokens], past=True)
+    found = []
+    for memory in view.memories(_changed_since(view.sight, asked_of(when, statuses)), when, statuses):
+        if score := lexical.score_entries(entries_of(memory), known):
+            found.append((match_of(memory), score / lexical.SCALE))
+    return sorted(found, key=lambda each: (-each[1], each[0].key))
+
+
+@cache
+def _changed_since(sight: Sight, asked: Asked) -> Select[Any]:
+    record, statement = source(sight, asked)
+    return statement.where(
+        memories.c.recorded_at > bindparam("known_at", type_=Instant), listed(record, asked)
+    )
+
+
+def rarity(view: View, wanted: Iterable[str]) -> dict[str, float]:
+    known = lexical.statistics(view, wanted, past=True)
+    return {term: weight / lexical.SCALE for term, weight in known.weights.items()}
+
+
+def places(view: View, matches: Sequence[Match], wanted: Iterable[str]) -> dict[Key, Places]:
+    return lexical.positions(view, _somewhere(matches), wanted) if matches else {}
+
+
+def word_scores(view: View, matches: Sequence[Match], tokens: Sequence[Token]) -> list[Found]:
+    known = lexical.statistics(view, [token.term for token in tokens])
+    if not known.counts or not matches:
+        return []
+    wanted = {match.key for match in matches}
+    found = lexical.score_some(view, known, _somewhere(matches))
+    return [
+        Found((each.tenant, each.row), each.score / lexical.SCALE)
+        for each in found
+        if (each.tenant, each.row) in wanted
+    ]
+
+
+def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
+    """The audiences too: they come before the rows in the index, and without them it is read from end to end."""
+    return {
+        "rows": sorted({match.key[1] for match in matches}),
+        "audiences": sorted({match.audience for match in matches}),
+    }
+
+
+def near(view: View, backend: Backend, vector: "NDArray[Any]", model: Model, most: int) -> list[Near]:
+    """In each tenant that the caller sees: its own, and the global one."""
+    found = [
+        each for covered in _of_model(view, model) for each in backend.nearest(view, covered, vector, most)
+    ]
+    return sorted(found, key=lambda each: (-each.score, each.key))[:most]
+
+
+def nearness(
+    view: View, backend: Backend, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]
+) -> list[Near]:
+    found: list[Near] = []
+    for covered in _of_model(view, model):
+        rows = [row for tenant, row in keys if tenant == covered.tenant]
+        found += backend.nearness(view, covered, vector, rows) if rows else []
+    return found
+
+
+def mean_nearness(view: View, vector: "NDArray[Any]", model: Model) -> float:
+    import numpy as np
+
+    covered = _of_model(view, model)
+    total = sum(float(np.frombuffer(each.total, np.float64) @ vector) for each in covered)
+    return total / max(sum(each.passages for each in covered), 1)
+
+
+def _of_model(view: View, model: Model) -> list[Coverage]:
+    return [each for each in view.coverage if each.model == model and each.memories]
+
+
+def has_vectors(view: View, text_hash: str, model: Model) -> bool:
+    """Only what the caller sees counts: else a save would tell whether someone has written this very text."""
+    return _twin(view, text_hash, model) is not None
+
+
+def passages_of(view: View, text_hash: str, model: Model) -> list[Passage]:
+    """The vectors of a memory that the caller sees and that says the very same."""
+    twin = _twin(view, text_hash, model)
+    if twin is None:
+        return []
+    import numpy as np
+
+    found = view.run(_PASSAGES, **twin).all()
+    return [
+        Passage(vector, None if packed is None else np.frombuffer(packed, np.int8))
+        for vector, packed in found
+    ]
+
+
+def _twin(view: View, text_hash: str, model: Model) -> dict[str, Any] | None:
+    for covered in _of_model(view, model):
+        here: dict[str, Any] = {"home": covered.tenant, "model": covered.key}
+        row = view.run(_same_text(view.sight), **here, text_hash=text_hash).scalar_one_or_none()
+        if row is not None:
+            return here | {"twin": row}
+    return None
+
+
+@cache
+def _same_text(sight: Sight) -> Select[Any]:
+    return (
+        select(vectors.c.row)
+        .where(
+            vectors.c.tenant == bindparam("home"),
+            vectors.c.text_hash == bindparam("text_hash"),
+            vectors.c.passage == 0,
+            vectors.c.model == bindparam("model"),
+            visible(vectors, sight),
+        )
+        .limit(1)
+    )
+
+
+_PASSAGES: Final = (
+    select(vectors.c.vector, vectors.c.tokens)
+    .where(
+        vectors.c.tenant == bindparam("home"),
+        vectors.c.model == bindparam("model"),
+        vectors.c.row == bindparam("twin"),
+    )
+    .order_by(vectors.c.passage)
+)
+
+
+def tokens_of(view: View, passages: Sequence[Near], model: Model) -> dict[Key, bytes]:
+    wanted = {each.key: each.passage for each in passages}
+    kept: dict[Key, bytes] = {}
+    for covered in _of_model(view, model):
+        rows = [row for tenant, row in wanted if tenant == covered.tenant]
+        numbers = {wanted[covered.tenant, row] for row in rows}
+        asked: dict[str, Any] = {
+            "home": covered.tenant,
+            "model": covered.key,
+            "rows": rows,
+            "numbers": sorted(numbers),
+        }
+        for row, passage, packed in view.run(_tokens(view.sight), **asked).all():
+            if wanted[covered.tenant, row] == passage and packed is not None:
+                kept[covered.tenant, row] = packed
+    return kept
+
+
+@cache
+def _tokens(sight: Sight) -> Select[Any]:
+    return select(vectors.c.row, vectors.c.passage, vectors.c.tokens).where(
+        vectors.c.tenant == bindparam("home"),
+        vectors.c.model == bindparam("model"),
+        one_of(vectors.c.row, "rows"),
+        one_of(vectors.c.passage, "numbers"),
+        visible(vectors, sight),
+    )
+
+
+def about(view: View, references: Iterable[str], names: Iterable[str], most: int) -> About:
+    asked = {reference_facet(each): each for each in references} | {name_facet(each): each for each in names}
+    counts: dict[str, int] = dict(view.run(_COUNTS, facets=list(asked)).all()) if asked else {}
+    rare = sorted(facet for facet, count in counts.items() if count <= most)
+    rows = list(view.run(_holders(view.sight), facets=rare, most=len(rare) * most).all()) if rare else []
+    for facet in sorted(counts.keys() - rare):
+        rows += view.run(_holders(view.sight), facets=[facet], most=most).all()
+    holders: dict[Key, tuple[str, ...]] = {}
+    lengths: dict[Key, int] = {}
+    for facet, tenant, row, entities in rows:
+        holders[tenant, row] = (*holders.get((tenant, row), ()), asked[facet])
+        lengths[tenant, row] = len(read_words(entities))
+    return About(holders, lengths, {asked[facet]: count for facet, count in counts.items()}, view.documents)
+
+
+_COUNTS: Final = (
+    select(facets.c.facet, func.count())
+    .where(facets.c.tenant.in_(SEEN_TENANTS), one_of(facets.c.facet, "facets"))
+    .group_by(facets.c.facet)
+)
+
+
+@cache
+def _holders(sight: Sight) -> Select[Any]:
+    return (
+        select(facets.c.facet, memories.c.tenant, memories.c.row, as_stored(memories.c.entities))
+        .join_from(facets, memories, same_row(facets, memories))
+        .where(facets.c.tenant.in_(SEEN_TENANTS), one_of(facets.c.facet, "facets"), visible(memories, sight))
+        .order_by(facets.c.row.desc(), facets.c.facet)
+        .limit(bindparam("most"))
+    )
+
+
+#: What is read of a candidate: enough to rank it, at a fraction of the cost of the whole memory.
+_STANDING: Final = (
+    "tenant row id kind tags scope conversation valid_from verified_at entities audience".split()
+)
+
+
+def standing(view: View, keys: Iterable[Key], when: When, statuses: Sequence[Status]) -> dict[Key, Match]:
+    # The row of today is read even for a question about what was known: it is the one that has not changed.
+    statement = _among(view.sight, asked_of(When(as_of=when.as_of), statuses), when.known_at is not None)
+    wanted = set(keys)
+    if not wanted:
+        return {}
+    # Two tenants may have rows of the same number, so both parts of the key are looked at.
+    rows = view.run(statement, when, statuses, rows=sorted({row for _, row in wanted})).all()
+    return {match.key: match for match in map(partial(_match, view.names), rows) if match.key in wanted}
+
+
+@cache
+def _among(sight: Sight, asked: Asked, unchanged: bool) -> Select[Any]:
+    columns = [as_stored(memories.c[name]) for name in _STANDING]
+    statement = select(*columns, memories.c.query.is_not(None)).where(
+        visible(memories, sight), one_of(memories.c.row, "rows"), listed(memories, asked)
+    )
+    if unchanged:
+        statement = statement.where(memories.c.recorded_at <= bindparam("known_at", type_=Instant))
+    return statement
+
+
+def _match(names: Mapping[int, str], values: Sequence[Any]) -> Match:
+    tenant, row, id, kind, tags, scope, conversation, since, checked, entities, audience, has_query = values
+    return Match(
+        (tenant, row),
+        ids.spell(names[tenant], id),
+        kind,
+        read_words(tags),
+        scope,
+        conversation,
+        moment_of(since),
+        None if checked is None else moment_of(checked),
+        bool(has_query),
+        read_words(entities),
+        audience,
+    )
+
+
+def match_of(memory: Memory) -> Match:
+    return Match(
+        key=key_of(memory),
+        id=memory.id,
+        kind=memory.kind,
+        tags=memory.tags,
+        scope=memory.scope,
+        conversation=memory.conversation,
+        valid_from=memory.valid_from,
+        verified_at=memory.verified_at,
+        has_query=memory.query is not None,
+        entities=memory.entities,
+        audience=audience_of(memory),
+    )
 
 
 def read(view: View, matches: Sequence[Match], when: When) -> list[Memory]:
@@ -48,100 +306,3 @@ def _whole(sight: Sight, asked: Asked) -> Select[Any]:
     """Some rows by number. Two tenants may have the same numbers, so the reader looks at both parts of the key."""
     _, statement = source(sight, asked)
     return statement.where(one_of(memories.c.row, "rows"))
-
-
-class _Standing(NamedTuple):
-    """What is read of a candidate: enough to rank it, at a fraction of the cost of the whole memory."""
-
-    tenant: int
-    row: int
-    id: str
-    kind: Kind
-    tags: str
-    conversation: str | None
-    audience: str
-
-
-def _present(
-    view: View, known: lexical.Statistics, most: int, when: When, statuses: Sequence[Status]
-) -> list[Match]:
-    """Through the index; as known at T, only what has not changed since."""
-    # The row of today is read even for a question about what was known: it is the one that has not changed.
-    today = When(as_of=when.as_of)
-    statement = _among(view.sight, asked_of(today, statuses), when.known_at is not None)
-    kept: list[tuple[_Standing, int]] = []
-    size = most + most // 4 + 1
-    while known.counts:
-        best = lexical.search(view, known, size)
-        rows = view.run(statement, when, statuses, rows=sorted({found.row for found in best})).all()
-        standing = {(row[0], row[1]): _Standing(*row) for row in rows}
-        found = ((standing.get((each.tenant, each.row)), each.score) for each in best)
-        kept = [(row, score) for row, score in found if row is not None]
-        if len(kept) >= most or len(best) < size:
-            break
-        # Too many of the best are retired, or not of the time asked for: look further down.
-        size *= 4
-    return _with_positions(view, kept[:most], known)
-
-
-@cache
-def _among(sight: Sight, asked: Asked, unchanged: bool) -> Select[Any]:
-    columns = [memories.c[name] for name in _Standing._fields]
-    statement = select(*map(as_stored, columns)).where(
-        visible(memories, sight),
-        one_of(memories.c.row, "rows"),
-        listed(memories, asked),
-    )
-    if unchanged:
-        statement = statement.where(memories.c.recorded_at <= bindparam("known_at", type_=Instant))
-    return statement
-
-
-def _with_positions(view: View, kept: list[tuple[_Standing, int]], known: lexical.Statistics) -> list[Match]:
-    places: dict[tuple[int, int], Mapping[str, tuple[int, ...]]] = {}
-    for tenant in view.keys:
-        mine = [row for row, _ in kept if row.tenant == tenant]
-        if mine:
-            audiences, rows = ({row.audience for row in mine}, [row.row for row in mine])
-            found = lexical.positions(view, tenant, audiences, rows, known.weights)
-            places |= {(tenant, row): where for row, where in found.items()}
-    return [
-        Match(
-            key=(row.tenant, row.row),
-            id=ids.spell(view.names[row.tenant], row.id),
-            kind=row.kind,
-            tags=read_words(row.tags),
-            conversation=row.conversation,
-            score=score / lexical.SCALE,
-            positions=places.get((row.tenant, row.row), {}),
-        )
-        for row, score in kept
-    ]
-
-
-def _past(view: View, known: lexical.Statistics, when: When, statuses: Sequence[Status]) -> list[Match]:
-    """What has changed since T, by the words it held then; slower, since old words are not indexed."""
-    found = []
-    for memory in view.memories(_changed_since(view.sight, asked_of(when, statuses)), when, statuses):
-        entries = entries_of(memory)
-        if score := lexical.score_entries(entries, known):
-            found.append(
-                Match(
-                    key=key_of(memory),
-                    id=memory.id,
-                    kind=memory.kind,
-                    tags=memory.tags,
-                    conversation=memory.conversation,
-                    score=score / lexical.SCALE,
-                    positions=lexical.positions_in(entries, known),
-                )
-            )
-    return found
-
-
-@cache
-def _changed_since(sight: Sight, asked: Asked) -> Select[Any]:
-    record, statement = source(sight, asked)
-    return statement.where(
-        memories.c.recorded_at > bindparam("known_at", type_=Instant), listed(record, asked)
-    )

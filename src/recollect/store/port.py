@@ -6,32 +6,95 @@ Both belong to one caller: there is no way to read or write without saying for w
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from recollect.model.answers import Compared, Edge, Problem
 from recollect.model.caller import Caller
-from recollect.model.limits import Kind, RelationName, Status
+from recollect.model.embedding import Model, Passage
+from recollect.model.limits import Kind, RelationName, Scope, Status
 from recollect.model.memory import Change, Memory, Relation, Version
 from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import NOW, When
 from recollect.text import Token
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
-class Match(NamedTuple):
-    """A memory that holds words of a question: what its rank may depend on, but not yet its text.
 
-    `key` is where the store keeps it; of two with equal scores, the one with the lower key was saved first.
+#: Where the store keeps a memory: its tenant and its row. Of two, the lower one was saved first.
+Key = tuple[int, int]
+
+
+class Found(NamedTuple):
+    """A memory that one channel has found, and how well it matches there."""
+
+    key: Key
+    score: float
+
+
+class Places(NamedTuple):
+    """How many words a memory has, and where some terms stand in it."""
+
+    length: int
+    positions: Mapping[str, tuple[int, ...]]
+
+
+class Near(NamedTuple):
+    """A memory whose vector is near: which of its passages is the nearest, and how near that is."""
+
+    tenant: int
+    row: int
+    passage: int
+    score: float
+
+    @property
+    def key(self) -> Key:
+        return self.tenant, self.row
+
+
+class About(NamedTuple):
+    """Which memories are about which of some things, and about how many in all; how many are about each; and how
+    many memories there are."""
+
+    holders: Mapping[Key, tuple[str, ...]]
+    lengths: Mapping[Key, int]
+    counts: Mapping[str, int]
+    memories: int
+
+
+class Coverage(NamedTuple):
+    """How far a model has come in a tenant: `stamp` grows with every change, `dropped` whenever some vectors went.
+
+    `total` is the sum of the vectors of all passages, as float64.
     """
 
-    key: tuple[int, int]
+    tenant: int
+    key: int
+    model: Model
+    memories: int
+    passages: int
+    total: bytes
+    stamp: int
+    dropped: int
+
+
+class Match(NamedTuple):
+    """A memory that stands at the time of a question: what its rank may depend on, but not yet its text."""
+
+    key: Key
     id: str
     kind: Kind
     tags: tuple[str, ...]
+    scope: Scope
     conversation: str | None
-    score: float
-    positions: Mapping[str, tuple[int, ...]]
+    valid_from: datetime
+    verified_at: datetime | None
+    has_query: bool
+    entities: tuple[str, ...]
+    #: For whose eyes it is, in the words of the store.
+    audience: str
 
 
 class Erased(NamedTuple):
@@ -45,16 +108,75 @@ class Erased(NamedTuple):
 class Reading(Protocol):
     """One consistent state of the store, as far as one caller may see it."""
 
+    @property
+    def size(self) -> int:
+        """How many memories there are in the caller's tenants, whoever sees them."""
+
+    @property
+    def sees_global(self) -> bool:
+        """Whether there are global memories beside the tenant's own."""
+
+    @property
+    def average_length(self) -> float:
+        """How many words they have on average."""
+
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
 
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         """A page of memories, last updated first, and the mark of the next page."""
 
-    def match(
-        self, terms: Sequence[Token], *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
-    ) -> list[Match]:
-        """The memories that hold any of the terms, best first, exact."""
+    def holding(self, terms: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
+        """The memories that hold any of the terms, best first, exact; whether they stand is not yet looked at."""
+
+    def held_then(
+        self, terms: Sequence[Token], when: When, statuses: Sequence[Status] = ()
+    ) -> list[tuple[Match, float]]:
+        """Memories that have changed since, by the words they held when they were known so."""
+
+    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
+        """What each term weighs: much if few memories hold it."""
+
+    def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
+        """Which memories hold each of some terms, as far as several and no more than so many of the tenant's do."""
+
+    def places(self, matches: Sequence[Match], terms: Sequence[str]) -> dict[Key, Places]:
+        """Where the terms stand in some memories of today."""
+
+    def word_scores(self, matches: Sequence[Match], terms: Sequence[Token]) -> list[Found]:
+        """How well some memories hold the terms, of those that hold any."""
+
+    def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
+        """The memories nearest to a vector, nearest first, exact; whether they stand is not yet looked at."""
+
+    def nearness(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
+        """How near some memories are, of those that have vectors."""
+
+    def mean_nearness(self, vector: "NDArray[Any]", model: Model) -> float:
+        """How near all passages of the tenants are on average: what is no nearer has nothing to do with it."""
+
+    def tokens(self, near: Sequence[Near], model: Model) -> dict[Key, bytes]:
+        """The token vectors of some passages, as they were kept."""
+
+    def coverage(self) -> list[Coverage]:
+        """How far each model has come in the caller's tenants."""
+
+    def has_vectors(self, text_hash: str, model: Model) -> bool:
+        """Whether some memory that the caller sees has the vectors of this very text."""
+
+    def about(self, references: Sequence[str], names: Sequence[str] = (), *, most: int) -> About:
+        """Which memories are about any of these, or of what is called so; of what very many are about, the newest."""
+
+    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
+        """The relations of some memories, each from its own end to another that is seen; it may not stand."""
+
+    def standing(
+        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
+    ) -> dict[Key, Match]:
+        """Those of some memories that the caller sees and that count at the time of the question.
+
+        As known at a time, only those that have not changed since.
+        """
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
@@ -100,6 +222,12 @@ class Writing(Reading, Protocol):
     ) -> Relation | None:
         """The edge that was taken back, if there was one."""
 
+    def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
+        """Give a memory of this transaction its vectors; if there are none, a job to make them, and False.
+
+        Without passages those of the same text are taken, from a memory that the caller sees.
+        """
+
 
 class Dossier(NamedTuple):
     """A memory with everything known of its past, for moving it between stores."""
@@ -113,6 +241,20 @@ class Counters(NamedTuple):
 
     last_id: str
     last_relation: int
+
+
+#: The job of making the vectors of a memory, or of all that have none.
+EMBED: Final = "embed"
+
+
+class Job(NamedTuple):
+    """Work that one worker has claimed for a while. `subject` is the row of a memory, or 0 for the whole tenant."""
+
+    tenant: str
+    name: str
+    subject: int
+    attempts: int
+    worker: str
 
 
 class Archive(Protocol):
@@ -130,6 +272,18 @@ class Archive(Protocol):
     def edges(self, tenant: str) -> Iterator[Relation]:
         """Every relation, those taken back included."""
 
+    def rows(self, tenant: str, wanted: Sequence[int]) -> list[Memory]:
+        """The memories in some rows, as they stand."""
+
+    def unembedded(self, tenant: str, model: Model, most: int, after: int = 0) -> list[Memory]:
+        """Memories that have no vectors of this model, in the order of their rows."""
+
+    def coverage(self, tenant: str) -> list[Coverage]:
+        """How far each model has come."""
+
+    def jobs(self, tenant: str) -> tuple[int, int]:
+        """How many jobs wait, and how many have failed for good."""
+
 
 class Restoring(Archive, Protocol):
     """One transaction in one tenant that takes in what was exported, or derives its index anew."""
@@ -142,6 +296,27 @@ class Restoring(Archive, Protocol):
 
     def reindex(self) -> tuple[int, int]:
         """Derive the index anew; gives how many memories and postings."""
+
+    def keep_vectors(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+        """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
+
+    def drop_vectors(self) -> None:
+        """Give up every vector of the tenant, to be made anew."""
+
+    def ask_for(self, job: str, due: datetime) -> None:
+        """A job for the tenant as a whole."""
+
+    def withdraw(self, job: str) -> None:
+        """Take back a job for the tenant as a whole: there is nothing left to do."""
+
+    def finish(self, done: Sequence[Job]) -> None:
+        """Take away jobs that are done, unless they were asked for anew meanwhile."""
+
+    def postpone(self, job: Job, due: datetime, error: str | None) -> None:
+        """Try a job again later; without an error it has got on and counts as fresh."""
+
+    def retry_failed(self, now: datetime) -> None:
+        """Let jobs that were given up be tried again."""
 
 
 class Store(Protocol):
@@ -159,6 +334,9 @@ class Store(Protocol):
 
     def restoring(self, tenant: str) -> AbstractContextManager[Restoring]: ...
 
+    def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
+        """Take due jobs of one tenant and one name; no one else takes them before the lease is over."""
+
     def problems(self, tenant: str) -> Iterator[Problem]:
         """What does not agree in a tenant: windows, versions, index, edges, counters."""
 
@@ -170,6 +348,9 @@ class Store(Protocol):
 
     def settle(self) -> None:
         """Much was written: let the database take note of it."""
+
+    def settle_vectors(self) -> None:
+        """Many vectors were made: let the database prepare for searching them."""
 
     def note_reindexed(self) -> None:
         """Every tenant was reindexed: the index is of this version now."""

@@ -4,33 +4,51 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, select, tuple_
 
 from recollect.errors import Fault, Invalid
 from recollect.model.answers import Compared, Difference, Edge
 from recollect.model.caller import Caller
+from recollect.model.embedding import Model
 from recollect.model.limits import Status
 from recollect.model.memory import Memory, Relation, Version, changed_fields
 from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import NOW, When
-from recollect.store import matching, walking
+from recollect.store import lexical, matching, walking
+from recollect.store.backend import Backend
 from recollect.store.index import reference_facet, tag_facet
 from recollect.store.moments import Asked, asked_of, listed, true_then
-from recollect.store.port import Match
+from recollect.store.port import About, Coverage, Found, Key, Match, Near, Places
 from recollect.store.rows import PAST, VERSION_COLUMNS, read_relation, read_version
 from recollect.store.tables import facets, memories, relations, versions
 from recollect.store.view import NAMED, View, key_of, same_row, source
 from recollect.store.visibility import Sight, visible
 from recollect.text import Token
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 
 class SqlReading:
     """One consistent state of the store, as far as one caller may see it."""
 
-    def __init__(self, connection: Connection, caller: Caller, now: datetime) -> None:
+    def __init__(self, connection: Connection, backend: Backend, caller: Caller, now: datetime) -> None:
+        self._backend = backend
         self._view = View(connection, caller, now)
+
+    @property
+    def size(self) -> int:
+        return int(self._view.documents)
+
+    @property
+    def sees_global(self) -> bool:
+        return self._view.sees_global
+
+    @property
+    def average_length(self) -> float:
+        return float(self._view.words / max(self._view.documents, 1))
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         statement = _named(self._view.sight, asked_of(when))
@@ -56,10 +74,54 @@ class SqlReading:
         page = found[: ask.limit]
         return page, _mark(page[-1]) if len(found) > ask.limit else None
 
-    def match(
-        self, terms: Sequence[Token], *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
-    ) -> list[Match]:
-        return matching.match(self._view, terms, most, when, statuses)
+    def holding(self, terms: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
+        return matching.holding(self._view, terms, most, past)
+
+    def held_then(
+        self, terms: Sequence[Token], when: When, statuses: Sequence[Status] = ()
+    ) -> list[tuple[Match, float]]:
+        return matching.held_then(self._view, terms, when, statuses)
+
+    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
+        return matching.rarity(self._view, terms)
+
+    def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
+        return lexical.holders(self._view, terms, most)
+
+    def places(self, matches: Sequence[Match], terms: Sequence[str]) -> dict[Key, Places]:
+        return matching.places(self._view, matches, terms)
+
+    def word_scores(self, matches: Sequence[Match], terms: Sequence[Token]) -> list[Found]:
+        return matching.word_scores(self._view, matches, terms)
+
+    def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
+        return matching.near(self._view, self._backend, vector, model, most)
+
+    def nearness(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
+        return matching.nearness(self._view, self._backend, vector, model, keys)
+
+    def mean_nearness(self, vector: "NDArray[Any]", model: Model) -> float:
+        return matching.mean_nearness(self._view, vector, model)
+
+    def tokens(self, near: Sequence[Near], model: Model) -> dict[Key, bytes]:
+        return matching.tokens_of(self._view, near, model)
+
+    def coverage(self) -> list[Coverage]:
+        return self._view.coverage
+
+    def has_vectors(self, text_hash: str, model: Model) -> bool:
+        return matching.has_vectors(self._view, text_hash, model)
+
+    def about(self, references: Sequence[str], names: Sequence[str] = (), *, most: int) -> About:
+        return matching.about(self._view, references, names, most)
+
+    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
+        return walking.joined(self._view, keys, when) if self._view.has_relations else []
+
+    def standing(
+        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
+    ) -> dict[Key, Match]:
+        return matching.standing(self._view, keys, when, statuses)
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         return matching.read(self._view, matches, when)

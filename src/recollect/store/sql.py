@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
@@ -11,10 +11,12 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from recollect.errors import StoreUnavailable
 from recollect.model.answers import Problem
 from recollect.model.caller import Caller
+from recollect.store import queue
 from recollect.store.archive import SqlArchive, SqlRestoring, note_index
 from recollect.store.backend import Backend
 from recollect.store.examination import Examination, whole_store_problems
 from recollect.store.migrations import migrate
+from recollect.store.port import Job
 from recollect.store.prepared import Statements
 from recollect.store.reading import SqlReading
 from recollect.store.writing import SqlWriting
@@ -38,12 +40,14 @@ class SqlStore:
     @contextmanager
     def reading(self, caller: Caller, now: datetime) -> Iterator[SqlReading]:
         with self._explained(), self._backend.reading() as connection:
-            yield SqlReading(connection, caller, now)
+            yield SqlReading(connection, self._backend, caller, now)
 
     @contextmanager
     def writing(self, caller: Caller, now: datetime, tenant: str | None = None) -> Iterator[SqlWriting]:
         with self._explained(), self._backend.writing() as connection:
-            writing = SqlWriting(connection, self._statements, caller, now, tenant or caller.tenant)
+            writing = SqlWriting(
+                connection, self._statements, self._backend, caller, now, tenant or caller.tenant
+            )
             yield writing
             writing.finish()
         if writing.erased:
@@ -57,7 +61,17 @@ class SqlStore:
     @contextmanager
     def restoring(self, tenant: str) -> Iterator[SqlRestoring]:
         with self._explained(), self._backend.writing() as connection:
-            yield SqlRestoring(connection, self._statements, tenant)
+            restoring = SqlRestoring(connection, self._statements, self._backend, tenant)
+            yield restoring
+            restoring.finish_embedding()
+
+    def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
+        with self._explained(), self._backend.reading() as connection:
+            # A look without a lock: an idle worker must not make writers wait.
+            if not queue.is_due(connection, now):
+                return []
+        with self._explained(), self._backend.writing() as connection:
+            return queue.claim(connection, worker, now, lease, most)
 
     def problems(self, tenant: str) -> Iterator[Problem]:
         with self._explained(), self._backend.reading() as connection:
@@ -82,6 +96,10 @@ class SqlStore:
     def settle(self) -> None:
         with self._explained():
             self._backend.after_loading()
+
+    def settle_vectors(self) -> None:
+        with self._explained():
+            self._backend.after_embedding()
 
     def note_reindexed(self) -> None:
         with self._explained(), self._backend.writing() as connection:

@@ -20,6 +20,7 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeEngine
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -66,6 +67,32 @@ class Words(Json):
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> tuple[str, ...]:
         return tuple(json.loads(value or "[]"))
+
+
+class Vector(TypeDecorator[Any]):
+    """An embedding: pgvector's own type, or its float32 bytes."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(LargeBinary())
+        from pgvector.sqlalchemy import VECTOR
+
+        # Models have different dimensions, so the column has none.
+        return dialect.type_descriptor(VECTOR())
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        return value if dialect.name == "postgresql" else value.tobytes()
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        import numpy as np
+
+        if isinstance(value, bytes):
+            # Damage may have cut it short; whoever compares dimensions sees that.
+            return np.frombuffer(value[: len(value) // 4 * 4], np.float32)
+        return np.asarray(value, np.float32)
 
 
 metadata: Final = MetaData()
@@ -224,4 +251,70 @@ postings = Table(
         "tenant", "term", "audience", "row", name="postings_key", postgresql_include=["weight", "length"]
     ),
     sqlite_with_rowid=False,
+)
+
+#: Which models made the vectors that are kept here.
+models = Table(
+    "models",
+    metadata,
+    Column("key", Integer, primary_key=True, autoincrement=True),
+    Column("name", Text, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("file_hash", Text, nullable=False),
+    UniqueConstraint("name", "dimensions", "file_hash", name="models_same"),
+)
+
+#: How many memories of a tenant a model has vectors of. `stamp` grows with every change, `dropped` where some went.
+embedded = Table(
+    "embedded",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("model", Integer, nullable=False),
+    Column("memories", BigInteger, nullable=False),
+    Column("passages", BigInteger, nullable=False),
+    # The sum of all its vectors, in float64: what is common to them tells none apart.
+    Column("total", LargeBinary, nullable=False),
+    Column("stamp", BigInteger, nullable=False),
+    Column("dropped", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "model", name="embedded_key"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("model", Integer, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("passage", Integer, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("stamp", BigInteger, nullable=False),
+    Column("vector", Vector, nullable=False),
+    # Last, so that a scan of the vectors passes by.
+    Column("tokens", LargeBinary),
+    PrimaryKeyConstraint("tenant", "model", "row", "passage", name="vectors_key"),
+    Index("vectors_audience", "tenant", "model", "audience"),
+    Index("vectors_changed", "tenant", "model", "stamp"),
+    Index(
+        "vectors_text",
+        "tenant",
+        "text_hash",
+        sqlite_where=text("passage = 0"),
+        postgresql_where=text("passage = 0"),
+    ),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    # The row of a memory, or 0 for the tenant as a whole.
+    Column("subject", BigInteger, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("claimed_by", Text),
+    Column("error", Text),
+    PrimaryKeyConstraint("tenant", "name", "subject", name="jobs_key"),
+    Index("jobs_due", "due_at"),
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Select, and_, bindparam, select
@@ -11,7 +12,9 @@ from recollect.model.caller import Caller
 from recollect.model.limits import GLOBAL_TENANT, Status
 from recollect.model.memory import Memory
 from recollect.model.when import NOW, When
+from recollect.store.embeddings import coverage
 from recollect.store.moments import Asked, known_then, time_parameters
+from recollect.store.port import Coverage
 from recollect.store.rows import PAST, PRESENT, read_memory
 from recollect.store.tables import memories, tenants, versions
 from recollect.store.visibility import Sight, sight_of, sight_parameters, visible
@@ -30,9 +33,13 @@ class View:
         self.names: dict[int, str] = {row.key: row.name for row in rows}
         #: How many memories there are in these tenants, and how many words they have together.
         self.documents, self.words = (
-            sum(column) for column in zip((0, 0), *(row[2:] for row in rows), strict=True)
+            sum(column) for column in zip((0, 0), *(row[2:4] for row in rows), strict=True)
         )
+        self.sees_global = any(row.name == GLOBAL_TENANT and row.documents for row in rows)
+        self.has_relations = any(row.last_relation for row in rows)
         self.keys = sorted(self.names)
+        #: In how many memories a term stands, as far as it was asked for.
+        self.counts: dict[str, int] = {}
         self._sight_parameters = sight_parameters(caller, self.keys)
 
     def run(
@@ -45,6 +52,11 @@ class View:
         self, statement: Select[Any], when: When = NOW, statuses: Sequence[Status] = (), **more: Any
     ) -> list[Memory]:
         return [read_memory(row, self.names) for row in self.run(statement, when, statuses, **more).all()]
+
+    @cached_property
+    def coverage(self) -> list[Coverage]:
+        """How far each model has come in these tenants."""
+        return coverage(self.connection, self.keys)
 
     def address(self, id: str) -> dict[str, Any]:
         """What fills `NAMED` for an id as people write it; a tenant that does not exist has no key."""
@@ -75,6 +87,6 @@ def key_of(memory: Memory) -> tuple[int, int]:
 
 
 NAMED: Final = and_(memories.c.tenant == bindparam("home"), memories.c.id == bindparam("plain"))
-_TENANTS: Final = select(tenants.c.key, tenants.c.name, tenants.c.documents, tenants.c.words).where(
-    tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT])
-)
+_TENANTS: Final = select(
+    tenants.c.key, tenants.c.name, tenants.c.documents, tenants.c.words, tenants.c.last_relation
+).where(tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT]))

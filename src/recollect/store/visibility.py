@@ -48,6 +48,13 @@ def audiences_of(caller: Caller) -> list[str]:
     return own
 
 
+def sees(caller: Caller, audience: str) -> bool:
+    """The predicate of reading for what is searched in memory; rows found so are looked up with the one in SQL."""
+    if caller.is_admin or audience in audiences_of(caller):
+        return True
+    return EVERY_SYSTEM in caller.systems and audience.startswith(_SYSTEM)
+
+
 def may_add(caller: Caller, memory: Memory) -> bool:
     """Whether a new memory is its maker's own and for its maker's eyes."""
     if caller.is_admin:

@@ -1,6 +1,6 @@
 """WHAT is next to a memory? Relations walked breadth first: two statements a step, whatever the size of the graph."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -11,11 +11,12 @@ from recollect.model.memory import Memory
 from recollect.model.requests import Neighbours
 from recollect.model.when import When
 from recollect.store.moments import Asked, asked_of, existed_then, true_then
+from recollect.store.port import Key
 from recollect.store.rows import read_relation
 from recollect.store.several import one_of
 from recollect.store.tables import memories, relations
 from recollect.store.view import View, key_of, source
-from recollect.store.visibility import Sight
+from recollect.store.visibility import Sight, visible
 
 _ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
 
@@ -34,6 +35,30 @@ def walk(view: View, center: Memory, ask: Neighbours) -> list[Edge]:
         if not frontier or len(found) > ask.limit:
             break
     return found[: ask.limit + 1]
+
+
+def joined(view: View, keys: Iterable[Key], when: When) -> list[tuple[Key, str, Key]]:
+    """The edges that touch some rows, from the row that was asked for, as far as both ends are visible."""
+    found: list[tuple[Key, str, Key]] = []
+    wanted = set(keys)
+    for tenant in sorted({tenant for tenant, _ in wanted}):
+        frontier = sorted(row for home, row in wanted if home == tenant)
+        statement = _edges("both", (), asked_of(when))
+        edges = view.run(statement, when, home=tenant, frontier=frontier).all()
+        ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
+        seen = set(view.run(_seen(view.sight), home=tenant, rows=ends).scalars()) if ends else set()
+        for edge in edges:
+            for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+                if (tenant, near) in wanted and {near, far} <= seen:
+                    found.append(((tenant, near), edge.relation, (tenant, far)))
+    return found
+
+
+@cache
+def _seen(sight: Sight) -> Select[Any]:
+    return select(memories.c.row).where(
+        memories.c.tenant == bindparam("home"), one_of(memories.c.row, "rows"), visible(memories, sight)
+    )
 
 
 def _step(view: View, tenant: int, frontier: set[int], ask: Neighbours, hop: int) -> Iterator[Edge]:

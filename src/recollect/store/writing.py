@@ -1,6 +1,7 @@
 """WHAT can be changed? One transaction in one tenant: rows, versions, index and counters together."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -24,12 +25,15 @@ from sqlalchemy import (
 from recollect.errors import Conflict, Forbidden, NotFound
 from recollect.model import ids
 from recollect.model.caller import Caller
+from recollect.model.embedding import Model, Passage, embedded_text, text_hash
 from recollect.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
 from recollect.model.memory import Change, Memory, Place, Relation
-from recollect.store import duplicates
+from recollect.store import duplicates, matching, queue
+from recollect.store.backend import Backend
+from recollect.store.embeddings import Embeddings
 from recollect.store.index import reference_facet
 from recollect.store.index_changes import IndexChanges
-from recollect.store.port import Erased
+from recollect.store.port import EMBED, Erased
 from recollect.store.prepared import Prepared, Statements
 from recollect.store.reading import SqlReading
 from recollect.store.rows import (
@@ -51,7 +55,13 @@ class SqlWriting(SqlReading):
     """One transaction in one tenant. `finish` writes what was gathered; the back end commits."""
 
     def __init__(
-        self, connection: Connection, statements: Statements, caller: Caller, now: datetime, tenant: str
+        self,
+        connection: Connection,
+        statements: Statements,
+        backend: Backend,
+        caller: Caller,
+        now: datetime,
+        tenant: str,
     ) -> None:
         if tenant not in (caller.tenant, GLOBAL_TENANT):
             raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
@@ -59,16 +69,20 @@ class SqlWriting(SqlReading):
         self._tenant = LockedTenant.take(connection, statements, tenant)
         self._home = tenant
         self._pending = IndexChanges()
+        self._embeddings = Embeddings(connection, backend, self._tenant.key)
         self._changed = False
         # The rows that this transaction found to be the caller's to change.
         self._own: set[tuple[int, int]] = set()
+        # Those that it added itself.
+        self._new: set[tuple[int, int]] = set()
         self.erased = False
-        super().__init__(connection, caller, now)
+        super().__init__(connection, backend, caller, now)
 
     def finish(self) -> None:
         if not self._changed:
             return
         self._write_index()
+        self._embeddings.finish()
         self._tenant.save(self._view.connection)
 
     def _write_index(self) -> None:
@@ -133,6 +147,7 @@ class SqlWriting(SqlReading):
         self._run(self._statements.add_version, version_row(added, place, change, None, record))
         self._pending.add(added, place)
         self._own.add(key_of(added))
+        self._new.add(key_of(added))
         return added
 
     def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
@@ -153,7 +168,24 @@ class SqlWriting(SqlReading):
         self._run(self._statements.close_version, (closed, *key, before.version))
         self._run(self._statements.add_version, version_row(changed, place, change, None, record))
         self._pending.swap(before, changed, place)
+        if place.tenant == self._tenant.key:
+            self._embeddings.follow(before, changed, place)
         return changed
+
+    def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
+        self._require_own(memory)
+        place = _place(memory)
+        if model is not None:
+            digest = text_hash(embedded_text(memory))
+            found = passages or matching.passages_of(self._view, digest, model)
+            if self._embeddings.keep(memory, model, found):
+                self._changed = True
+                if place[:2] not in self._new:
+                    # An earlier save may have put off what this one has done.
+                    queue.drop(self._view.connection, place.tenant, place.row)
+                return True
+        queue.add(self._view.connection, self._backend, place.tenant, EMBED, place.row, self._view.now)
+        return False
 
     def _run(self, statement: Prepared, row: Stored) -> None:
         statement.run_tuples(self._view.connection, [row])
@@ -178,6 +210,8 @@ class SqlWriting(SqlReading):
             )
             for table in (versions, memories)
         )
+        self._embeddings.drop(place.row)
+        queue.drop(self._view.connection, place.tenant, place.row)
         self.erased = True
         return Erased(past.rowcount, edges.rowcount, references)
 

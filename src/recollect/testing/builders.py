@@ -1,6 +1,6 @@
 """WHO asks, and when? A clock that stands still, callers, and what the suites share."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -9,16 +9,21 @@ import pytest
 
 from recollect.errors import RecollectError
 from recollect.model.caller import Caller
-from recollect.model.limits import RULES
+from recollect.model.limits import RULES, Status
 from recollect.model.memory import Memory
+from recollect.model.when import NOW, When
 from recollect.model.wire import to_json
 from recollect.service import Recollect
-from recollect.store.port import Store
+from recollect.store.port import Match, Reading, Store
+from recollect.testing.embedder import StubEmbedder, StubEmbedders
+from recollect.text import question_terms
 
 START: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
 #: The smallest step of time: windows are tried on both sides of it.
 MOMENT: Final = timedelta(microseconds=1)
 HOME: Final = "acme"
+# More than any test saves.
+_EVERY: Final = 1_000_000
 
 
 class Clock:
@@ -63,9 +68,31 @@ class Conformance:
         return Recollect(store, person(), clock=clock)
 
     @pytest.fixture
+    def stub(self) -> StubEmbedder:
+        """An embedder that does what it is told."""
+        return StubEmbedder()
+
+    @pytest.fixture
+    def knowing(self, store: Store, clock: Clock, stub: StubEmbedder) -> Recollect:
+        """A person's door to a store that keeps vectors."""
+        return Recollect(store, person(), clock=clock, embedders=StubEmbedders(stub))
+
+    @pytest.fixture
     def root(self, ann: Recollect) -> Recollect:
         """An admin's door to the same store."""
         return ann.as_caller(administrator())
+
+
+def covered(store: Store, tenant: str = HOME) -> dict[str, int]:
+    """How many memories each model has vectors of."""
+    with store.archive() as archive:
+        return {each.model.name: each.memories for each in archive.coverage(tenant) if each.memories}
+
+
+def queued(store: Store, tenant: str = HOME) -> tuple[int, int]:
+    """How many jobs wait, and how many were given up."""
+    with store.archive() as archive:
+        return archive.jobs(tenant)
 
 
 def everything(store: Store) -> dict[str, Any]:
@@ -109,6 +136,18 @@ def browsed(door: Recollect, **ask: Any) -> list[str]:
 
 def recalled(door: Recollect, question: str, **ask: Any) -> list[str]:
     return [hit.memory.id for hit in door.recall(question, **ask).hits]
+
+
+def matched(
+    reading: Reading, question: str, *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
+) -> list[tuple[Match, float]]:
+    """The memories that hold words of a question and stand at its time, best first, by the port alone."""
+    terms, past = question_terms(question), when.known_at is not None
+    found = reading.holding(terms, most=_EVERY, past=past)
+    standing = reading.standing([each.key for each in found], when, statuses)
+    told = [(standing[each.key], each.score) for each in found if each.key in standing]
+    told += reading.held_then(terms, when, statuses) if past else []
+    return sorted(told, key=lambda each: (-each[1], each[0].key))[:most]
 
 
 def around(door: Recollect, id: str, **ask: Any) -> list[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""WHICH memories bear on a question? Words, where they stand, and how close; never the punctuation."""
+"""WHICH memories bear on a question? Words and where they stand; never the punctuation."""
 
 from typing import Any, Final
 
@@ -9,19 +9,17 @@ from recollect.model.answers import Hit
 from recollect.model.when import NOW, When
 from recollect.service import Recollect
 from recollect.store.port import Store
-from recollect.testing.builders import Clock, Conformance, person, recalled
+from recollect.testing.builders import Clock, Conformance, matched, person, recalled
 from recollect.text import question_terms
 
 _FILLER: Final = [f"word{number}" for number in range(24)]
 
 
-def _between(gap: int) -> str:
-    """A text with two words so many words apart, of the same words and length for every gap."""
-    return " ".join(["kestrel", *_FILLER[:gap], "falcon", *_FILLER[gap:]])
-
-
 def _scores(door: Recollect, question: str, **ask: Any) -> dict[str, float]:
-    return {hit.memory.id: hit.score for hit in door.recall(question, **ask).hits}
+    """What the words alone say, before it is brought to one measure with anything else."""
+    return {
+        hit.memory.id: hit.why.parts[0].score for hit in door.recall(question, recipe="lexical", **ask).hits
+    }
 
 
 def _boosts(hit: Hit) -> list[str]:
@@ -49,40 +47,6 @@ class SearchConformance(Conformance):
         ann.remember("kestrel " + " ".join(_FILLER), id="long")
         ann.remember("kestrel flies", id="short")
         assert recalled(ann, "kestrel") == ["short", "long"]
-
-    def test_a_phrase_ranks_above_words_near_each_other_and_those_above_words_apart(
-        self, ann: Recollect
-    ) -> None:
-        for id, gap in (("apart", 20), ("near", 4), ("phrase", 0)):
-            ann.remember(_between(gap), id=id)
-        hits = ann.recall("kestrel falcon").hits
-        assert [hit.memory.id for hit in hits] == ["phrase", "near", "apart"]
-        assert hits[0].score > hits[1].score > hits[2].score
-        assert [_boosts(hit) for hit in hits] == [["phrase"], ["near"], []]
-        assert len({hit.why.lexical for hit in hits}) == 1
-
-    def test_a_phrase_keeps_its_order(self, ann: Recollect) -> None:
-        ann.remember("kestrel falcon", id="k")
-        assert _boosts(ann.recall("falcon kestrel").hits[0]) == ["near"]
-
-    def test_small_words_inside_a_phrase_keep_their_place(self, ann: Recollect) -> None:
-        ann.remember("the lord of the rings", id="k")
-        assert _boosts(ann.recall("lord of the rings").hits[0]) == ["phrase"]
-        assert _boosts(ann.recall("lord rings").hits[0]) == ["near"]
-
-    @pytest.mark.parametrize(
-        "fields",
-        [
-            {"content": "kestrel", "source": "falcon"},
-            {"content": "falcon", "title": "kestrel"},
-            {"content": "text", "tags": ["kestrel", "falcon"]},
-        ],
-    )
-    def test_words_of_different_fields_are_not_neighbours(
-        self, ann: Recollect, fields: dict[str, Any]
-    ) -> None:
-        ann.remember(**fields)
-        assert _boosts(ann.recall("kestrel falcon").hits[0]) == []
 
     def test_title_and_hint_weigh_above_tags_above_content_above_source(self, ann: Recollect) -> None:
         """Each has three words, one of them the same, in another field."""
@@ -194,14 +158,14 @@ class SearchConformance(Conformance):
         for _ in range(3):
             assert ann.recall("kestrel word1 word3", kinds=["fact"]) == first
 
-    def test_a_match_says_where_the_words_stand(self, ann: Recollect, store: Store, clock: Clock) -> None:
+    def test_a_store_says_where_the_words_stand(self, ann: Recollect, store: Store, clock: Clock) -> None:
         ann.remember("kestrel and falcon and kestrel", id="k")
         with store.reading(ann.caller, clock.now) as reading:
-            (match,) = reading.match(question_terms("kestrel falcon owl"), most=5)
-        assert {term: tuple(places) for term, places in match.positions.items()} == {
-            "kestrel": (0, 4),
-            "falcon": (2,),
-        }
+            terms = ["kestrel", "falcon", "owl"]
+            ((match, _),) = matched(reading, "kestrel falcon owl", most=5)
+            places = reading.places([match], terms)[match.key]
+            assert (places.length, places.positions) == (5, {"kestrel": (0, 4), "falcon": (2,)})
+            assert reading.places([], terms) == reading.places([match], []) == {}
 
     def test_what_was_matched_is_read_in_the_same_order(
         self, ann: Recollect, store: Store, clock: Clock
@@ -213,7 +177,7 @@ class SearchConformance(Conformance):
         ann.revise("2", content="kestrel and nothing else")
         with store.reading(ann.caller, clock.now) as reading:
             for when in (NOW, When(known_at=then)):
-                matches = reading.match(question_terms("kestrel"), most=5, when=when)
+                matches = [match for match, _ in matched(reading, "kestrel", most=5, when=when)]
                 memories = reading.read(matches[::-1], when)
                 assert [memory.id for memory in memories] == [match.id for match in matches[::-1]]
                 assert [memory.version for memory in memories if memory.id == "2"] == [
@@ -221,16 +185,17 @@ class SearchConformance(Conformance):
                 ]
             assert reading.read([]) == []
 
-    def test_a_match_gives_no_more_than_wanted(self, ann: Recollect, store: Store, clock: Clock) -> None:
+    def test_a_store_gives_the_best_and_no_more_than_wanted(
+        self, ann: Recollect, store: Store, clock: Clock
+    ) -> None:
         for number in range(5):
-            ann.remember(f"kestrel {_FILLER[number]}")
-        for when in (NOW, When(known_at=clock.now)):
-            with store.reading(ann.caller, clock.now) as reading:
-                matches = [
-                    reading.match(question_terms("kestrel"), most=most, when=when) for most in (1, 3, 5, 50)
-                ]
-            assert [len(found) for found in matches] == [1, 3, 5, 5], when
-            assert all(found == matches[-1][: len(found)] for found in matches)
+            ann.remember(" ".join(["kestrel", *_FILLER[:number]]), id=str(number))
+        with store.reading(ann.caller, clock.now) as reading:
+            found = [reading.holding(question_terms("kestrel"), most=most) for most in (1, 3, 5, 50)]
+            standing = reading.standing([each.key for each in found[-1]])
+        assert [len(some) for some in found] == [1, 3, 5, 5]
+        assert all(some == found[-1][: len(some)] for some in found)
+        assert [standing[each.key].id for each in found[-1]] == ["0", "1", "2", "3", "4"]
 
 
 class QuestionConformance(Conformance):

@@ -23,7 +23,18 @@ from recollect.testing.builders import (
     refused,
     written,
 )
-from recollect.testing.strangers import ATTEMPTS, ECHOED, OWNER, STRANGERS, TAKEN, Try, World, outcome
+from recollect.testing.strangers import (
+    ATTEMPTS,
+    COUNTS,
+    ECHOED,
+    FOUND,
+    OWNER,
+    STRANGERS,
+    TAKEN,
+    Try,
+    World,
+    outcome,
+)
 
 
 class SightConformance(Conformance):
@@ -62,19 +73,22 @@ class SightConformance(Conformance):
 
     def test_every_method_and_every_operation_is_tried(self) -> None:
         tried = {name.split(":")[0] for name in ATTEMPTS}
-        methods = {f"Reading.{name}" for name in vars(Reading) if not name.startswith("_")}
+        methods = {f"Reading.{name}" for name in vars(Reading) if not name.startswith("_")} - COUNTS
         methods |= {f"Writing.{name}" for name in vars(Writing) if not name.startswith("_")}
         operations = {operation.name for operation in OPERATIONS}
         assert tried == methods | operations
-        assert len(methods) == 15
+        assert len(methods) == 27
 
     def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
         """Else the whole matrix would prove nothing."""
         for scope, name in product(
-            SCOPES, ("memory", "browse", "match", "read", "edges", "versions", "compare")
+            SCOPES, ("memory", "browse", "standing", "read", "edges", "versions", "compare")
         ):
             trial = Try(world, world.keeper(scope), *world.kept[scope])
             assert "zqghost" in outcome(ATTEMPTS[f"Reading.{name}"], trial), (name, scope)
+        for scope, (name, told) in product(SCOPES, FOUND.items()):
+            trial = Try(world, world.keeper(scope), *world.kept[scope])
+            assert told in outcome(ATTEMPTS[f"Reading.{name}"], trial), (name, scope)
 
     def test_everyone_sees_their_own_scopes(self, world: World) -> None:
         for caller, scopes in (
@@ -93,12 +107,24 @@ class SightConformance(Conformance):
             door = world.door(caller)
             expected = {world.id(scope, number) for scope in scopes for number in (1, 2)}
             assert set(browsed(door)) == expected, caller
-            assert set(recalled(door, " ".join(f"zq{scope}" for scope in SCOPES), limit=20)) == expected, (
-                caller
-            )
+            for recipe in ("lexical", "semantic", "auto"):
+                question = " ".join(f"zq{scope}" for scope in SCOPES)
+                assert set(recalled(door, question, limit=20, recipe=recipe)) == expected, (caller, recipe)
             for scope in SCOPES:
                 with nullcontext() if scope in scopes else pytest.raises(NotFound):
                     assert door.show(world.id(scope, 1)).memory.content == f"zq{scope} content"
+
+    def test_what_is_counted_in_one_tenant_tells_another_nothing(self, world: World) -> None:
+        terms, references = [f"zq{scope}" for scope in SCOPES], [f"thing:zq{scope}" for scope in SCOPES]
+        with world.store.reading(person(tenant="beta"), world.clock.now) as reading:
+            rarity = reading.rarity([*terms, "zqnowhere"])
+            assert {term for term in terms if rarity[term] != rarity["zqnowhere"]} == {"zqglobal"}
+            assert (reading.size, [each.memories for each in reading.coverage()]) == (2, [2])
+            assert reading.about(references, most=9).counts == {"thing:zqglobal": 1}
+        with world.store.reading(person(), world.clock.now) as reading:
+            rarity = reading.rarity([*terms, "zqnowhere"])
+            assert all(rarity[term] < rarity["zqnowhere"] for term in terms)
+            assert (reading.size, sum(each.memories for each in reading.coverage())) == (12, 12)
 
     @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
     def test_an_operation_needs_its_rule(self, ann: Recollect, store: Store, operation: Operation) -> None:

@@ -3,8 +3,14 @@
 from recollect.testing.archive import ArchiveConformance, CareConformance
 from recollect.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
 from recollect.testing.dedupe import DedupeConformance
+from recollect.testing.embedding import (
+    CatchingUpConformance,
+    NearConformance,
+    VectorConformance,
+)
 from recollect.testing.forget import ForgetConformance
 from recollect.testing.ids import GlobalIdConformance, IdConformance
+from recollect.testing.jobs import JobConformance, WorkerConformance
 from recollect.testing.life import (
     RememberConformance,
     RetireConformance,
@@ -46,7 +52,12 @@ class StoreConformance(
     SearchConformance,
     QuestionConformance,
     BrowseConformance,
+    VectorConformance,
+    NearConformance,
+    CatchingUpConformance,
+    JobConformance,
+    WorkerConformance,
     ArchiveConformance,
     CareConformance,
 ):
-    """Everything: lives, times, sight, search, lists and archives."""
+    """Everything: lives, times, sight, search, lists, vectors, jobs and archives."""

@@ -1,6 +1,6 @@
 """WHO must not see what? One memory in every scope, and everyone who stands outside of one."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from recollect.errors import NotFound, RecollectError
+from recollect.model.answers import Hit
 from recollect.model.caller import Caller
+from recollect.model.embedding import embedded_text, text_hash
 from recollect.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
 from recollect.model.memory import Change, Memory, Place
 from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import When
 from recollect.service import Recollect
-from recollect.store.port import Match, Reading, Store, Writing
+from recollect.store.port import Found, Key, Match, Near, Reading, Store, Writing
+from recollect.store.visibility import audience_of
 from recollect.testing.builders import HOME, START, Clock, administrator, person, written
-from recollect.text import question_terms
+from recollect.testing.embedder import StubEmbedder, StubEmbedders
+from recollect.text import Token, question_terms
 
 OWNER: Final = person("ann", personas=frozenset({"chef"}), systems={"crm": "manage"}, conversation="talk")
 _ROOMS: Final[dict[Scope, dict[str, str]]] = {
@@ -64,6 +68,7 @@ class World:
 
     def __init__(self, store: Store, clock: Clock, folder: Path) -> None:
         self.store, self.clock, self.folder = store, clock, folder
+        self.stub = StubEmbedder()
         for scope in SCOPES:
             code, door = _code(scope), self.keeper(scope)
             door.remember(
@@ -90,7 +95,7 @@ class World:
         return f"{'global:' if scope == 'global' else ''}{_code(scope)}.{number}"
 
     def door(self, caller: Caller) -> Recollect:
-        return Recollect(self.store, caller, clock=self.clock)
+        return Recollect(self.store, caller, clock=self.clock, embedders=StubEmbedders(self.stub))
 
     def keeper(self, scope: Scope) -> Recollect:
         """Whoever saved the memories of a scope."""
@@ -222,12 +227,70 @@ def _met(trial: Try) -> Any:
 
 def _match(memory: Memory) -> Match:
     """What a search would have found of a memory."""
+    return Match(
+        key=_key(memory),
+        id=memory.id,
+        kind=memory.kind,
+        tags=memory.tags,
+        scope=memory.scope,
+        conversation=memory.conversation,
+        valid_from=memory.valid_from,
+        verified_at=memory.verified_at,
+        has_query=memory.query is not None,
+        entities=memory.entities,
+        audience=audience_of(memory),
+    )
+
+
+def _key(memory: Memory) -> Key:
     assert memory.place is not None
-    return Match(memory.place[:2], memory.id, memory.kind, memory.tags, memory.conversation, 1.0, {})
+    return memory.place[:2]
+
+
+def _keys(trial: Try) -> list[Key]:
+    return [_key(trial.one), _key(trial.two)]
+
+
+def _matches(trial: Try) -> list[Match]:
+    return [_match(trial.one), _match(trial.two)]
+
+
+def _near(trial: Try) -> list[Near]:
+    """What a search by nearness would have found of both."""
+    return [Near(*key, 0, 1.0) for key in _keys(trial)]
+
+
+def _terms(trial: Try) -> tuple[Token, ...]:
+    return question_terms(trial.code)
+
+
+def _vector(trial: Try) -> Any:
+    """The vector of the very text."""
+    return trial.world.stub.embed_query(embedded_text(trial.one)).vector
+
+
+def _embedded(trial: Try) -> bool:
+    """Vectors for an own memory of the very text, with none at hand: whether someone else has them is not told."""
+    own = replace(trial.one, id="", scope="user", owner=trial.door.caller.user, persona=None, system=None)
+    with trial.world.store.writing(trial.door.caller, trial.world.clock.now) as writing:
+        added = writing.add(own, trial.change)
+        kept = writing.embed(added, trial.world.stub.model, ())
+    trial.door.forget(added.id)
+    return kept
 
 
 def _past(trial: Try) -> Iterator[When]:
     yield from (When(), When(as_of=START), When(known_at=START), When(known_at=trial.world.clock.now))
+
+
+def _met_both(trial: Try, found: Iterable[Found | Near]) -> int:
+    """How many of the two were among those found: where these are differs from where one is that never was."""
+    return sum(each.key in _keys(trial) for each in found)
+
+
+def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
+    """The hits that are of the two: how near others are says nothing of them."""
+    return [hit for hit in hits if hit.memory.id in (trial.one.id, trial.two.id)]
 
 
 #: Everything that can be tried on a memory: the methods of the port, then the operations of the door.
@@ -241,16 +304,53 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     ),
     "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(Browse(tags=t.one.tags))),
     "Reading.browse: by reference": lambda t: t.read(lambda r: r.browse(Browse(entities=t.one.entities))),
-    "Reading.match": lambda t: t.read(
+    "Reading.holding": lambda t: t.read(
+        lambda r: [_met_both(t, r.holding(_terms(t), most=100, past=past)) for past in (False, True)]
+    ),
+    "Reading.held_then": lambda t: t.read(
         lambda r: [
-            r.match(question_terms(t.code), most=100, when=when, statuses=statuses)
+            r.held_then(_terms(t), when, statuses)
+            for when in _past(t)
+            if when.known_at is not None
+            for statuses in ((), STATUSES)
+        ]
+    ),
+    "Reading.holders": lambda t: t.read(
+        lambda r: [
+            term
+            for term, keys in r.holders([token.term for token in _terms(t)], most=9).items()
+            if set(keys) & set(_keys(t))
+        ]
+    ),
+    "Reading.places": lambda t: t.read(
+        lambda r: list(r.places(_matches(t), [token.term for token in _terms(t)]).values())
+    ),
+    "Reading.word_scores": lambda t: t.read(lambda r: _met_both(t, r.word_scores(_matches(t), _terms(t)))),
+    "Reading.near": lambda t: t.read(
+        lambda r: _met_both(t, r.near(_vector(t), t.world.stub.model, most=100))
+    ),
+    "Reading.nearness": lambda t: t.read(lambda r: len(r.nearness(_vector(t), t.world.stub.model, _keys(t)))),
+    "Reading.tokens": lambda t: t.read(lambda r: len(r.tokens(_near(t), t.world.stub.model))),
+    "Reading.has_vectors": lambda t: t.read(
+        lambda r: r.has_vectors(text_hash(embedded_text(t.one)), t.world.stub.model)
+    ),
+    "Reading.about": lambda t: t.read(
+        lambda r: [
+            list(found.holders.values())
+            for found in (r.about(t.one.entities, most=9), r.about((), [t.code], most=9))
+        ]
+    ),
+    "Reading.joined": lambda t: t.read(
+        lambda r: [[relation for _, relation, _ in r.joined(_keys(t), when)] for when in _past(t)]
+    ),
+    "Reading.standing": lambda t: t.read(
+        lambda r: [
+            list(r.standing(_keys(t), when, statuses).values())
             for when in _past(t)
             for statuses in ((), STATUSES)
         ]
     ),
-    "Reading.read": lambda t: t.read(
-        lambda r: [r.read([_match(t.one), _match(t.two)], when) for when in _past(t)]
-    ),
+    "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
     "Reading.edges": lambda t: t.read(
         lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]
     ),
@@ -266,14 +366,27 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.erase": lambda t: t.write(lambda w: w.erase(t.one, t.change)),
     "Writing.relate": lambda t: t.write(lambda w: w.relate(t.one, "refines", t.own, t.change)),
     "Writing.relate: to": lambda t: t.write(lambda w: w.relate(t.own, "refines", t.one, t.change)),
+    "Writing.embed": lambda t: t.write(lambda w: w.embed(t.one, t.world.stub.model, ())),
+    "Writing.embed: an own one of the same text": _embedded,
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
     "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
     "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
     "remember: supersedes": lambda t: _saved(t, content="instead", supersedes=[t.one.id]),
-    "recall": lambda t: t.door.recall(t.code).hits,
+    "recall": lambda t: t.door.recall(t.code, recipe="lexical").hits,
+    "recall: every way": lambda t: _told_of(t, t.door.recall(embedded_text(t.one), limit=100).hits),
+    "recall: by nearness": lambda t: _told_of(
+        t, t.door.recall(embedded_text(t.one), recipe="semantic", limit=100).hits
+    ),
+    "recall: by reference": lambda t: t.door.recall(t.one.entities[0], recipe="entity").hits,
     "recall: past": lambda t: (
-        t.door.recall(t.code, known_at=t.world.clock.now, statuses=list(STATUSES), tags=list(t.one.tags)).hits
+        t.door.recall(
+            t.code,
+            recipe="lexical",
+            known_at=t.world.clock.now,
+            statuses=list(STATUSES),
+            tags=list(t.one.tags),
+        ).hits
     ),
     "show": lambda t: t.door.show(t.one.id),
     "show: as_of": lambda t: t.door.show(t.one.id, as_of=START),
@@ -304,6 +417,30 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "backup": lambda t: t.door.backup(str(t.world.folder / "backup")).path,
     "doctor": lambda t: t.door.doctor(),
     "reindex": lambda t: t.door.reindex() and None,
+    "embed_missing": lambda t: t.door.embed_missing() and None,
+    "status": lambda t: t.door.status() and None,
+}
+#: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
+COUNTS: Final = {
+    "Reading.size",
+    "Reading.sees_global",
+    "Reading.average_length",
+    "Reading.rarity",
+    "Reading.coverage",
+    "Reading.mean_nearness",
+}
+#: What those who see both memories are told of them.
+FOUND: Final = {
+    "holding": "[2, 2]",
+    "holders": "zqghost",
+    "word_scores": "2",
+    "places": "zqghost",
+    "near": "2",
+    "nearness": "2",
+    "tokens": "2",
+    "has_vectors": "True",
+    "about": "thing:zqghost",
+    "joined": "supports",
 }
 #: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
 TAKEN: Final = {"remember: id", "Writing.holder"}
@@ -316,6 +453,7 @@ CHANGES: Final = (
     "Writing.replace",
     "Writing.erase",
     "Writing.relate",
+    "Writing.embed",
     "Writing.unrelate",
     "remember: id",
     "remember: supersedes",

@@ -2,11 +2,22 @@
 
 from recollect.text.analyzer import (
     ANALYZER_VERSION,
+    STOP_TERMS,
     Token,
     document_words,
     gather_places,
+    identifiers,
     question_terms,
     term_set,
 )
 
-__all__ = ["ANALYZER_VERSION", "Token", "document_words", "gather_places", "question_terms", "term_set"]
+__all__ = [
+    "ANALYZER_VERSION",
+    "STOP_TERMS",
+    "Token",
+    "document_words",
+    "gather_places",
+    "identifiers",
+    "question_terms",
+    "term_set",
+]

@@ -67,6 +67,18 @@ def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
     return len(words)
 
 
+def identifiers(text: str) -> frozenset[str]:
+    """The names of several parts in a text, such as order_id and orderId, each as one term."""
+    return frozenset(
+        joined for chunk in _chunks(text) if _is_identifier(chunk) and (joined := _joined(chunk))
+    )
+
+
+def _is_identifier(chunk: str) -> bool:
+    """Written as programs write names, not as people join words: not `well-known`, not `and/or`."""
+    return "_" in chunk.strip("_") or _CAMEL.search(chunk) is not None
+
+
 def question_terms(text: str) -> tuple[Token, ...]:
     """The terms a question looks for: stop words left out, unless there is nothing else."""
     tokens: list[Token] = []
@@ -86,6 +98,10 @@ def question_terms(text: str) -> tuple[Token, ...]:
 def term_set(text: str) -> frozenset[str]:
     """The distinct terms by which two short texts are compared."""
     return frozenset(token.term for token in question_terms(text))
+
+
+def _stop_terms() -> frozenset[str]:
+    return frozenset(terms[0] for word in STOP_WORDS for terms in document_words(word))
 
 
 def _chunks(text: str) -> Iterator[str]:
@@ -173,3 +189,7 @@ def _fold(word: str) -> str:
 
 def _stem(word: str) -> str:
     return str(_stemmer.stemWord(word)) if word.isascii() else word
+
+
+#: The stop words as terms.
+STOP_TERMS: Final = _stop_terms()

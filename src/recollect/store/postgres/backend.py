@@ -11,6 +11,7 @@ from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from recollect.errors import RecollectError, StoreUnavailable
+from recollect.store.postgres import vectors
 
 # Any number that only our migrations use; it serialises them across pods.
 _MIGRATION_LOCK: Final = 7_203_417_911
@@ -23,6 +24,8 @@ class PostgresBackend:
 
     insert = staticmethod(postgresql.insert)
     is_shared = True
+    nearest = staticmethod(vectors.nearest)
+    nearness = staticmethod(vectors.nearness)
     positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
 
     def __init__(self, dsn: str) -> None:
@@ -64,6 +67,7 @@ class PostgresBackend:
     def migrating(self) -> Iterator[Connection]:
         with self.writing() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+            vectors.provide(connection, self.location)
             yield connection
 
     def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
@@ -98,7 +102,11 @@ class PostgresBackend:
         # Postings are read from their index alone once their pages are known to be settled: 2 to 4 times faster.
         with suppress(DBAPIError), self._writer.connect() as connection:
             settled = connection.execution_options(isolation_level="AUTOCOMMIT")
-            settled.execute(text("VACUUM (ANALYZE) postings, terms, facets, memories, versions"))
+            settled.execute(text("VACUUM (ANALYZE) postings, terms, facets, memories, versions, vectors"))
+
+    def after_embedding(self) -> None:
+        with suppress(DBAPIError), self._writer.connect() as connection:
+            vectors.build_indexes(connection.execution_options(isolation_level="AUTOCOMMIT"))
 
     def after_erasing(self) -> None:
         """PostgreSQL's vacuum reuses the space; its log is the operator's to archive or not."""

@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from recollect.errors import RecollectError, StoreUnavailable
+from recollect.store.sqlite.vectors import VectorCache
 
 _BUSY_TIMEOUT_S: Final = 60
 _FOLD_TIMEOUT_MS: Final = 200
@@ -45,6 +46,9 @@ class SqliteBackend:
         self.location = str(path) if path else "in memory, gone when this process ends"
         # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
         self._turn = threading.RLock()
+        self._vectors = VectorCache()
+        self.nearest = self._vectors.nearest
+        self.nearness = self._vectors.nearness
         if path:
             _create_folder(path)
             self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", pool_size=1)
@@ -114,6 +118,9 @@ class SqliteBackend:
     def after_loading(self) -> None:
         """SQLite's plans for our statements do not depend on statistics."""
 
+    def after_embedding(self) -> None:
+        """Vectors are searched in memory; there is nothing to prepare."""
+
     def after_erasing(self) -> None:
         if self._path is None:
             return
@@ -130,6 +137,7 @@ class SqliteBackend:
     def close(self) -> None:
         # Never under the hands of another thread: SQLite does not survive that, nor does who waits for the pool.
         with self._turn:
+            self._vectors.clear()
             self._reader.dispose()
             self._writer.dispose()
 

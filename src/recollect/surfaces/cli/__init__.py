@@ -12,6 +12,8 @@ from recollect import __version__
 from recollect.errors import Conflict, Forbidden, Invalid, NotFound, RecollectError, StoreUnavailable
 from recollect.service import OPERATIONS
 from recollect.surfaces.cli.commands import COMMON, config_command, operation_command
+from recollect.surfaces.cli.evaluating import eval_command
+from recollect.surfaces.cli.working import work_command
 
 EXIT_CODES: Final = (
     (Invalid, 2),
@@ -50,6 +52,8 @@ def _group() -> click.Group:
     for operation in OPERATIONS:
         group.add_command(operation_command(operation))
     group.add_command(config_command())
+    group.add_command(work_command())
+    group.add_command(eval_command())
     return group
 
 

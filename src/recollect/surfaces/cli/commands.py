@@ -12,7 +12,18 @@ import click
 
 from recollect.errors import Fault, Invalid
 from recollect.model.requests import Request, request_fields
-from recollect.model.rules import Choice, Flag, Identifier, Instant, Json, Listing, OrNone, Rule, Whole
+from recollect.model.rules import (
+    Choice,
+    Flag,
+    Identifier,
+    Instant,
+    Json,
+    Listing,
+    OrNone,
+    Rule,
+    Share,
+    Whole,
+)
 from recollect.model.unset import UNSET
 from recollect.model.wire import to_json
 from recollect.service import Operation, Recollect
@@ -34,6 +45,7 @@ _SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "s
 _STANDARD: Final = "-"
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
+_DECIMAL: Final = re.compile(r"[0-9]*\.?[0-9]+", re.ASCII)
 
 
 def operation_command(operation: Operation) -> click.Command:
@@ -41,7 +53,7 @@ def operation_command(operation: Operation) -> click.Command:
     asked = request_fields(operation.request)
     parameters: list[click.Parameter] = [_parameter(each) for each in asked]
     return click.Command(
-        operation.name.rstrip("_"),
+        operation.name.rstrip("_").replace("_", "-"),
         params=[*parameters, _IN_CONVERSATION, *COMMON],
         help=operation.request.__doc__,
         short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
@@ -55,7 +67,7 @@ def config_command() -> click.Command:
     def run(context: click.Context, **given: Any) -> None:
         from recollect.config import load
 
-        common = _common(context, given)
+        common = common_options(context, given)
         settings = load(**{name: common[name] for name in ("db", "tenant", "user")}).settings
         _print(settings, as_json=common["as_json"])
 
@@ -92,15 +104,21 @@ def _parameter(each: Field[Any]) -> click.Parameter:
 def _metavar(rule: Rule) -> str:
     if isinstance(rule, Choice):
         return "|".join(rule.options)
-    names: dict[type, str] = {Whole: "NUMBER", Instant: "TIME", Json: "JSON", Identifier: "ID"}
+    names: dict[type, str] = {
+        Whole: "NUMBER",
+        Share: "SHARE",
+        Instant: "TIME",
+        Json: "JSON",
+        Identifier: "ID",
+    }
     return names.get(type(rule), "TEXT")
 
 
 def _runner(operation: Operation) -> Callable[..., None]:
     def run(context: click.Context, **given: Any) -> None:
-        common = _common(context, given)
+        common = common_options(context, given)
         request = _request(operation.request, given)
-        with _door(common) as door:
+        with opened_door(common) as door:
             answer = operation.method(door, request)
         _print(answer, as_json=common["as_json"])
         if render.is_bad_news(answer):
@@ -109,7 +127,7 @@ def _runner(operation: Operation) -> Callable[..., None]:
     return run
 
 
-def _common(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
     """Options that stand before or after the command; the one after it wins."""
     before = context.obj or {}
     names = (*(option.name for option in COMMON), _IN_CONVERSATION.name)
@@ -145,6 +163,8 @@ def _read(value: Any, rule: Rule) -> Any:
         return [part for item in value for part in (item.split(",") if closed else [item]) if part]
     if isinstance(rule, Whole):
         return int(value) if _NUMBER.fullmatch(value) else value
+    if isinstance(rule, Share):
+        return float(value) if _DECIMAL.fullmatch(value) else value
     if isinstance(rule, Json):
         try:
             return json.loads(value)
@@ -154,7 +174,7 @@ def _read(value: Any, rule: Rule) -> Any:
 
 
 @contextmanager
-def _door(common: dict[str, Any]) -> Iterator[Recollect]:
+def opened_door(common: dict[str, Any]) -> Iterator[Recollect]:
     # Here, not above: `recollect --help` must not wait for the database library.
     from recollect.app import connect, local_caller
     from recollect.config import load

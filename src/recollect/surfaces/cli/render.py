@@ -117,6 +117,7 @@ def _(answer: answers.Remembered) -> Iterator[Part]:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
     if answer.superseded:
         yield "Superseded: " + ", ".join(f"#{id}" for id in answer.superseded)
+    yield from _put_off(answer.degraded)
     yield from answer.warnings
 
 
@@ -131,8 +132,10 @@ def _(answer: answers.Recalled) -> Iterator[Part]:
         if not memory.title.startswith(memory.content.strip()[: len(memory.title)]):
             yield "    " + _excerpt(memory.content)
         if answer.trace:
-            boosts = "".join(f", {name} x{factor}" for name, factor in hit.why.boosts)
-            yield f"    words {hit.why.lexical:.2f} ({', '.join(hit.why.terms)}){boosts}"
+            yield f"    {_reasons(hit.why)}"
+    if answer.queries:
+        yield "Example queries:"
+        yield from (f"#{hit.memory.id}  {hit.memory.title}  ({hit.score:.2f})" for hit in answer.queries)
     yield from (f"Skipped {reason}" for reason in answer.degraded)
     yield from answer.warnings
     if answer.trace:
@@ -140,6 +143,16 @@ def _(answer: answers.Recalled) -> Iterator[Part]:
             (note.name, f"{note.ms:.2f} ms", str(note.candidates), note.failed or "") for note in answer.trace
         ]
         yield Table(("layer", "time", "candidates", "skipped because"), rows)
+
+
+def _put_off(reasons: Sequence[str]) -> Iterator[str]:
+    return (f"Put off {reason}" for reason in reasons)
+
+
+def _reasons(why: answers.Why) -> str:
+    """The sum of the parts, times the boosts: `words 1st 0.35 + meaning 4th 0.21, pinned x1.5`."""
+    parts = " + ".join(f"{part.channel} #{part.rank} {part.share:.3f}" for part in why.parts)
+    return parts + "".join(f", {name} x{factor:g}" for name, factor in why.boosts)
 
 
 def _marks(memory: Memory) -> Iterator[str]:
@@ -216,6 +229,7 @@ def _(answer: answers.Revised) -> Iterator[Part]:
         if what
         else "Nothing to change."
     )
+    yield from _put_off(answer.degraded)
 
 
 @parts_of.register
@@ -326,6 +340,30 @@ def _(answer: answers.Examined) -> Iterator[Part]:
     yield f"{_many(len(answer.problems), 'problem')} in {_memories(answer.memories)}:"
     rows = [(each.check, each.where, each.detail, each.cure) for each in answer.problems]
     yield Table(("check", "where", "what", "cure"), rows)
+
+
+@parts_of.register
+def _(answer: answers.EmbeddedMissing) -> Iterator[Part]:
+    yield f"Made vectors of {_memories(answer.embedded)} with {answer.model}."
+    yield from (f"Failed: {reason}" for reason in answer.failures)
+
+
+@parts_of.register
+def _(answer: answers.StoreStatus) -> Iterator[Part]:
+    yield f"Store: {answer.location}"
+    yield f"Embedder: {answer.embedder or 'none'}"
+    yield from answer.degraded
+    for tenant in answer.tenants:
+        yield (
+            f"Tenant {tenant.tenant}: {_memories(tenant.memories)}, "
+            f"{_many(tenant.waiting, 'job')} waiting, {tenant.failed} failed."
+        )
+        rows = [
+            (each.model, f"{each.indexed} of {each.expected}", "in use" if each.current else "")
+            for each in tenant.models
+        ]
+        if rows:
+            yield Table(("model", "memories with vectors", ""), rows)
 
 
 @parts_of.register
