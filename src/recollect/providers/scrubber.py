@@ -272,7 +272,9 @@ class _Walk:
 def _named_by(value: Mapping[object, object]) -> str | None:
     """`{"name": "DB_PASSWORD", "value": ...}`: another entry says what the value is."""
     names = (value.get("name"), value.get("key")) if "value" in value else ()
-    return next((kind for name in names if isinstance(name, str) and (kind := secret_kind(name))), None)
+    # What was scrubbed before names a kind of secret, not what the value is.
+    told = (name for name in names if isinstance(name, str) and not _PLACEHOLDER.search(name))
+    return next((kind for name in told if (kind := secret_kind(name))), None)
 
 
 def scrub_value(key: str, value: object) -> tuple[object, tuple[str, ...]]:

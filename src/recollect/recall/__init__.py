@@ -28,7 +28,7 @@ from recollect.recall.channels import keep_standing
 from recollect.recall.draft import Draft, Tools
 from recollect.recall.fusion import fuse
 from recollect.recall.graph import follow_leads
-from recollect.recall.lexical import raise_pairs, score_others, search_lexical, weigh_words
+from recollect.recall.lexical import raise_pairs, search_lexical, weigh_words
 from recollect.recall.neighbours import lend_to_next
 from recollect.recall.question import embed_question, read_kinds, read_windows, read_words
 from recollect.recall.recipes import recipe_named
@@ -47,7 +47,6 @@ FIND: Final[tuple[Layer, ...]] = (
     search_semantic,
     search_references,
     keep_standing,
-    score_others,
     compare_others,
     raise_pairs,
 )

@@ -37,19 +37,6 @@ def search_lexical(draft: Draft, tools: Tools) -> Draft:
     return asked(draft, "lexical", lambda most: tools.store.holding(draft.terms, most=most, past=past))
 
 
-def score_others(draft: Draft, tools: Tools) -> Draft:
-    """How well those hold the words that came by another way, and not in the list of the best."""
-    if "lexical" not in draft.found or draft.when.known_at is not None:
-        return draft
-    listed = {each.key for each in draft.found["lexical"]}
-    others = [match for key, match in draft.matches.items() if key not in listed]
-    if not others:
-        return draft
-    scored = [*draft.found["lexical"], *tools.store.word_scores(others, draft.terms)]
-    scored.sort(key=lambda each: (-each.score, each.key))
-    return replace(draft, found={**draft.found, "lexical": scored})
-
-
 def raise_pairs(draft: Draft, tools: Tools) -> Draft:
     """Raise those of the best in which neighbours of the question are neighbours too."""
     found, pairs = draft.found.get("lexical", ()), pairs_of(draft.ask.question)

@@ -6,7 +6,7 @@ from recollect.recall.draft import Draft, Tools, with_part
 from recollect.store.port import Found
 
 #: What part of its score a turn lends to the one after it.
-_LENT: Final = 0.1
+_LENT: Final = 0.2
 
 
 def lend_to_next(draft: Draft, tools: Tools) -> Draft:

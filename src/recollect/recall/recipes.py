@@ -31,7 +31,7 @@ class Recipe:
 
 
 _AUTO: Final = Recipe(
-    name="auto", weights={"lexical": 0.35, "semantic": 0.28, "references": 0.15, "graph": 2.0}, rerank=0.35
+    name="auto", weights={"lexical": 0.32, "semantic": 0.32, "references": 0.15, "graph": 2.0}, rerank=0.36
 )
 
 RECIPES: Final[Mapping[str, Recipe]] = {

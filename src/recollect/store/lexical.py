@@ -92,19 +92,6 @@ def _lists(sight: Sight, among: bool) -> Select[Any]:
     return statement.where(one_of(postings.c.row, "rows")) if among else statement
 
 
-@cache
-def _lists_of_some(sight: Sight) -> Select[Any]:
-    return _lists(sight, True).where(one_of(postings.c.audience, "audiences"))
-
-
-def score_some(view: View, known: Statistics, somewhere: Mapping[str, Any]) -> list[Found]:
-    """The scores of some rows, given with their audiences; those without any of the terms have none."""
-    candidates = Candidates(known, len(somewhere["rows"]) * len(view.keys))
-    told = view.run(_lists_of_some(view.sight), wanted=sorted(known.counts), **somewhere).all()
-    candidates.add(list(told))
-    return list(candidates.best()) if len(candidates) else []
-
-
 def positions(
     view: View, somewhere: Mapping[str, Any], wanted: Iterable[str]
 ) -> dict[tuple[int, int], Places]:

@@ -64,19 +64,6 @@ def places(view: View, matches: Sequence[Match], wanted: Iterable[str]) -> dict[
     return lexical.positions(view, _somewhere(matches), wanted) if matches else {}
 
 
-def word_scores(view: View, matches: Sequence[Match], tokens: Sequence[Token]) -> list[Found]:
-    known = lexical.statistics(view, [token.term for token in tokens])
-    if not known.counts or not matches:
-        return []
-    wanted = {match.key for match in matches}
-    found = lexical.score_some(view, known, _somewhere(matches))
-    return [
-        Found((each.tenant, each.row), each.score / lexical.SCALE)
-        for each in found
-        if (each.tenant, each.row) in wanted
-    ]
-
-
 def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
     """The audiences too: they come before the rows in the index, and without them it is read from end to end."""
     return {

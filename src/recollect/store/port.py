@@ -143,9 +143,6 @@ class Reading(Protocol):
     def places(self, matches: Sequence[Match], terms: Sequence[str]) -> dict[Key, Places]:
         """Where the terms stand in some memories of today."""
 
-    def word_scores(self, matches: Sequence[Match], terms: Sequence[Token]) -> list[Found]:
-        """How well some memories hold the terms, of those that hold any."""
-
     def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
         """The memories nearest to a vector, nearest first, exact; whether they stand is not yet looked at."""
 

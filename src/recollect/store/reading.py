@@ -91,9 +91,6 @@ class SqlReading:
     def places(self, matches: Sequence[Match], terms: Sequence[str]) -> dict[Key, Places]:
         return matching.places(self._view, matches, terms)
 
-    def word_scores(self, matches: Sequence[Match], terms: Sequence[Token]) -> list[Found]:
-        return matching.word_scores(self._view, matches, terms)
-
     def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
         return matching.near(self._view, self._backend, vector, model, most)
 

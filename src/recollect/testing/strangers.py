@@ -325,7 +325,6 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.places": lambda t: t.read(
         lambda r: list(r.places(_matches(t), [token.term for token in _terms(t)]).values())
     ),
-    "Reading.word_scores": lambda t: t.read(lambda r: _met_both(t, r.word_scores(_matches(t), _terms(t)))),
     "Reading.near": lambda t: t.read(
         lambda r: _met_both(t, r.near(_vector(t), t.world.stub.model, most=100))
     ),
@@ -433,7 +432,6 @@ COUNTS: Final = {
 FOUND: Final = {
     "holding": "[2, 2]",
     "holders": "zqghost",
-    "word_scores": "2",
     "places": "zqghost",
     "near": "2",
     "nearness": "2",
