@@ -25,6 +25,7 @@ from recollect import Caller, Memory, Recollect, connect
 from recollect.model.limits import RULES
 
 _BLOCK = 20
+_IMPORTS = 5
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,17 @@ def remember_one(folder: Path, texts: Texts, most: int) -> list[Figure]:
 def import_many(folder: Path, texts: Texts, most: int) -> list[Figure]:
     """Bulk import against sqlite3 writing the same rows and postings in the same batches."""
     count = min(most, 20_000)
-    target = _ours(folder / "target.db")
-    write_export(folder / "bulk.jsonl", target.caller.tenant, _model(), list(texts.memories(count)))
-    ours_s = _timed(lambda: target.import_(str(folder / "bulk.jsonl")))
-    raw = Raw(folder / "raw-bulk.db", folder / "target.db")
-    batches = raw.batches(1_000)
-    raw_s = _timed(lambda: raw.insert_all(batches))
-    target.close()
-    raw.close()
-    ours, theirs = count / ours_s, count / raw_s
+    memories, times = list(texts.memories(count)), {"ours": list[float](), "raw": list[float]()}
+    for attempt in range(_IMPORTS):
+        target = _ours(folder / f"target-{attempt}.db")
+        write_export(folder / "bulk.jsonl", target.caller.tenant, _model(), memories)
+        times["ours"].append(_timed(lambda to=target: to.import_(str(folder / "bulk.jsonl"))))
+        raw = Raw(folder / f"raw-bulk-{attempt}.db", folder / f"target-{attempt}.db")
+        batches = raw.batches(1_000)
+        times["raw"].append(_timed(lambda to=raw, rows=batches: to.insert_all(rows)))
+        target.close()
+        raw.close()
+    ours, theirs = (count / statistics.median(times[side]) for side in ("ours", "raw"))
     return [Figure("bulk import", ours, theirs, "memories/s", "at least 0.5 times", ours / theirs >= 0.5)]
 
 
@@ -197,7 +200,8 @@ def _fts_search(
 
 
 def _ours(path: Path, tenant: str = "bench") -> Recollect:
-    return connect(path, caller=_caller(tenant))
+    """Words alone: what vectors cost is measured in recall.py."""
+    return connect(path, caller=_caller(tenant), embedder="none")
 
 
 def _caller(tenant: str) -> Caller:
@@ -212,7 +216,7 @@ def fill(door: Recollect, texts: Sequence[str], folder: Path) -> None:
 
 
 def _model() -> Memory:
-    with connect(":memory:", caller=_caller("model")) as maker:
+    with connect(":memory:", caller=_caller("model"), embedder="none") as maker:
         return maker.remember("x").memory
 
 

@@ -274,7 +274,7 @@ def _relation(line: _Line, tenant: str) -> Relation:
 
 def _check_home(line: _Line, id: str, tenant: str) -> None:
     """An id says whether it is a global one, and so does the section it stands in."""
-    if (ids.address(id).tenant == GLOBAL_TENANT) != (tenant == GLOBAL_TENANT):
+    if ids.is_global(id) != (tenant == GLOBAL_TENANT):
         raise _fault(line, f"names memory {id}, which does not live in tenant {tenant}")
 
 

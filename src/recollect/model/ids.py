@@ -52,6 +52,11 @@ def spell(tenant: str, id: str) -> str:
     return _GLOBAL_PREFIX + id if tenant == GLOBAL_TENANT else id
 
 
+def is_global(id: str) -> bool:
+    """Whether an id, spelt as it is shown, is that of a global memory."""
+    return id.startswith(_GLOBAL_PREFIX)
+
+
 def whole_number(id: str) -> int | None:
     """The number that an id of pure digits without a leading zero stands for."""
     return int(id) if _WHOLE.fullmatch(id) else None

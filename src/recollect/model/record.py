@@ -10,7 +10,6 @@ from recollect.model import ids, limits, rules
 from recollect.model.memory import Memory
 from recollect.model.rules import Choice, Json, Listing, OrNone, Reference, Rule
 
-_GLOBAL_PREFIX: Final = ids.spell(limits.GLOBAL_TENANT, "")
 _MAYBE_NAME: Final = OrNone(rules.NAME)
 
 # Times need no rule: a datetime in UTC is all that the record can hold.
@@ -103,5 +102,5 @@ def invariant_faults(memory: Memory) -> Iterator[Fault]:
     needed = {"persona": "persona", "system": "system", "session": "conversation"}.get(memory.scope)
     if needed is not None and getattr(memory, needed) is None:
         yield Fault(needed, f"is required when scope is {memory.scope}")
-    if (memory.scope == "global") != memory.id.startswith(_GLOBAL_PREFIX):
+    if (memory.scope == "global") != ids.is_global(memory.id):
         yield Fault("scope", "global memories, and only those, have an id that begins with global:")

@@ -130,6 +130,11 @@ def _anchors_from(stem: str) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
     return tuple(hit for hit in _ASCII_CONTEXT if _stem(hit[0]).startswith(stem))
 
 
+def may_hold_secrets(text: str) -> bool:
+    """One cheap look: where it finds no sign, no rule finds a secret."""
+    return not text.isascii() or bool(_HINT.search(text.lower()) or _LONG_RUN.search(text))
+
+
 def _find(text: str) -> list[Span]:
     lowered = _without_placeholders(_fold(text))
     hits = _hinted(lowered) if _HINT.search(lowered) else []

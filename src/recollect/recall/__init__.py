@@ -6,7 +6,7 @@ consistent state of the store.
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from time import perf_counter
 from typing import Final
@@ -71,7 +71,8 @@ class _Run:
     """One way through the layers: times each, and goes on without one that fails for want of a provider."""
 
     draft: Draft
-    trace: list[Note]
+    explain: bool
+    trace: list[Note] = field(default_factory=list)
 
     def through(self, layers: tuple[Layer, ...], tools: Tools) -> None:
         for layer in layers:
@@ -82,8 +83,10 @@ class _Run:
                 self.draft = layer(self.draft, tools)
             except ProviderError as problem:
                 failed = str(problem)
-            ms = (perf_counter() - started) * 1000
-            self.trace.append(Note(name=layer.__name__, ms=ms, candidates=_count(self.draft), failed=failed))
+            if self.explain or failed:
+                ms = (perf_counter() - started) * 1000
+                count = _count(self.draft)
+                self.trace.append(Note(name=layer.__name__, ms=ms, candidates=count, failed=failed))
 
 
 def run(caller: Caller, ask: Recall, store: Store, embedders: Embedders, now: datetime) -> Recalled:
@@ -91,7 +94,7 @@ def run(caller: Caller, ask: Recall, store: Store, embedders: Embedders, now: da
     recipe = recipe_named(ask.recipe)
     embedder, asked_before = embedders.current, False
     while True:
-        done = _Run(Draft(caller=caller, ask=ask, now=now, recipe=recipe), [])
+        done = _Run(Draft(caller=caller, ask=ask, now=now, recipe=recipe), ask.explain)
         done.through(READ, Tools(embedder=embedder))
         with store.reading(caller, now) as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)

@@ -1,10 +1,9 @@
 """WHAT else speaks for a memory? Its kind, a tag, its time, its place and its age: signals, never gates."""
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from recollect.recall.draft import Draft, Tools, boosted
+from recollect.recall.draft import Draft, Tools, boosted, replace
 from recollect.text.times import Window
 
 KIND: Final = 1.3

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, NamedTuple
 
-from recollect.recall.draft import Draft, Search, Tools
+from recollect.recall.draft import Draft, Search, Tools, replace
 from recollect.store.port import Found, Key, Match
 
 # Memories of a conversation, or for everyone, that come after so many better ones are not looked for.

@@ -1,7 +1,7 @@
 """WHAT does a question carry from layer to layer?"""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +18,17 @@ from recollect.text import Token
 from recollect.text.times import Window
 
 if TYPE_CHECKING:
+    from dataclasses import replace as replace
+
     from numpy.typing import NDArray
+else:
+
+    def replace(draft: "Draft", /, **changes: Any) -> "Draft":
+        """As of dataclasses, whose loop over every field costs more than most layers do."""
+        new = object.__new__(Draft)
+        vars(new).update(vars(draft))
+        vars(new).update(changes)
+        return new
 
 
 class Piece(NamedTuple):
@@ -35,7 +45,7 @@ Search = Callable[[int], Sequence[Found]]
 Boosts = tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Draft:
     """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
 
@@ -80,8 +90,9 @@ class Draft:
 
     @property
     def pool(self) -> int:
-        """How many each channel brings: later layers reorder them, so there are more than are asked for."""
-        return max(self.recipe.pool, 2 * self.ask.limit)
+        """How many each channel brings: later layers reorder them, the more so where there are vectors."""
+        most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
+        return max(most, 2 * self.ask.limit)
 
     def score(self, key: Key) -> float:
         total = sum([part[3] for part in self.parts[key]])

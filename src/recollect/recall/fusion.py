@@ -1,10 +1,9 @@
 """HOW do channels become one order? Each is brought to one measure, weighted by what it earns, and added up."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from recollect.recall.draft import Draft, Piece, Tools
+from recollect.recall.draft import Draft, Piece, Tools, replace
 from recollect.recall.recipes import Channel, Fusion
 from recollect.store.port import Found, Key
 

@@ -4,12 +4,11 @@ A lead counts for what the joined memory says to those words of the question tha
 so a question that one memory answers goes nowhere, and one that needs two finds the second.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from recollect.recall.draft import Draft, Piece, Tools, with_part
+from recollect.recall.draft import Draft, Piece, Tools, replace, with_part
 from recollect.recall.references import rarity
 from recollect.recall.rerank import meet, token_weights
 from recollect.store.port import Found, Key
@@ -157,7 +156,7 @@ def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
     for each in near:
         share = max(each.score - lowest, 0.0) / max(highest - lowest, 1e-9)
         weight = draft.recipe.weights.get("semantic", 0.0)
-        parts[each.key] = (Piece("semantic", len(draft.nearest) + 1, each.score, weight * share),)
+        parts[each.key] = (Piece("semantic", 0, each.score, weight * share),)
     draft = replace(
         draft,
         matches={**draft.matches, **matches},
@@ -165,7 +164,21 @@ def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
         met={**draft.met, **met},
         parts=parts,
     )
-    return _with_tokens(draft, sorted(met))
+    draft = _with_tokens(draft, sorted(met))
+    return replace(draft, parts=_ranked_anew(_ranked_anew(draft.parts, "semantic"), "tokens"))
+
+
+def _ranked_anew(parts: Mapping[Key, tuple[Piece, ...]], channel: str) -> dict[Key, tuple[Piece, ...]]:
+    """The same parts, with strangers in their places among those that a channel knew before."""
+    scores = {
+        key: piece.score for key, pieces in parts.items() for piece in pieces if piece.channel == channel
+    }
+    order = sorted(scores, key=lambda key: (-scores[key], key))
+    ranks = {key: rank for rank, key in enumerate(order, 1)}
+    return {
+        key: tuple(piece._replace(rank=ranks[key]) if piece.channel == channel else piece for piece in pieces)
+        for key, pieces in parts.items()
+    }
 
 
 def _with_tokens(draft: Draft, keys: Sequence[Key]) -> Draft:

@@ -2,19 +2,18 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from recollect.recall.channels import asked
-from recollect.recall.draft import Draft, Tools
+from recollect.recall.draft import Draft, Tools, replace
 from recollect.store.port import Found, Key, Places
 from recollect.text import STOP_TERMS, document_words
 
 #: What two words that stand side by side in question and memory are worth, against one word.
 _PAIRS: Final = 0.4
 # So many of the best are looked at for pairs.
-_LOOKED_AT: Final = 30
+_LOOKED_AT: Final = 25
 _K1: Final = 1.2
 _B: Final = 0.75
 # A pasted page has more pairs than tell anything.

@@ -1,8 +1,6 @@
 """WHAT does the question say? Its words, the kinds it hints at, the times it names, and its vector."""
 
-from dataclasses import replace
-
-from recollect.recall.draft import Draft, Tools
+from recollect.recall.draft import Draft, Tools, replace
 from recollect.text import question_terms
 from recollect.text.intents import read_intents
 from recollect.text.times import read_times

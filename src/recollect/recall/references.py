@@ -19,7 +19,7 @@ _MOST_HOLDERS: Final = 1_000
 
 def search_references(draft: Draft, tools: Tools) -> Draft:
     """The references that the caller gives, and those whose names the question mentions."""
-    if "references" not in draft.recipe.weights:
+    if "references" not in draft.recipe.weights or not tools.store.has_references:
         return draft
     names = names_in(draft.ask.question)
     about = tools.store.about(draft.ask.entities, names, most=_MOST_HOLDERS)

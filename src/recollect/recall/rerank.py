@@ -5,11 +5,10 @@ less: so the second half of a question is answered too.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from recollect.model.embedding import Model, Passage
-from recollect.recall.draft import Draft, Tools, with_part
+from recollect.recall.draft import Draft, Tools, replace, with_part
 from recollect.store.port import Found, Key, Near, Reading
 from recollect.text import document_words
 

@@ -1,10 +1,9 @@
 """WHICH memories mean something alike? Those whose vectors are near the question's, filtered before they are ranked."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from recollect.recall.channels import asked
-from recollect.recall.draft import Draft, Tools
+from recollect.recall.draft import Draft, Tools, replace
 from recollect.store.port import Found, Near
 
 

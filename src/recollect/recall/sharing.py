@@ -1,14 +1,13 @@
 """WHO is told? The best, with places kept for each circle of people, within the words that the asker can take."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, TypeVar
 
 from recollect.model.answers import Hit, Part, Why
 from recollect.model.limits import Scope
 from recollect.model.memory import Memory
 from recollect.model.requests import Recall
-from recollect.recall.draft import Draft, Tools
+from recollect.recall.draft import Draft, Tools, replace
 from recollect.store.port import Key
 from recollect.text.tokens import count_tokens
 
@@ -72,8 +71,8 @@ def read_hits(draft: Draft, tools: Tools) -> Draft:
     keys = [*draft.chosen, *draft.queries]
     memories = tools.store.read([draft.matches[key] for key in keys], draft.when)
     told = {
-        _key(memory): Hit(memory=memory, score=draft.score(_key(memory)), why=_why(draft, _key(memory)))
-        for memory in memories
+        key: Hit(memory=memory, score=draft.score(key), why=_why(draft, key))
+        for key, memory in zip(map(_key, memories), memories, strict=True)
     }
     return replace(
         draft,
@@ -84,7 +83,10 @@ def read_hits(draft: Draft, tools: Tools) -> Draft:
 
 def _why(draft: Draft, key: Key) -> Why:
     return Why(
-        parts=tuple(Part(**piece._asdict()) for piece in draft.parts[key]),
+        parts=tuple(
+            Part(channel=channel, rank=rank, score=score, share=share)
+            for channel, rank, score, share in draft.parts[key]
+        ),
         boosts=draft.boosts.get(key, ()),
         path=draft.paths.get(key, ()),
     )

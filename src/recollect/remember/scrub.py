@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, Final
 
 from recollect.model.limits import (
@@ -27,6 +28,7 @@ _CHARACTERS: Final = {
     "status_reason": REASON_CHARACTERS,
     "artifact": NAME_CHARACTERS,
 }
+_optional: Final = attrgetter(*_CHARACTERS)
 
 
 def scrub(draft: Draft, tools: Tools) -> Draft:
@@ -36,6 +38,8 @@ def scrub(draft: Draft, tools: Tools) -> Draft:
 
 def scrub_memory(memory: Memory) -> tuple[Memory, int]:
     """The memory with every secret replaced by its placeholder, and how many there were."""
+    if not (memory.metadata or memory.query or any(map(scrubber.may_hold_secrets, _texts_of(memory)))):
+        return memory, 0
     cleaner = _Cleaner()
     changes: dict[str, Any] = {}
     for name, most in _CHARACTERS.items():
@@ -56,6 +60,12 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
         # Cut from text that is clean by now, so that its secrets are not counted twice.
         changes["title"] = derive_title(changes.get("hint", memory.hint), changes["content"])
     return replace(memory, **changes), cleaner.count
+
+
+def _texts_of(memory: Memory) -> list[str]:
+    """Every text of a memory; a title that is a part of the content needs no look of its own."""
+    title = () if memory.title in memory.content else (memory.title,)
+    return [memory.content, *title, *filter(None, _optional(memory)), *memory.tags, *memory.entities]
 
 
 class _Cleaner:

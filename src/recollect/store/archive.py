@@ -34,7 +34,6 @@ from recollect.store.rows import (
 )
 from recollect.store.several import one_of
 from recollect.store.tables import (
-    RECORD,
     facets,
     jobs,
     memories,
@@ -171,18 +170,19 @@ class SqlRestoring(SqlArchive):
 
     def restore(self, dossiers: Iterable[Dossier]) -> None:
         """Add memories with their past. Their ids must be free."""
-        index, present, past = IndexChanges(), [], []
+        index, present, past, newest = IndexChanges(), [], [], []
         for dossier in dossiers:
-            newest = dossier.versions[-1]
-            place = Place(self._tenant.key, self._tenant.next_row(), newest.at)
+            *older, last = dossier.versions
+            place = Place(self._tenant.key, self._tenant.next_row(), last.at)
             plain = ids.address(dossier.id).id
             self._tenant.note_id(plain)
-            past += [_past_row(place, version) for version in dossier.versions]
-            record = past[-1][-len(RECORD) :]
-            present.append(present_row(newest.memory, place, plain, record))
-            index.add(newest.memory, place)
+            past += [_past_row(place, version) for version in older]
+            present.append(present_row(last.memory, place, plain, record_of(last.memory)))
+            newest.append((place.row, last))
+            index.add(last.memory, place)
         self._statements.add_memory.run_tuples(self._connection, present)
         self._statements.add_version.run_tuples(self._connection, past)
+        self._statements.copy_to_versions.run(self._connection, _alike(self._tenant.key, newest))
         self._tenant.count_indexed(*index.write(self._connection, self._statements))
         self._tenant.save(self._connection)
 
@@ -314,6 +314,22 @@ def note_index(connection: Connection, backend: Backend) -> None:
     """Record which analyzer and weights the index was built with."""
     fact = backend.insert(store_facts).values(name=INDEX_FACT, value=INDEX_VERSION)
     connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
+
+
+def _alike(tenant: int, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
+    """Rows in a row that were changed in the same way by the same one, together."""
+    for (change, by, origin), rows in groupby(
+        newest, key=lambda each: (each[1].change, each[1].by, each[1].origin)
+    ):
+        numbers = [row for row, _ in rows]
+        yield {
+            "as_change": change,
+            "as_changed_by": by,
+            "as_changed_as": origin,
+            "at_tenant": tenant,
+            "first": numbers[0],
+            "last": numbers[-1],
+        }
 
 
 def _past_row(place: Place, version: Version) -> Stored:

@@ -1,11 +1,11 @@
 """WHAT must a database bring? The little that differs between SQLite and PostgreSQL."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sqlalchemy import Connection, Dialect
+from sqlalchemy import Connection, Dialect, Select
 
 from recollect.errors import RecollectError
 from recollect.store.port import Coverage, Near
@@ -49,6 +49,11 @@ class Backend(Protocol):
 
     def integrity(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
+
+    def fetch(
+        self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
+    ) -> Sequence[Any]:
+        """All rows of a statement that is built once and run often, as the driver gives them."""
 
     def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
         """The memories of a tenant that are nearest to a vector, of those for the caller's eyes: exact, nearest first."""

@@ -114,6 +114,10 @@ def tag_facet(tag: str) -> str:
     return f"tag:{tag}"
 
 
+#: Between these, the facets of references lie.
+REFERENCES: Final = ("ref:", "ref;")
+
+
 def reference_facet(reference: str) -> str:
     return f"ref:{reference}"
 

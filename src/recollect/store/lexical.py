@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, String, cast, func, select
+from sqlalchemy import Select, String, cast, select
 
 from recollect.store import index
 from recollect.store.port import Places
 from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Found, Statistics
-from recollect.store.several import one_of
+from recollect.store.several import Joined, one_of
 from recollect.store.tables import postings, terms
 from recollect.store.view import View
 from recollect.store.visibility import SEEN_TENANTS, Sight, visible
@@ -49,7 +49,7 @@ def _count(view: View, terms: Sequence[str]) -> None:
     unknown = [term for term in terms if term not in view.counts]
     if unknown:
         view.counts.update(dict.fromkeys(unknown, 0))
-        for term, count in view.run(_COUNTS, wanted=unknown).all():
+        for term, count in view.fetch(_COUNTS, wanted=unknown):
             view.counts[term] += count
 
 
@@ -62,7 +62,7 @@ def search(view: View, known: Statistics, most: int) -> list[Found]:
 
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
         statement = _lists(view.sight, among is not None)
-        return list(view.run(statement, wanted=list(wanted), rows=among).all())
+        return list(view.fetch(statement, wanted=list(wanted), rows=among))
 
     candidates = Candidates(known, most)
     by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
@@ -85,7 +85,7 @@ def _lists(sight: Sight, among: bool) -> Select[Any]:
     """For each term and tenant the postings that are for these eyes, as one text of numbers."""
     packed = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
     statement = (
-        select(postings.c.tenant, postings.c.term, func.aggregate_strings(cast(packed, String), ","))
+        select(postings.c.tenant, postings.c.term, Joined(cast(packed, String)))
         .where(visible(postings, sight), one_of(postings.c.term, "wanted"))
         .group_by(postings.c.tenant, postings.c.term)
     )
@@ -97,7 +97,7 @@ def positions(
 ) -> dict[tuple[int, int], Places]:
     """Where the terms stand in each of a few rows, given with their audiences."""
     found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]]]] = {}
-    told = view.run(_positions(view.sight), wanted=sorted(set(wanted)), **somewhere).all()
+    told = view.fetch(_positions(view.sight), wanted=sorted(set(wanted)), **somewhere)
     for tenant, row, term, length, packed in told:
         found.setdefault((tenant, row), (length, {}))[1][term] = index.read_positions(packed)
     return {key: Places(*each) for key, each in found.items()}
@@ -110,7 +110,7 @@ def holders(view: View, wanted: Iterable[str], most: int) -> dict[str, list[tupl
     telling = [term for term in asked if 2 <= view.counts[term] <= most]
     found: dict[str, list[tuple[int, int]]] = {}
     if telling:
-        for tenant, row, term in view.run(_holders(view.sight), wanted=telling).all():
+        for tenant, row, term in view.fetch(_holders(view.sight), wanted=telling):
             found.setdefault(term, []).append((tenant, row))
     return found
 
@@ -137,7 +137,7 @@ def _positions(sight: Sight) -> Select[Any]:
 def score_entries(entries: index.Entries, known: Statistics) -> int:
     """The score of entries that are not in the index: those of an old version."""
     return sum(
-        known.part(term, weight, entries.length)
+        known.part(known.weights[term], weight, entries.length)
         for term, weight, _ in entries.postings
         if term in known.weights
     )

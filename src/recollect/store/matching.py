@@ -16,7 +16,7 @@ from recollect.store.backend import Backend
 from recollect.store.index import entries_of, name_facet, reference_facet
 from recollect.store.moments import Asked, asked_of, listed
 from recollect.store.port import About, Coverage, Found, Key, Match, Near, Places
-from recollect.store.rows import as_stored, read_words
+from recollect.store.rows import as_stored, read_memory, read_words
 from recollect.store.several import one_of
 from recollect.store.tables import Instant, facets, memories, moment_of, vectors
 from recollect.store.view import View, key_of, same_row, source
@@ -61,7 +61,8 @@ def rarity(view: View, wanted: Iterable[str]) -> dict[str, float]:
 
 
 def places(view: View, matches: Sequence[Match], wanted: Iterable[str]) -> dict[Key, Places]:
-    return lexical.positions(view, _somewhere(matches), wanted) if matches else {}
+    held = [term for term in wanted if view.counts.get(term) != 0]
+    return lexical.positions(view, _somewhere(matches), held) if matches and held else {}
 
 
 def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
@@ -168,7 +169,7 @@ def tokens_of(view: View, passages: Sequence[Near], model: Model) -> dict[Key, b
             "rows": rows,
             "numbers": sorted(numbers),
         }
-        for row, passage, packed in view.run(_tokens(view.sight), **asked).all():
+        for row, passage, packed in view.fetch(_tokens(view.sight), **asked):
             if wanted[covered.tenant, row] == passage and packed is not None:
                 kept[covered.tenant, row] = packed
     return kept
@@ -187,11 +188,12 @@ def _tokens(sight: Sight) -> Select[Any]:
 
 def about(view: View, references: Iterable[str], names: Iterable[str], most: int) -> About:
     asked = {reference_facet(each): each for each in references} | {name_facet(each): each for each in names}
-    counts: dict[str, int] = dict(view.run(_COUNTS, facets=list(asked)).all()) if asked else {}
+    told = view.fetch(_COUNTS, facets=list(asked)) if asked else ()
+    counts: dict[str, int] = dict(told)
     rare = sorted(facet for facet, count in counts.items() if count <= most)
-    rows = list(view.run(_holders(view.sight), facets=rare, most=len(rare) * most).all()) if rare else []
+    rows = list(view.fetch(_holders(view.sight), facets=rare, most=len(rare) * most)) if rare else []
     for facet in sorted(counts.keys() - rare):
-        rows += view.run(_holders(view.sight), facets=[facet], most=most).all()
+        rows += view.fetch(_holders(view.sight), facets=[facet], most=most)
     holders: dict[Key, tuple[str, ...]] = {}
     lengths: dict[Key, int] = {}
     for facet, tenant, row, entities in rows:
@@ -231,7 +233,7 @@ def standing(view: View, keys: Iterable[Key], when: When, statuses: Sequence[Sta
     if not wanted:
         return {}
     # Two tenants may have rows of the same number, so both parts of the key are looked at.
-    rows = view.run(statement, when, statuses, rows=sorted({row for _, row in wanted})).all()
+    rows = view.fetch(statement, when, statuses, rows=sorted({row for _, row in wanted}))
     return {match.key: match for match in map(partial(_match, view.names), rows) if match.key in wanted}
 
 
@@ -283,8 +285,8 @@ def read(view: View, matches: Sequence[Match], when: When) -> list[Memory]:
     if not matches:
         return []
     statement = _whole(view.sight, asked_of(When(known_at=when.known_at)))
-    found = view.memories(statement, when, rows=sorted({match.key[1] for match in matches}))
-    by_key = {key_of(memory): memory for memory in found}
+    rows = view.fetch(statement, when, rows=sorted({match.key[1] for match in matches}))
+    by_key = {key_of(memory): memory for memory in (read_memory(row, view.names) for row in rows)}
     return [by_key[match.key] for match in matches if match.key in by_key]
 
 

@@ -113,6 +113,10 @@ class Reading(Protocol):
         """How many memories there are in the caller's tenants, whoever sees them."""
 
     @property
+    def has_references(self) -> bool:
+        """Whether any memory of these tenants is about something."""
+
+    @property
     def sees_global(self) -> bool:
         """Whether there are global memories beside the tenant's own."""
 

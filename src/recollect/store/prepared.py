@@ -7,16 +7,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from sqlalchemy import Connection, Table, bindparam, delete, insert, literal_column, update
+from sqlalchemy import (
+    Connection,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    insert,
+    literal_column,
+    null,
+    select,
+    update,
+)
 from sqlalchemy.sql.expression import ClauseElement
 
 from recollect.store.backend import Backend
-from recollect.store.tables import facets, memories, postings, tenants, terms, versions
+from recollect.store.tables import RECORD, facets, memories, postings, tenants, terms, versions
 
 Row = tuple[Any, ...]
 
 # With the 38 columns of a version: within the parameters that a statement may have on either database.
-_ROWS_AT_ONCE: Final = 500
+_ROWS_AT_ONCE: Final = 250
 
 
 class Prepared:
@@ -69,6 +80,7 @@ class Statements:
         self.add_tenant = prepared(fresh, [each.name for each in tenants.columns if each.name != "key"])
         self.add_memory = PreparedInsert(memories, backend)
         self.add_version = PreparedInsert(versions, backend)
+        self.copy_to_versions = prepared(_copy_to_versions())
         self.change_memory = prepared(_by_key(update(memories), memories, "tenant", "row"))
         self.close_version = prepared(
             _by_key(update(versions), versions, "tenant", "row", "version").values(
@@ -85,6 +97,17 @@ class Statements:
         self.drop_term = prepared(
             _by_key(delete(terms), terms).where(terms.c.documents <= literal_column("0"))
         )
+
+
+def _copy_to_versions() -> Any:
+    """The newest version of some rows is the rows themselves: the database copies what it has just been given."""
+    told = (bindparam(f"as_{name}", type_=Text) for name in ("change", "changed_by", "changed_as"))
+    present = [memories.c[name] for name in ("tenant", "row", "version", "recorded_at")]
+    rows = select(*present, null(), *told, *(memories.c[name] for name in RECORD)).where(
+        memories.c.tenant == bindparam("at_tenant"),
+        memories.c.row.between(bindparam("first"), bindparam("last")),
+    )
+    return insert(versions).from_select([column.name for column in versions.columns], rows)
 
 
 def _by_key(statement: Any, table: Any, *names: str) -> Any:

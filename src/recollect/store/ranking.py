@@ -56,10 +56,10 @@ class Statistics(NamedTuple):
             per_word=max(round(_K1 * _B * _PRECISION / average), 1),
         )
 
-    def part(self, term: str, weight: Any, length: Any) -> Any:
-        """What one posting adds to a score, less than the weight of its term; for numbers and arrays alike."""
+    def part(self, rarity: Any, weight: Any, length: Any) -> Any:
+        """What a posting of a term so rare adds to a score, always less than that; for numbers and arrays alike."""
         heavy = weight * _PRECISION
-        return self.weights[term] * heavy // (heavy + self.base + self.per_word * length)
+        return rarity * heavy // (heavy + self.base + self.per_word * length)
 
 
 class Candidates:
@@ -84,24 +84,32 @@ class Candidates:
         """Take in every row of some lists of postings, each with its tenant and term."""
         import numpy as np
 
-        read = [(term, self._read(tenant, packed)) for tenant, term, packed in lists]
-        keys = np.concatenate([self._keys, *(keys for _, (keys, _) in read)])
-        parts = np.concatenate([self._scores, *(self._parts(term, packed) for term, (_, packed) in read)])
-        if len(keys):
-            order = np.argsort(keys, kind="stable")
-            keys, parts = keys[order], parts[order]
-            first = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-            self._keys, self._scores = keys[first], np.add.reduceat(parts, first)
+        if not lists:
+            return
+        # All lists in one, so that a short one costs no more than its postings.
+        sizes = [packed.count(",") + 1 for _, _, packed in lists]
+        postings = _numbers(",".join([packed for _, _, packed in lists]))
+        tenants = np.repeat([tenant << _ROW_BITS for tenant, _, _ in lists], sizes)
+        weights = np.repeat([self._known.weights[term] for _, term, _ in lists], sizes)
+        keys = np.concatenate([self._keys, _rows(postings) | tenants])
+        parts = np.concatenate([self._scores, self._parts(weights, postings)])
+        order = np.argsort(keys, kind="stable")
+        keys, parts = keys[order], parts[order]
+        starts = np.ones(len(keys), np.bool_)
+        np.not_equal(keys[1:], keys[:-1], out=starts[1:])
+        first = np.flatnonzero(starts)
+        self._keys, self._scores = keys[first], np.add.reduceat(parts, first)
 
     def raise_by(self, lists: Sequence[tuple[int, str, str]]) -> None:
         """Add what some lists give to the rows that are here; rows that are not stay out."""
         import numpy as np
 
         for tenant, term, text in lists:
-            keys, packed = self._read(tenant, text)
+            postings = _numbers(text)
+            keys = _rows(postings) | (tenant << _ROW_BITS)
             at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
             here = self._keys[at] == keys
-            self._scores[at[here]] += self._parts(term, packed[here])
+            self._scores[at[here]] += self._parts(self._known.weights[term], postings[here])
 
     def floor(self) -> int:
         """The score that a row must beat to be among the best so far; below zero while there are fewer."""
@@ -123,13 +131,18 @@ class Candidates:
         for key, score in zip(self._keys[order].tolist(), self._scores[order].tolist(), strict=True):
             yield Found(key >> _ROW_BITS, key & ((1 << _ROW_BITS) - 1), score)
 
-    def _read(self, tenant: int, text: str) -> "tuple[NDArray[Any], NDArray[Any]]":
-        import numpy as np
-
-        packed = np.fromstring(text, dtype=np.int64, sep=",")
-        return (packed >> (_LENGTH_BITS + _WEIGHT_BITS)) | (tenant << _ROW_BITS), packed
-
-    def _parts(self, term: str, packed: "NDArray[Any]") -> "NDArray[Any]":
-        weights = (packed >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
-        parts: NDArray[Any] = self._known.part(term, weights, packed & (WEIGHT_UNIT - 1))
+    def _parts(self, rarity: Any, postings: "NDArray[Any]") -> "NDArray[Any]":
+        weights = (postings >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
+        parts: NDArray[Any] = self._known.part(rarity, weights, postings & (WEIGHT_UNIT - 1))
         return parts
+
+
+def _numbers(text: str) -> "NDArray[Any]":
+    import numpy as np
+
+    return np.fromstring(text, dtype=np.int64, sep=",")
+
+
+def _rows(postings: "NDArray[Any]") -> "NDArray[Any]":
+    rows: NDArray[Any] = postings >> (_LENGTH_BITS + _WEIGHT_BITS)
+    return rows

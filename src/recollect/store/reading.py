@@ -36,11 +36,15 @@ class SqlReading:
 
     def __init__(self, connection: Connection, backend: Backend, caller: Caller, now: datetime) -> None:
         self._backend = backend
-        self._view = View(connection, caller, now)
+        self._view = View(connection, backend, caller, now)
 
     @property
     def size(self) -> int:
         return int(self._view.documents)
+
+    @property
+    def has_references(self) -> bool:
+        return self._view.has_references
 
     @property
     def sees_global(self) -> bool:

@@ -31,6 +31,9 @@ _MAYBE_TIMES_AT: Final = tuple(map(RECORD.index, _MAYBE_TIMES))
 _LISTS_AT: Final = tuple(map(RECORD.index, _LISTS))
 _METADATA_AT: Final = RECORD.index("metadata")
 _QUERY_AT: Final = RECORD.index("query")
+_ALWAYS_AT: Final = RECORD.index("always_inject")
+#: How many columns a memory takes: its identity, and the record.
+_READ: Final = 5 + len(RECORD)
 
 
 def record_of(memory: Memory) -> Stored:
@@ -116,26 +119,28 @@ def read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
 
 
 def _read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
-    tenant_key, number, id, version, recorded_at = row[:5]
-    values = dict(zip(RECORD, row[5:], strict=False))
-    for name in _TIMES:
-        values[name] = moment_of(values[name])
-    for name in _MAYBE_TIMES:
-        if values[name] is not None:
-            values[name] = moment_of(values[name])
-    for name in _LISTS:
-        values[name] = read_words(values[name])
-    values["metadata"] = json.loads(values["metadata"])
-    if values["query"] is not None:
-        values["query"] = json.loads(values["query"])
-    values["always_inject"] = bool(values["always_inject"])
+    tenant_key, number, id, version, recorded_at, *record = row[:_READ]
+    for at in _TIMES_AT:
+        record[at] = moment_of(record[at])
+    for at in _MAYBE_TIMES_AT:
+        if record[at] is not None:
+            record[at] = moment_of(record[at])
+    for at in _LISTS_AT:
+        record[at] = read_words(record[at])
+    if record[_METADATA_AT] != "{}":
+        record[_METADATA_AT] = json.loads(record[_METADATA_AT])
+    else:
+        record[_METADATA_AT] = {}
+    if record[_QUERY_AT] is not None:
+        record[_QUERY_AT] = json.loads(record[_QUERY_AT])
+    record[_ALWAYS_AT] = bool(record[_ALWAYS_AT])
     tenant = tenant_names[tenant_key]
     return Memory(
         tenant=tenant,
         id=ids.spell(tenant, id),
         version=version,
         place=Place(tenant_key, number, moment_of(recorded_at)),
-        **values,
+        **dict(zip(RECORD, record, strict=True)),
     )
 
 

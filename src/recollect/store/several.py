@@ -1,4 +1,4 @@
-"""HOW does a statement take a list? As one parameter, so that it is compiled once whatever the list holds.
+"""HOW does a statement take or give a list? As one value, so that it is compiled once whatever the list holds.
 
 A parameter for each item would have the library write the statement anew at every call, which costs more than
 running it.
@@ -19,6 +19,24 @@ def one_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     """Whether the column holds an item of the list that will be given under this name."""
     several = _Numbers if isinstance(column.type, Integer) else _Texts
     return _OneOf(column, bindparam(name, type_=several))
+
+
+class Joined(FunctionElement[str]):
+    """The values of a group as one text, with commas between: rows of their own would cost more than what they say."""
+
+    type = Text()
+    inherit_cache = True
+    name = "joined"
+
+
+@compiles(Joined, "sqlite")
+def _group_concat(element: Joined, compiler: SQLCompiler, **how: Any) -> str:
+    return f"group_concat({compiler.process(element.clauses, **how)}, ',')"
+
+
+@compiles(Joined, "postgresql")
+def _string_agg(element: Joined, compiler: SQLCompiler, **how: Any) -> str:
+    return f"string_agg({compiler.process(element.clauses, **how)}, ',')"
 
 
 class _Texts(TypeDecorator[Sequence[Any]]):

@@ -57,14 +57,16 @@ def document_words(text: str) -> list[tuple[str, ...]]:
 
 def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
     """Add to each term of a text the places where it stands, counted from `start`; gives how many words there are."""
-    words = document_words(text)
-    for position, terms in enumerate(words, start):
-        for term in terms:
-            if term in places:
-                places[term].append(position)
-            else:
-                places[term] = [position]
-    return len(words)
+    position = start
+    for chunk in _chunks(text):
+        for terms in _document_terms(chunk):
+            for term in terms:
+                if term in places:
+                    places[term].append(position)
+                else:
+                    places[term] = [position]
+            position += 1
+    return position - start
 
 
 def identifiers(text: str) -> frozenset[str]:

@@ -1,11 +1,21 @@
 """HOW is a PostgreSQL database opened, read and written? psycopg 3, no prepared statements, only SET LOCAL."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import Connection, Dialect, Engine, ExceptionContext, create_engine, event, make_url, text
+from sqlalchemy import (
+    Connection,
+    Dialect,
+    Engine,
+    ExceptionContext,
+    Select,
+    create_engine,
+    event,
+    make_url,
+    text,
+)
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
@@ -50,6 +60,11 @@ class PostgresBackend:
 
     def exists(self) -> bool:
         return True
+
+    def fetch(
+        self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
+    ) -> Sequence[Any]:
+        return connection.execute(statement, given).all()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:

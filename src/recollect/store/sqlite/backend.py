@@ -17,6 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from recollect.errors import RecollectError, StoreUnavailable
+from recollect.store.sqlite.fetching import DIALECT, fetch
 from recollect.store.sqlite.vectors import VectorCache
 
 _BUSY_TIMEOUT_S: Final = 60
@@ -39,7 +40,8 @@ class SqliteBackend:
 
     insert = staticmethod(sqlite.insert)
     is_shared = False
-    positional: Dialect = sqlite.dialect(paramstyle="qmark")
+    positional: Dialect = DIALECT
+    fetch = staticmethod(fetch)
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
