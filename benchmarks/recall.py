@@ -31,6 +31,7 @@ from recollect.providers.e5 import E5
 from recollect.text import document_words
 
 _DIMENSIONS, _TOKEN_DIMENSIONS = 384, 64
+_MOST_TOKENS = 256
 _BLOCK = 10
 
 
@@ -40,7 +41,7 @@ class Stub:
     model = Model("stub", _DIMENSIONS, "benchmark")
 
     def embed_query(self, text: str) -> Passage:
-        return Passage(_sum(text), _tokens(text).astype(np.float32) / 127, tuple(_words(text)))
+        return Passage(_sum(text), _directions(text), tuple(_words(text)[:_MOST_TOKENS]))
 
     def embed_documents(self, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
         return [(Passage(_sum(text), _tokens(text)),) for text in texts]
@@ -72,9 +73,12 @@ def _sum(text: str) -> Any:
     return (total / np.linalg.norm(total)).astype(np.float32)
 
 
+def _directions(text: str) -> Any:
+    return np.array([_direction(word, _TOKEN_DIMENSIONS) for word in _words(text)[:_MOST_TOKENS]])
+
+
 def _tokens(text: str) -> Any:
-    rows = [_direction(word, _TOKEN_DIMENSIONS) for word in _words(text)[:256]]
-    return np.rint(np.array(rows) * 127).astype(np.int8)
+    return np.rint(_directions(text) * 127).astype(np.int8)
 
 
 def main() -> None:

@@ -108,4 +108,4 @@ def _with_the_past(draft: Draft, tools: Tools) -> Draft:
 
 def _some_more(size: int) -> int:
     """A few of the best are usually retired, or not of the time asked for."""
-    return size + size // 4 + 1
+    return size + size // 8 + 1

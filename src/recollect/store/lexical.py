@@ -8,7 +8,7 @@ from sqlalchemy import Select, String, cast, select
 
 from recollect.store import index
 from recollect.store.port import Places
-from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Found, Statistics
+from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from recollect.store.several import Joined, one_of
 from recollect.store.tables import postings, terms
 from recollect.store.view import View
@@ -16,7 +16,6 @@ from recollect.store.visibility import SEEN_TENANTS, Sight, visible
 
 __all__ = [
     "SCALE",
-    "Found",
     "Statistics",
     "positions",
     "score_entries",
@@ -53,8 +52,8 @@ def _count(view: View, terms: Sequence[str]) -> None:
             view.counts[term] += count
 
 
-def search(view: View, known: Statistics, most: int) -> list[Found]:
-    """The best rows that hold any of the terms and are for the caller's eyes: exact, best first.
+def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+    """Tenant, row and score of the best that hold any of the terms and are for the caller's eyes: exact, best first.
 
     Rare terms bring candidates; a common one brings its own only while those it alone would bring could still
     be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
@@ -77,7 +76,7 @@ def search(view: View, known: Statistics, most: int) -> list[Found]:
         few = len(candidates) * _LOOK_UP_COST < known.counts[term]
         candidates.raise_by(lists(term, among=candidates.rows() if few else None))
         left -= known.weights[term]
-    return list(candidates.best())
+    return candidates.best()
 
 
 @cache

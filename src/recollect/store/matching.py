@@ -32,7 +32,7 @@ def holding(view: View, tokens: Sequence[Token], most: int, past: bool) -> list[
     if not known.counts:
         return []
     found = lexical.search(view, known, most)
-    return [Found((each.tenant, each.row), each.score / lexical.SCALE) for each in found]
+    return [Found((tenant, row), score / lexical.SCALE) for tenant, row, score in found]
 
 
 def held_then(

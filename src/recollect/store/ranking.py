@@ -5,7 +5,7 @@ A posting comes as one number: its row, its weight and the length of its memory.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recollect.store.index import CONTENT_WEIGHT
@@ -25,14 +25,6 @@ _ROW_BITS: Final = 39
 #: How a statement packs a posting: row * ROW_UNIT + weight * WEIGHT_UNIT + length.
 WEIGHT_UNIT: Final = 1 << _LENGTH_BITS
 ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
-
-
-class Found(NamedTuple):
-    """A row and how well it matches."""
-
-    tenant: int
-    row: int
-    score: int
 
 
 class Statistics(NamedTuple):
@@ -122,14 +114,15 @@ class Candidates:
         able = self._scores >= score
         self._keys, self._scores = self._keys[able], self._scores[able]
 
-    def best(self) -> Iterator[Found]:
-        """The best, highest score first; where two are equal, the order in which they were saved decides."""
+    def best(self) -> list[tuple[int, int, int]]:
+        """Tenant, row and score of the best, highest first; of two that are equal, the one saved first."""
         import numpy as np
 
         self.drop_below(self.floor())
         order = np.lexsort((self._keys, -self._scores))[: self._most]
-        for key, score in zip(self._keys[order].tolist(), self._scores[order].tolist(), strict=True):
-            yield Found(key >> _ROW_BITS, key & ((1 << _ROW_BITS) - 1), score)
+        keys, scores = self._keys[order], self._scores[order].tolist()
+        tenants, rows = (keys >> _ROW_BITS).tolist(), (keys & ((1 << _ROW_BITS) - 1)).tolist()
+        return list(zip(tenants, rows, scores, strict=True))
 
     def _parts(self, rarity: Any, postings: "NDArray[Any]") -> "NDArray[Any]":
         weights = (postings >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
