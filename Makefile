@@ -17,7 +17,7 @@ help: ## Show what can be made
 demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 	$(BIN)/python examples/demo.py
 
-test: check ## Run every check and every test, on SQLite and on a real PostgreSQL
+test: check $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/dev ## Format, lint, types and the direction of imports
@@ -49,6 +49,8 @@ lock: $(VENV)/dev ## Compile the requirements anew, with hashes
 		--extra postgres pyproject.toml requirements/build.in -o requirements/core.txt
 	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
 		--extra postgres --group dev pyproject.toml requirements/build.in -o requirements/dev.txt
+	$(BIN)/uv pip compile --universal --generate-hashes --no-header --no-emit-index-url --quiet \
+		--no-strip-extras requirements/dbt.in -o requirements/dbt.txt
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .mypy_cache .ruff_cache .import_linter_cache .hypothesis
@@ -65,3 +67,9 @@ $(VENV)/dev: requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/core
+
+# dbt makes the artefacts that the tests read. It wants older versions of what we use, so it lives apart.
+$(VENV)/dbt/ready: requirements/dbt.txt $(VENV)/dev
+	$(PYTHON) -m venv $(VENV)/dbt
+	$(VENV)/dbt/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dbt.txt
+	touch $@

@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from inspect import signature
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,9 @@ class Recollect(Adapter):
     name = "recollect"
     venv = "recollect"
     batch = 1_000
-    note = "SQLite file, synchronous=FULL; bulk is an import, which checks and scrubs as a save does"
+    note = (
+        "SQLite file, synchronous=FULL; bulk is an import, checked and scrubbed as a save is, and its vectors"
+    )
 
     def open(self, path: str, fresh: bool) -> None:
         from recollect import Caller, connect
@@ -36,7 +37,7 @@ class Recollect(Adapter):
         self._folder = Path(path)
         self._numbers = count()
         caller = Caller(tenant=_TENANT, user="peers", rules=frozenset(RULES))
-        self._door = connect(self._folder / "store.db", caller=caller, **_embedding(connect))
+        self._door = connect(self._folder / "store.db", caller=caller, embedder=_Stub())
 
     def add(self, mid: str, text: str) -> None:
         self._door.remember(text, id=mid)
@@ -46,6 +47,7 @@ class Recollect(Adapter):
         with file.open("w", encoding="utf-8") as lines:
             lines.writelines(json.dumps(line) + "\n" for line in _export(items))
         self._door.import_(str(file))
+        self._door.embed_missing()
         file.unlink()
 
     def search(self, q: str, k: int = 10) -> list[str]:
@@ -88,12 +90,8 @@ def _model() -> Any:
     """A memory as the door makes it, for others to be like."""
     from recollect import Caller, connect
 
-    with connect(":memory:", caller=Caller(tenant=_TENANT, user="peers")) as maker:
+    with connect(":memory:", caller=Caller(tenant=_TENANT, user="peers"), embedder="none") as maker:
         return maker.remember("x").memory
-
-
-def _embedding(connect: Any) -> dict[str, Any]:
-    return {"embedder": _Stub()} if "embedder" in signature(connect).parameters else {}
 
 
 class _Stub:
@@ -101,17 +99,17 @@ class _Stub:
 
     @property
     def model(self) -> Any:
-        from recollect.providers.embedding import Model
+        from recollect.model.embedding import Model
 
         return Model("stub", DIM)
 
     def embed_query(self, text: str) -> Any:
-        from recollect.providers.embedding import Passage
+        from recollect.model.embedding import Passage
 
         return Passage(embed_np(text))
 
     def embed_documents(self, texts: Sequence[str]) -> list[tuple[Any, ...]]:
-        from recollect.providers.embedding import Passage
+        from recollect.model.embedding import Passage
 
         return [(Passage(vector),) for vector in embed_many_np(texts)]
 

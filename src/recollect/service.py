@@ -6,11 +6,14 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar
 
 from recollect import recall as recalling
 from recollect import remember as remembering
 from recollect.care import doctor, embedding, export, importing, reindex, status
+from recollect.catalog import ingest as ingesting
+from recollect.catalog import operations as catalogues
+from recollect.catalog.inspection import as_markdown
 from recollect.errors import Fault, Invalid, NotFound
 from recollect.jobs.worker import Worker
 from recollect.model import answers
@@ -22,12 +25,17 @@ from recollect.model.requests import (
     Browse,
     Diff,
     Doctor,
+    DropEntity,
     EmbedMissing,
     Export,
     Forget,
     History,
     Import,
+    Ingest,
+    Inspect,
+    ListEntities,
     Neighbours,
+    Prioritise,
     Recall,
     Reindex,
     Relate,
@@ -35,6 +43,7 @@ from recollect.model.requests import (
     Request,
     Retire,
     Revise,
+    Search,
     Show,
     ShowStatus,
     Unrelate,
@@ -43,6 +52,7 @@ from recollect.model.requests import (
 )
 from recollect.model.when import When
 from recollect.providers.embedding import NO_EMBEDDERS, Embedders
+from recollect.recall import subjects
 from recollect.remember import life
 from recollect.store.port import Reading, Store
 
@@ -51,6 +61,8 @@ Asked = TypeVar("Asked", bound=Request)
 Answer = TypeVar("Answer")
 Effect = Literal["read", "write", "destroy"]
 Progress = Callable[[str, int, int | None], None]
+#: What an inspection passes on as it was asked.
+_SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fields_depth", "num_rows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +211,47 @@ class Recollect:
         with self._store.reading(self.caller, now) as reading:
             return reading.compare(ask.since, ask.until or now)
 
+    @operation(Ingest, "write", "memory.admin")
+    def ingest(self, ask: Ingest) -> answers.Ingested:
+        from recollect.catalog.sources import open_source
+
+        source = open_source(
+            ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
+        )
+        return ingesting.ingest(
+            self._store,
+            self.caller,
+            source,
+            now=self._clock(),
+            dry_run=ask.dry_run,
+            embeds=self._embedders.current is not None,
+            progress=self._progress,
+        )
+
+    @operation(Search, "read", "memory.read")
+    def search(self, ask: Search) -> answers.Searched:
+        return subjects.search(self.caller, ask, self._store, self._embedders, self._clock())
+
+    @operation(ListEntities, "read", "memory.read")
+    def entities(self, ask: ListEntities) -> answers.ListedEntities:
+        with self._store.reading(self.caller, self._clock()) as reading:
+            return catalogues.entities(reading, ask)
+
+    @operation(Inspect, "read", "memory.read")
+    def inspect(self, ask: Inspect) -> answers.Inspected:
+        shown = {name: getattr(ask, name) for name in _SHOWN}
+        with self._store.reading(self.caller, self._clock()) as reading:
+            model, told = catalogues.inspected(reading, ask.model, data_source=ask.data_source, **shown)
+        return answers.Inspected(model=model.canonical, sections=told, markdown=as_markdown(told))
+
+    @operation(DropEntity, "destroy", "memory.admin")
+    def drop_entity(self, ask: DropEntity) -> answers.DroppedEntity:
+        return catalogues.drop(self._store, self.caller, ask, self._clock())
+
+    @operation(Prioritise, "write", "memory.admin")
+    def prioritise(self, ask: Prioritise) -> answers.Prioritised:
+        return catalogues.prioritise(self._store, self.caller, ask, self._clock())
+
     @operation(Export, "read", "memory.admin")
     def export(self, ask: Export) -> answers.Exported:
         if ask.all_tenants:
@@ -244,7 +297,10 @@ class Recollect:
             self.caller.require_operator(what)
         with self._store.archive() as archive:
             there = archive.tenants()
-        return there if every else [self.caller.tenant, *({GLOBAL_TENANT} & {*there} - {self.caller.tenant})]
+        if every:
+            return there
+        others = (self.caller.in_catalog.tenant, GLOBAL_TENANT)
+        return [self.caller.tenant, *(name for name in others if name in there)]
 
     @property
     def worker(self) -> Worker:

@@ -11,6 +11,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -161,6 +162,7 @@ def test_the_commands_of_a_page_run_and_print_what_is_shown(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RECOLLECT_DB", "page.db")
+    shutil.copytree(ROOT / "examples", "examples")
     shell = Shell({}, monkeypatch)
     for block in blocks_of(page):
         if block.language not in ("console", "sh"):

@@ -275,8 +275,10 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(bytes_of: bytes, t
 
 
 def test_a_folder_in_place_of_the_file_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "store.db"
+    folder.mkdir()
     with pytest.raises(StoreUnavailable, match="cannot be opened"):
-        connect(tmp_path)
+        connect(folder)
 
 
 def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:

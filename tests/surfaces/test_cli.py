@@ -19,7 +19,7 @@ from recollect.service import OPERATIONS
 COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
 COMMANDS = [*(operation.name.rstrip("_").replace("_", "-") for operation in OPERATIONS), "config"]
 #: Commands that are no operations: one works until it is stopped, one has a store of its own.
-OTHERS = ["work", "eval"]
+OTHERS = ["work", "eval", "slayer"]
 
 # What each command is given in the tests that try all of them, and a key of the answer.
 CALLS: dict[str, tuple[list[str], str]] = {
@@ -35,6 +35,12 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "neighbours": (["1"], "edges"),
     "history": (["1"], "versions"),
     "diff": (["2020-01-01"], "memories"),
+    "search": (["revenue"], "memories"),
+    "ingest": (["shop"], "added"),
+    "entities": (["shop"], "entities"),
+    "inspect": (["orders"], "markdown"),
+    "drop-entity": (["shop.orders"], "stripped"),
+    "prioritise": ([], "datasources"),
     "export": (["out.jsonl"], "memories"),
     "import": (["in.jsonl"], "added"),
     "backup": (["copy.db"], "bytes"),
@@ -46,10 +52,17 @@ CALLS: dict[str, tuple[list[str], str]] = {
 }
 
 
-def _choose_embedder(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One command is refused without an embedder."""
+def _prepare(command: str, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One command is refused without an embedder, some need a catalog, and one a file."""
     if command == "embed-missing":
         monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+    shell("export", "in.jsonl")
+    models = Path("shop/models/shop")
+    models.mkdir(parents=True)
+    text = "{version: 6, name: orders, data_source: shop, sql_table: orders, columns: [{name: amount}]}"
+    (models / "orders.yaml").write_text(text)
+    if command != "ingest":
+        assert shell("ingest", "shop").code == 0
 
 
 class TestEveryCommand:
@@ -60,8 +73,7 @@ class TestEveryCommand:
     def test_it_prints_plain_text_through_a_pipe(
         self, filled: Any, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        filled("export", "in.jsonl")
-        _choose_embedder(command, monkeypatch)
+        _prepare(command, filled, monkeypatch)
         said = filled(command, *CALLS[command][0])
         assert (said.code, said.err) == (0, "")
         assert said.out.strip()
@@ -72,8 +84,7 @@ class TestEveryCommand:
     def test_it_prints_the_whole_answer_as_json(
         self, filled: Any, command: str, where: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        filled("export", "in.jsonl")
-        _choose_embedder(command, monkeypatch)
+        _prepare(command, filled, monkeypatch)
         given, key = CALLS[command]
         words = ["--json", command, *given] if where == "before" else [command, *given, "--json"]
         said = filled(*words)

@@ -88,3 +88,5 @@ NEIGHBOUR_LIMIT: Final = 1_000
 
 # The reserved tenant of global memories; elsewhere its memory 5 appears as `global:5`.
 GLOBAL_TENANT: Final = "global"
+#: What a tenant knows of its systems is kept beside its memories, under a name that no caller can have.
+CATALOG_PREFIX: Final = "catalog:"

@@ -1,4 +1,5 @@
-"""WHAT do the best lead to? Memories joined to them by a relation, a reference or names they share, that add what they lack.
+"""WHAT do the best lead to? Memories joined to them by a relation, a reference, lineage or names they share, that add what
+they lack.
 
 A lead counts for what the joined memory says to those words of the question that the hit it came from does not hold:
 so a question that one memory answers goes nowhere, and one that needs two finds the second.
@@ -8,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from recollect.catalog.stored import StoredCatalog
+from recollect.model.catalog import canonicals_of
 from recollect.recall.draft import Draft, Piece, Tools, replace, with_part
 from recollect.recall.references import rarity
 from recollect.recall.rerank import meet, token_weights
@@ -27,6 +30,9 @@ _MOST_HOLDERS: Final = 500
 #: One name of a column may be anybody's; two are a sign.
 _SHARED_IDENTIFIERS: Final = 2
 _MOST_IDENTIFIERS: Final = 200
+#: To be made from it is less than to be about the same; and of a model that feeds very many, some are followed.
+_LINEAGE: Final = 0.5
+_MOST_NEIGHBOURS: Final = 20
 #: What being joined is worth by itself, against what it adds.
 _JOINED: Final = 0.15
 
@@ -49,6 +55,7 @@ def follow_leads(draft: Draft, tools: Tools) -> Draft:
         chain(
             _by_relations(draft, tools, seeds),
             _by_references(draft, tools, seeds),
+            _by_lineage(draft, tools, seeds),
             _by_identifiers(draft, tools, seeds),
         )
     )
@@ -108,6 +115,51 @@ def _by_references(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator
             if shared and seed != target:
                 best = max(shared, key=lambda each: (telling[each], each))
                 yield _Lead(seed, target, telling[best], best)
+
+
+def _by_lineage(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+    """Along what models are made from: memories about the model next to it, or about a part of that."""
+    models = {seed: _models_of(draft.matches[seed].entities) for seed in seeds}
+    if not any(models.values()):
+        return
+    catalog = StoredCatalog(tools.store)
+    if catalog.is_empty:
+        return
+    ways = {name: _next_to(name, catalog) for name in sorted(set(chain.from_iterable(models.values())))}
+    neighbours = sorted({neighbour for found in ways.values() for neighbour in found})[:_MOST_NEIGHBOURS]
+    inside = {each: name for name in neighbours for each in _inside(name, catalog)}
+    if not inside:
+        return
+    about = tools.store.about(sorted(inside), most=_MOST_HOLDERS)
+    for target, references in sorted(about.holders.items()):
+        telling = [each for each in references if about.counts[each] <= _common(about.memories)]
+        for reference in sorted(telling):
+            strength = _LINEAGE * _strength(about.counts[reference], about.memories)
+            for seed in seeds:
+                steps = [ways[name].get(inside[reference]) for name in models[seed]]
+                if seed != target and (step := next(filter(None, steps), None)):
+                    yield _Lead(seed, target, strength, step)
+
+
+def _models_of(references: Sequence[str]) -> list[str]:
+    """The models of references such as `shop.orders` and `shop.orders.amount`; what has a scheme is not of a model."""
+    found = (each.split(".", 2)[:2] for each in references if "." in each and ":" not in each)
+    return list(dict.fromkeys(map(".".join, found)))
+
+
+def _next_to(canonical: str, catalog: StoredCatalog) -> dict[str, str]:
+    """The models that this one is made from, and those made from it; each with the way the data goes."""
+    model = catalog.model(*canonical.split(".", 1))
+    if model is None:
+        return {}
+    above = {each: f"{each} → {canonical}" for each in model.upstream}
+    return {each: f"{canonical} → {each}" for each in catalog.downstream(canonical)} | above
+
+
+def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:
+    home, _, name = canonical.partition(".")
+    model = catalog.model(home, name)
+    return iter(()) if model is None else canonicals_of(model)
 
 
 def _by_identifiers(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:

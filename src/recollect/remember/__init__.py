@@ -17,13 +17,20 @@ from recollect.remember.check import check
 from recollect.remember.dedupe import dedupe
 from recollect.remember.draft import Draft, Tools
 from recollect.remember.embed import embed, keep_vectors
+from recollect.remember.refer import refer
 from recollect.remember.save import save
 from recollect.remember.scrub import scrub
 from recollect.remember.supersede import supersede
 from recollect.store.port import Store, Writing
 
 PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
-COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (dedupe, save, supersede, keep_vectors)
+COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (
+    refer,
+    dedupe,
+    save,
+    supersede,
+    keep_vectors,
+)
 STEPS: Final[tuple[Callable[..., Draft], ...]] = (*PREPARE, *COMMIT)
 
 

@@ -18,6 +18,7 @@ from recollect.model.unset import Unset
 from recollect.providers.embedding import Embedder
 from recollect.remember.check import given_values
 from recollect.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
+from recollect.remember.refer import referred
 from recollect.remember.save import refuse_retired, with_derived
 from recollect.remember.scrub import scrub_memory
 from recollect.remember.supersede import end
@@ -35,22 +36,25 @@ def revise(
         refuse_retired(before)
         changes = _revision(caller, ask, before)
         after, scrubbed = scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
+        warnings: tuple[str, ...] = ()
+        if {"entities", "query"} & changes.keys():
+            after, warnings = referred(after, writing)
         changed = changed_fields(before, after)
         if not changed:
-            return Revised(memory=before, changed=(), scrubbed=scrubbed)
+            return Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
         after = replace(after, updated_at=max(now, before.updated_at))
         saved = writing.replace(before, after, _change("revise", caller, now))
         is_new = embedder is not None and embedded_text(saved) != embedded_text(before)
         if is_new:
             writing.embed(saved, None, ())
     if embedder is None or not is_new:
-        return Revised(memory=saved, changed=changed, scrubbed=scrubbed)
+        return Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
     put_off: tuple[str, ...] = (TOO_LONG,)
     if len(embedded_text(saved)) <= QUICK_CHARACTERS:
         # If this fails, the job stands.
         failures = embed_batch(store, embedder, saved.tenant, [saved]).failures
         put_off = tuple(told_later(reason) for reason in failures)
-    return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off)
+    return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off, warnings=warnings)
 
 
 def _revision(caller: Caller, ask: Revise, before: Memory) -> dict[str, Any]:

@@ -32,6 +32,9 @@ def merged(before: Memory, draft: Draft) -> Memory:
     """What was given replaces what was there; what was not given stays. Values come scrubbed from the draft."""
     ask, fresh = draft.ask, draft.ready
     changes = {name: getattr(fresh, name) for name in given_values(ask)}
+    if "query" in changes and fresh.entities:
+        # What a query is about comes with it.
+        changes["entities"] = fresh.entities
     changes |= _moved(ask, fresh)
     after = with_derived(before, replace(before, **changes), set(changes))
     if (room := _room(after)) != _room(before):

@@ -5,7 +5,7 @@ from functools import cache
 from math import ceil
 from typing import Any, Final
 
-from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, or_, select
+from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, literal_column, or_, select
 
 from recollect.model.limits import LIVE
 from recollect.model.memory import Memory
@@ -75,7 +75,9 @@ def _candidates(sight: Sight) -> ColumnElement[bool]:
 @cache
 def _same_content(sight: Sight) -> Select[Any]:
     same = memories.c.content_hash == bindparam("digest")
-    return select(*PRESENT).where(_candidates(sight), same).order_by(memories.c.row).limit(1)
+    # The first of a few; ordered by the column itself, SQLite would go through all rows for it.
+    first = memories.c.row + literal_column("0")
+    return select(*PRESENT).where(_candidates(sight), same).order_by(first).limit(1)
 
 
 @cache

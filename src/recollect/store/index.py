@@ -7,6 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from recollect.model.limits import CATALOG_PREFIX
 from recollect.model.memory import Memory
 from recollect.text import ANALYZER_VERSION, gather_places
 from recollect.text.names import names_of
@@ -107,15 +108,28 @@ def facets_of(memory: Memory) -> tuple[str, ...]:
         *map(tag_facet, memory.tags),
         *map(reference_facet, memory.entities),
         *map(name_facet, names),
+        *(_entity_facets(memory) if memory.tenant.startswith(CATALOG_PREFIX) else ()),
     )
+
+
+def _entity_facets(memory: Memory) -> Iterator[str]:
+    """By what the record of an entity is looked up: its kind, its name, what it is in and what it is made from."""
+    known = memory.metadata.get("entity", {})
+    kind, name = known.get("kind", ""), known.get("name", "")
+    yield entity_facet("is", kind)
+    yield entity_facet(kind if kind in ("datasource", "model", "system") else "part", name)
+    if "parent" in known:
+        yield entity_facet("in", known["parent"])
+    for upstream in dict.fromkeys(known.get("upstream", ())):
+        yield entity_facet("from", upstream)
+
+
+def entity_facet(what: str, name: str) -> str:
+    return f"{what}={name}"
 
 
 def tag_facet(tag: str) -> str:
     return f"tag:{tag}"
-
-
-#: Between these, the facets of references lie.
-REFERENCES: Final = ("ref:", "ref;")
 
 
 def reference_facet(reference: str) -> str:

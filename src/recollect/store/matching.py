@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy import Select, bindparam, func, literal_column, select
 
 from recollect.model import ids
 from recollect.model.embedding import Model, Passage
@@ -138,8 +138,10 @@ def _same_text(sight: Sight) -> Select[Any]:
         .where(
             vectors.c.tenant == bindparam("home"),
             vectors.c.text_hash == bindparam("text_hash"),
-            vectors.c.passage == 0,
-            vectors.c.model == bindparam("model"),
+            # Written out, and the model made no column: else SQLite does not see that the index of texts is for this,
+            # and goes through all vectors of the model.
+            vectors.c.passage == literal_column("0"),
+            vectors.c.model + literal_column("0") == bindparam("model"),
             visible(vectors, sight),
         )
         .limit(1)

@@ -114,7 +114,7 @@ class Reading(Protocol):
 
     @property
     def has_references(self) -> bool:
-        """Whether any memory of these tenants is about something."""
+        """Whether any memory of these tenants is about something; where some have tags alone, it may say so too."""
 
     @property
     def sees_global(self) -> bool:
@@ -126,6 +126,18 @@ class Reading(Protocol):
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
+
+    def catalog(self) -> "Reading":
+        """The records of what the tenant's memories can be about, in the same state of the store."""
+
+    def filed(self, facet: str) -> list[str]:
+        """The ids of the tenant's own memories that are filed so, retired ones left out; in the order of saving."""
+
+    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
+        """The same, read whole; retired ones too if wanted."""
+
+    def references(self, root: str) -> list[str]:
+        """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
 
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         """A page of memories, last updated first, and the mark of the next page."""
@@ -222,6 +234,12 @@ class Writing(Reading, Protocol):
         self, source: Memory, relation: RelationName, target: Memory, change: Change
     ) -> Relation | None:
         """The edge that was taken back, if there was one."""
+
+    def catalog_writing(self) -> "Writing":
+        """The records of what the tenant's memories can be about, in the same transaction."""
+
+    def strip(self, references: Sequence[str], change: Change) -> int:
+        """Take references, and what lies under them by a dot, out of every memory of the tenant; gives how many changed."""
 
     def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
         """Give a memory of this transaction its vectors; if there are none, a job to make them, and False.

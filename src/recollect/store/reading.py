@@ -6,7 +6,18 @@ from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import ColumnElement, Connection, FromClause, Select, exists, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Select,
+    Text,
+    bindparam,
+    exists,
+    literal,
+    select,
+    tuple_,
+)
 
 from recollect.errors import Fault, Invalid
 from recollect.model.answers import Compared, Difference, Edge
@@ -21,7 +32,7 @@ from recollect.store.backend import Backend
 from recollect.store.index import reference_facet, tag_facet
 from recollect.store.moments import Asked, asked_of, listed, true_then
 from recollect.store.port import About, Coverage, Found, Key, Match, Near, Places
-from recollect.store.rows import PAST, VERSION_COLUMNS, read_relation, read_version
+from recollect.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
 from recollect.store.tables import facets, memories, relations, versions
 from recollect.store.view import NAMED, View, key_of, same_row, source
 from recollect.store.visibility import Sight, visible
@@ -58,6 +69,28 @@ class SqlReading:
         statement = _named(self._view.sight, asked_of(when))
         found = self._view.memories(statement, when, **self._view.address(id))
         return found[0] if found else None
+
+    def catalog(self) -> "SqlReading":
+        view = self._view
+        return SqlReading(view.connection, self._backend, view.caller.in_catalog, view.now)
+
+    def filed(self, facet: str) -> list[str]:
+        found = self._view.fetch(_filed(self._view.sight), facet=facet, **self._view.address("any"))
+        return [id for (id,) in found]
+
+    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
+        home = self._view.address("any")
+        found = self._view.fetch(_filed(self._view.sight, whole=True, gone=gone), facet=facet, **home)
+        return [read_memory(row, self._view.names) for row in found]
+
+    def references(self, root: str) -> list[str]:
+        found = self._view.run(
+            _references(self._view.sight), root=root, **self._view.address("any")
+        ).scalars()
+        # SQLite takes capitals for small letters where it looks for a beginning.
+        above = root if root.endswith(":") else root + "."
+        told = (facet.removeprefix(reference_facet("")) for facet in found)
+        return sorted(each for each in told if each == root or each.startswith(above))
 
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         when = When(ask.as_of, ask.known_at)
@@ -184,6 +217,36 @@ _OTHER: Final = versions.alias("other")
 def _named(sight: Sight, asked: Asked) -> Select[Any]:
     record, statement = source(sight, asked)
     return statement.where(NAMED, *true_then(record, asked))
+
+
+@cache
+def _references(sight: Sight) -> Select[Any]:
+    beginning = literal(reference_facet("")).concat(bindparam("root", type_=Text))
+    return (
+        select(facets.c.facet)
+        .join_from(facets, memories, same_row(facets, memories))
+        .where(
+            facets.c.tenant == bindparam("home"),
+            facets.c.facet.startswith(beginning),
+            visible(memories, sight),
+        )
+        .distinct()
+    )
+
+
+@cache
+def _filed(sight: Sight, whole: bool = False, gone: bool = False) -> Select[Any]:
+    found = (
+        select(*PRESENT if whole else [memories.c.id])
+        .join_from(facets, memories, same_row(facets, memories))
+        .where(
+            facets.c.tenant == bindparam("home"),
+            facets.c.facet == bindparam("facet"),
+            visible(memories, sight),
+        )
+        .order_by(facets.c.row)
+    )
+    return found if gone else found.where(memories.c.valid_to.is_(None))
 
 
 @cache

@@ -19,12 +19,11 @@ from sqlalchemy import (
 
 from recollect.model import ids
 from recollect.model.caller import Caller
-from recollect.model.limits import GLOBAL_TENANT, Status
+from recollect.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, Status
 from recollect.model.memory import Memory
 from recollect.model.when import NOW, When
 from recollect.store.backend import Backend
 from recollect.store.embeddings import coverage
-from recollect.store.index import REFERENCES
 from recollect.store.moments import Asked, known_then, time_parameters
 from recollect.store.port import Coverage
 from recollect.store.rows import PAST, PRESENT, read_memory
@@ -43,6 +42,9 @@ class View:
         self.sight: Sight = sight_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
         rows = [_Tenant(*row) for row in backend.fetch(connection, _TENANTS, {"own": caller.tenant})]
+        if caller.tenant.startswith(CATALOG_PREFIX):
+            # A catalog holds entities alone; what is for everyone stands beside the memories.
+            rows = [row for row in rows if row.name == caller.tenant]
         self.names: dict[int, str] = {row.key: row.name for row in rows}
         #: How many memories there are in these tenants, and how many words they have together.
         self.documents = sum(row.documents for row in rows)
@@ -125,7 +127,6 @@ _TENANTS: Final = select(
     tenants.c.documents,
     tenants.c.words,
     tenants.c.last_relation,
-    exists()
-    .where(facets.c.tenant == tenants.c.key, facets.c.facet >= REFERENCES[0], facets.c.facet < REFERENCES[1])
-    .label("has_references"),
+    # Of tags or references: which of them cannot be asked by order, since databases order punctuation differently.
+    exists().where(facets.c.tenant == tenants.c.key).label("has_references"),
 ).where(tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT]))

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
+from itertools import accumulate
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -26,7 +28,7 @@ from recollect.errors import Conflict, Forbidden, NotFound
 from recollect.model import ids
 from recollect.model.caller import Caller
 from recollect.model.embedding import Model, Passage, embedded_text, text_hash
-from recollect.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
+from recollect.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, SHARED_SCOPES, RelationName
 from recollect.model.memory import Change, Memory, Place, Relation
 from recollect.store import duplicates, matching, queue
 from recollect.store.backend import Backend
@@ -76,9 +78,12 @@ class SqlWriting(SqlReading):
         # Those that it added itself.
         self._new: set[tuple[int, int]] = set()
         self.erased = False
+        self._catalog: SqlWriting | None = None
         super().__init__(connection, backend, caller, now)
 
     def finish(self) -> None:
+        if self._catalog is not None:
+            self._catalog.finish()
         if not self._changed:
             return
         self._write_index()
@@ -100,6 +105,8 @@ class SqlWriting(SqlReading):
             self._view.caller.actor == "unattended"
             and memory.scope in SHARED_SCOPES
             and memory.status != "pending"
+            # Whoever may ingest may do so unattended: what a source tells is nobody's proposal.
+            and not self._home.startswith(CATALOG_PREFIX)
         ):
             raise Forbidden(
                 f"Memory {id} is shared: an unattended run may propose a new one, not change this."
@@ -233,10 +240,41 @@ class SqlWriting(SqlReading):
             self._strip_past(key, reference)
         return stripped
 
-    def _referring(self, tenant: int, name: str, reference: str) -> list[Memory]:
-        holding = select(facets.c.row).where(
-            facets.c.tenant == tenant, facets.c.facet == reference_facet(reference)
-        )
+    def catalog_writing(self) -> "SqlWriting":
+        if self._catalog is None:
+            view = self._view
+            there = view.caller.in_catalog
+            self._catalog = SqlWriting(
+                view.connection, self._statements, self._backend, there, view.now, there.tenant
+            )
+        return self._catalog
+
+    def strip(self, references: Sequence[str], change: Change) -> int:
+        """Old versions keep what they said: the thing is gone, not the memory of it."""
+        if not self._view.caller.is_admin:
+            raise Forbidden("References of every memory are taken out by an admin alone.")
+        gone = frozenset(references)
+        referring = {
+            key_of(memory): memory
+            for reference in sorted(gone)
+            for memory in self._referring(self._tenant.key, self._home, reference, descendants=True)
+        }
+        stripped = 0
+        for memory in referring.values():
+            kept = tuple(each for each in memory.entities if not _is_under(each, gone))
+            if kept != memory.entities:
+                self._replace(memory, replace(memory, entities=kept), change)
+                stripped += 1
+        return stripped
+
+    def _referring(
+        self, tenant: int, name: str, reference: str, *, descendants: bool = False
+    ) -> list[Memory]:
+        wanted = facets.c.facet == reference_facet(reference)
+        if descendants:
+            # SQLite takes capitals for small letters here; whoever asks looks at each reference.
+            wanted = or_(wanted, facets.c.facet.startswith(reference_facet(reference) + ".", autoescape=True))
+        holding = select(facets.c.row).where(facets.c.tenant == tenant, wanted)
         found = select(*PRESENT).where(memories.c.tenant == tenant, memories.c.row.in_(holding))
         return [read_memory(row, {tenant: name}) for row in self._view.connection.execute(found).all()]
 
@@ -331,6 +369,13 @@ def _target(sight: Sight) -> Select[Any]:
 def _place(memory: Memory) -> Place:
     assert memory.place is not None
     return memory.place
+
+
+def _is_under(reference: str, gone: AbstractSet[str]) -> bool:
+    """By a dot, and only in a catalog: an id of a memory may have dots of its own."""
+    if reference.startswith("memory:"):
+        return reference in gone
+    return not gone.isdisjoint(accumulate(reference.split("."), "{}.{}".format))
 
 
 def _without(memory: Memory, reference: str) -> Memory:

@@ -17,6 +17,7 @@ from recollect.model.memory import Change, Memory, Place
 from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import When
 from recollect.service import Recollect
+from recollect.store.index import reference_facet
 from recollect.store.port import Found, Key, Match, Near, Reading, Store, Writing
 from recollect.store.visibility import audience_of
 from recollect.testing.builders import HOME, START, Clock, administrator, person, written
@@ -304,6 +305,12 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     ),
     "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(Browse(tags=t.one.tags))),
     "Reading.browse: by reference": lambda t: t.read(lambda r: r.browse(Browse(entities=t.one.entities))),
+    "Reading.catalog": lambda t: t.read(lambda r: r.catalog().size),
+    "Reading.filed": lambda t: t.read(lambda r: r.filed(reference_facet(t.one.entities[0]))),
+    "Reading.filed_memories": lambda t: t.read(
+        lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
+    ),
+    "Reading.references": lambda t: t.read(lambda r: r.references(t.one.entities[0])),
     "Reading.holding": lambda t: t.read(
         lambda r: [_met_both(t, r.holding(_terms(t), most=100, past=past)) for past in (False, True)]
     ),
@@ -368,6 +375,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.embed": lambda t: t.write(lambda w: w.embed(t.one, t.world.stub.model, ())),
     "Writing.embed: an own one of the same text": _embedded,
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
+    "Writing.catalog_writing": lambda t: t.write(lambda w: w.catalog_writing().size),
+    "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
     "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
     "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
@@ -411,6 +420,16 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "neighbours: from what is seen": _met,
     "history": lambda t: t.door.history(t.one.id),
     "diff": lambda t: t.door.diff(_BEFORE),
+    "search": lambda t: [
+        hit
+        for hit in t.door.search(t.code, entities=t.one.entities, max_memories=100).memories
+        if hit.id in (t.one.id, t.two.id)
+    ],
+    "ingest": lambda t: t.door.ingest(str(t.world.folder / "nowhere")),
+    "entities": lambda t: t.door.entities(),
+    "inspect": lambda t: t.door.inspect(t.code),
+    "drop_entity": lambda t: t.door.drop_entity(t.code),
+    "prioritise": lambda t: t.door.prioritise(datasources=[t.code]),
     "export": _exported,
     "import_": _imported,
     "backup": lambda t: t.door.backup(str(t.world.folder / "backup")).path,
@@ -444,7 +463,15 @@ FOUND: Final = {
 #: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
 TAKEN: Final = {"remember: id", "Writing.holder"}
 #: Where the words of the memory come from the one who tries, and may come back.
-ECHOED: Final = {"remember: repeated", "remember: hint", "import_"}
+ECHOED: Final = {
+    "remember: repeated",
+    "remember: hint",
+    "import_",
+    "inspect",
+    "drop_entity",
+    "prioritise",
+    "search",
+}
 #: What changes a memory, for those who see it and may not.
 CHANGES: Final = (
     "Writing.target",

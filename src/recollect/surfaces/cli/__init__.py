@@ -13,6 +13,7 @@ from recollect.errors import Conflict, Forbidden, Invalid, NotFound, RecollectEr
 from recollect.service import OPERATIONS
 from recollect.surfaces.cli.commands import COMMON, config_command, operation_command
 from recollect.surfaces.cli.evaluating import eval_command
+from recollect.surfaces.cli.slayer import slayer_command
 from recollect.surfaces.cli.working import work_command
 
 EXIT_CODES: Final = (
@@ -54,6 +55,7 @@ def _group() -> click.Group:
     group.add_command(config_command())
     group.add_command(work_command())
     group.add_command(eval_command())
+    group.add_command(slayer_command())
     return group
 
 

@@ -367,6 +367,66 @@ def _(answer: answers.StoreStatus) -> Iterator[Part]:
 
 
 @parts_of.register
+def _(answer: answers.Ingested) -> Iterator[Part]:
+    yield f"{'Would take in' if answer.dry_run else 'Took in'} {answer.location} ({answer.source})."
+    for what, changes in (("added", answer.added), ("changed", answer.changed), ("gone", answer.gone)):
+        counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
+        told = ", ".join(_many(count, name.removesuffix("s")) for name, count in counts if count)
+        yield f"{what}: {told or 'nothing'}"
+    if answer.stripped:
+        yield f"{_memories(answer.stripped)} lost references to what is no longer there."
+    yield from (f"Stale example query: {each}" for each in answer.stale_queries)
+    yield from (f"Note: {note}" for note in answer.notes)
+
+
+@parts_of.register
+def _(answer: answers.Searched) -> Iterator[Part]:
+    for heading, hits in (("Memories", answer.memories), ("Example queries", answer.example_queries)):
+        if hits:
+            yield f"{heading}:"
+            yield Table(
+                ("id", "", "about"),
+                [(f"#{hit.id}", _excerpt(hit.text), ", ".join(hit.matched_entities)) for hit in hits],
+            )
+    if answer.entities:
+        yield "Entities:"
+        yield Table(("name", "kind"), [(hit.id, hit.kind) for hit in answer.entities])
+    if not (answer.memories or answer.example_queries or answer.entities):
+        yield "Nothing bears on that."
+    yield from (f"Warning: {warning}" for warning in answer.warnings)
+
+
+@parts_of.register
+def _(answer: answers.ListedEntities) -> Iterator[Part]:
+    if not answer.entities:
+        yield "No such entities. Take in a source with `recollect ingest`."
+        return
+    rows = [
+        (each.canonical, each.kind, _excerpt(each.description or ""), "hidden" if each.hidden else "")
+        for each in answer.entities
+    ]
+    yield Table(("name", "kind", "description", ""), rows)
+    if answer.total > len(answer.entities):
+        yield f"{len(answer.entities)} of {answer.total}; --limit shows more."
+
+
+@parts_of.register
+def _(answer: answers.Inspected) -> Iterator[Part]:
+    yield _safe(answer.markdown)
+
+
+@parts_of.register
+def _(answer: answers.DroppedEntity) -> Iterator[Part]:
+    yield f"Took {answer.kind} {answer.entity} out of the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
+    yield f"{_memories(answer.stripped)} lost a reference."
+
+
+@parts_of.register
+def _(answer: answers.Prioritised) -> Iterator[Part]:
+    yield f"Looked through in this order: {', '.join(answer.datasources) or 'by name'}."
+
+
+@parts_of.register
 def _(answer: answers.Reindexed) -> Iterator[Part]:
     yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
 

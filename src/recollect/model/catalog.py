@@ -1,0 +1,115 @@
+"""WHAT can a memory be about? Datasources, the models in them, and the parts of those."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+#: A part of a model: what it is made of, what is computed from it, and how.
+PartKind = Literal["column", "measure", "aggregation"]
+EntityKind = Literal["datasource", "model", "column", "measure", "aggregation", "system"]
+Form = Literal["table", "view", "sql", "query"]
+State = Literal["present", "deprecated", "gone"]
+
+ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
+MEMORY_PREFIX: Final = "memory:"
+THING_PREFIX: Final = "thing:"
+SYSTEM_PREFIX: Final = "system:"
+URN_PREFIX: Final = "urn:"
+
+#: What is known beyond the fields that every entity has; `meta` in it is kept and never indexed.
+Details = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join:
+    """How the rows of a model find those of another, which is looked up in the same datasource."""
+
+    target: str
+    pairs: tuple[tuple[str, str], ...]
+    kind: Literal["left", "inner"] = "left"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A column, a named measure or a custom aggregation. Columns and measures share one namespace."""
+
+    name: str
+    kind: PartKind = "column"
+    description: str | None = None
+    label: str | None = None
+    type: str | None = None
+    hidden: bool = False
+    tags: tuple[str, ...] = ()
+    #: Of a column: sql, filter, format, allowed_aggregations, primary_key, sampled, meta.
+    #: Of a measure: formula, meta. Of an aggregation: formula, params, meta.
+    details: Details = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Model:
+    """A table, a view, or a query that stands for one."""
+
+    datasource: str
+    name: str
+    form: Form = "table"
+    description: str | None = None
+    label: str | None = None
+    hidden: bool = False
+    tags: tuple[str, ...] = ()
+    state: State = "present"
+    parts: tuple[Part, ...] = ()
+    joins: tuple[Join, ...] = ()
+    #: The canonical names of the models that this one is made from, in whichever datasource.
+    upstream: tuple[str, ...] = ()
+    #: Other names under which it is known elsewhere, such as `urn:li:dataset:(…)`.
+    aliases: tuple[str, ...] = ()
+    #: sql_table, sql, source_queries, filters, default_time_dimension, query_variables, meta.
+    details: Details = field(default_factory=dict)
+
+    @property
+    def canonical(self) -> str:
+        return f"{self.datasource}.{self.name}"
+
+    def part(self, name: str) -> Part | None:
+        return next((part for part in self.parts if part.name == name), None)
+
+    def join(self, target: str) -> Join | None:
+        return next((join for join in self.joins if join.target == target), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Datasource:
+    """Where models live."""
+
+    name: str
+    description: str | None = None
+    hidden: bool = False
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    details: Details = field(default_factory=dict)
+
+    @property
+    def canonical(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class System:
+    """A service or machine that memories are about."""
+
+    name: str
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    details: Details = field(default_factory=dict)
+
+    @property
+    def canonical(self) -> str:
+        return SYSTEM_PREFIX + self.name
+
+
+def canonicals_of(model: Model) -> Iterator[str]:
+    """The model itself and each of its parts."""
+    yield model.canonical
+    for part in model.parts:
+        yield f"{model.canonical}.{part.name}"

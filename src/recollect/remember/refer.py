@@ -1,0 +1,55 @@
+"""WHAT is it about? References are brought to their one form; those that mean nothing are refused."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from recollect.catalog.extraction import entities_of_query
+from recollect.catalog.queries import read_query
+from recollect.catalog.resolution import Entities, Gathering, Resolved, resolve_all
+from recollect.catalog.sql_text import entities_of_sql
+from recollect.catalog.stored import StoredCatalog
+from recollect.model.limits import ENTITIES
+from recollect.model.memory import Memory
+from recollect.remember.draft import Draft, Tools
+from recollect.store.port import Writing
+
+#: What tells a query over models from any other JSON that a memory may carry.
+_SOURCE: Final = "source_model"
+
+
+def refer(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+    memory, warnings = referred(draft.ready, writing)
+    return replace(draft, memory=memory, warnings=(*draft.warnings, *warnings))
+
+
+def referred(memory: Memory, writing: Writing) -> tuple[Memory, tuple[str, ...]]:
+    """The memory with references as the catalog writes them, those of its query included; and what is doubtful.
+
+    Where there is no catalog there is nothing to compare with, and they stay as they were given.
+    """
+    if not memory.entities and memory.query is None:
+        return memory, ()
+    lookup = StoredCatalog(writing)
+    if lookup.is_empty:
+        return memory, ()
+    gathering = Gathering()
+    for told in (resolve_all(memory.entities, lookup), *_of_query(memory, lookup)):
+        for canonical in told.canonicals:
+            gathering.add(Resolved(canonical, ()))
+        gathering.warn(*told.warnings)
+    found = gathering.entities()
+    warnings = found.warnings
+    if len(found.canonicals) > ENTITIES:
+        warnings += (f"it is about {len(found.canonicals)} things; the first {ENTITIES} are kept.",)
+    if found.canonicals == memory.entities:
+        return memory, warnings
+    return replace(memory, entities=found.canonicals[:ENTITIES]), warnings
+
+
+def _of_query(memory: Memory, lookup: StoredCatalog) -> Iterator[Entities]:
+    """An unknown name in a query over models is an error; of SQL, what is not understood is only told."""
+    if isinstance(memory.query, str):
+        yield entities_of_sql(memory.query, lookup)
+    elif isinstance(memory.query, Mapping) and _SOURCE in memory.query:
+        yield entities_of_query(read_query(memory.query), lookup)

@@ -1,0 +1,1 @@
+select sum(spent) as total from {{ ref('spending') }}

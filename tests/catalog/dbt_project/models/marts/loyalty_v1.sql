@@ -1,0 +1,1 @@
+select customer_id, count(*) as visits from {{ ref('stg_sales') }} group by 1

@@ -1,0 +1,1 @@
+select customer_id, spent from {{ ref('spending') }}

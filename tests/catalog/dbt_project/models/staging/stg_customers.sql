@@ -1,0 +1,1 @@
+select id as customer_id, name, city from {{ ref('till_customers') }}

@@ -1,0 +1,146 @@
+"""The shop that the slayer face is tried on: two datasources as model files, a door to a store that has read them, and
+a shell."""
+
+import contextlib
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import yaml
+
+from recollect import Caller, Recollect, connect
+from recollect.model.limits import RULES
+from recollect.surfaces.cli import main
+
+Model = dict[str, Any]
+
+
+def model(datasource: str, name: str, columns: str, **more: Any) -> Model:
+    """A model file: a table with these columns, and what else it has."""
+    return {
+        "version": 6,
+        "name": name,
+        "sql_table": f"public.{name}",
+        "data_source": datasource,
+        "columns": [{"name": column} for column in columns.split()],
+        **more,
+    }
+
+
+def join(target: str, column: str) -> dict[str, Any]:
+    return {"target_model": target, "join_pairs": [[column, "id"]]}
+
+
+def shop() -> list[Model]:
+    orders = model(
+        "mydb",
+        "orders",
+        "id amount status customer_id ordered_at",
+        measures=[{"name": "aov", "formula": "amount:sum / *:count"}],
+        aggregations=[{"name": "weighted_score", "formula": "sum({value} * 2)"}],
+        joins=[join("customers", "customer_id")],
+    )
+    return [
+        orders,
+        model("mydb", "customers", "id name region_id orders", joins=[join("regions", "region_id")]),
+        model("mydb", "regions", "id name"),
+        model("mydb", "invoices", "id amount"),
+        model("other", "users", "id name"),
+        model("other", "mydb", "id"),
+    ]
+
+
+def write_models(root: Path, models: Sequence[Model], priority: Sequence[str] | None = None) -> Path:
+    """The folder in which each model is a file."""
+    for each in models:
+        path = root / "models" / each["data_source"] / f"{each['name']}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump(each, sort_keys=False), encoding="utf-8")
+    if priority is not None:
+        (root / "priority.yaml").write_text(yaml.safe_dump(list(priority)), encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def models(tmp_path: Path) -> Path:
+    """The folder of the shop."""
+    return write_models(tmp_path / "layer", shop(), priority=["mydb", "other"])
+
+
+@pytest.fixture
+def door(memory: Recollect, models: Path) -> Recollect:
+    """A store that has read the shop, on each database."""
+    memory.ingest(str(models))
+    return memory
+
+
+@pytest.fixture
+def quick(models: Path, clock: Callable[[], Any]) -> Iterator[Recollect]:
+    """The same in memory alone, for what no database can make different."""
+    with connect(":memory:", clock=clock) as door:
+        door.ingest(str(models))
+        yield door
+
+
+class Ground:
+    """One store in which every example has a tenant with a catalog of its own."""
+
+    def __init__(self, door: Recollect, folder: Path) -> None:
+        self._door, self._folder, self._count = door, folder, 0
+
+    def __repr__(self) -> str:
+        return "ground"
+
+    def empty(self) -> Recollect:
+        self._count += 1
+        who = Caller(tenant=f"tenant{self._count}", user="ann", rules=frozenset(RULES))
+        door = self._door.as_caller(who)
+        door.ingest(str(self._folder))
+        return door
+
+
+@pytest.fixture(scope="module")
+def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ground]:
+    folder = write_models(tmp_path_factory.mktemp("layer"), shop(), priority=["mydb", "other"])
+    with connect(":memory:", embedder="none") as door:
+        yield Ground(door, folder)
+
+
+class Said(NamedTuple):
+    """What a command printed, and the code it left with."""
+
+    code: int
+    out: str
+    err: str
+
+
+Shell = Callable[..., Said]
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models: Path) -> Shell:
+    """`recollect slayer …` in an empty folder, on a store of its own that has read the shop."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECOLLECT_DB", "shell.db")
+
+    def call(*words: str) -> Said:
+        out, err = io.StringIO(), io.StringIO()
+        monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            pytest.raises(SystemExit) as left,
+        ):
+            main(["slayer", *words])
+        return Said(int(left.value.code or 0), out.getvalue(), err.getvalue())
+
+    with connect("shell.db") as door:
+        door.ingest(str(models))
+    return call
+
+
+def ids(hits: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [hit["id"] for hit in hits]

@@ -1,0 +1,622 @@
+"""WHAT does a search of the semantic layer give back? Notes, example queries and entities, each list by itself."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recollect import Caller, Recollect, connect
+from recollect.errors import Invalid
+from recollect.faces import slayer
+from recollect.testing.embedder import StubEmbedder
+
+from .conftest import Ground, ids, model, shop, write_models
+
+AMOUNT = "mydb.orders.amount"
+PAID = {"source_model": "orders", "measures": ["amount:sum"], "filters": ["status = 'paid'"]}
+COLUMNS = ("orders.id", "orders.amount", "orders.status", "customers.name", "regions.name", "users.name")
+
+
+def note(door: Recollect, text: str, *references: str, id: str | None = None) -> str:
+    return str(slayer.save_memory(door, text, list(references), id=id)["memory_id"])
+
+
+def example(door: Recollect, text: str, id: str | None = None, **query: Any) -> str:
+    return str(slayer.save_memory(door, text, {"source_model": "orders", **query}, id=id)["memory_id"])
+
+
+def told(door: Recollect, **asked: Any) -> dict[str, list[str]]:
+    found = slayer.search(door, **asked)
+    return {name: ids(found[name]) for name in ("memories", "example_queries", "entities")}
+
+
+def without_embedder(warnings: list[str]) -> list[str]:
+    """What is said beside that there are no vectors here."""
+    return [warning for warning in warnings if not warning.startswith("embedding channel skipped")]
+
+
+class TestShapes:
+    def test_each_list_has_its_own_fields(self, door: Recollect) -> None:
+        note(door, "amounts are net of refunds", "orders.amount")
+        example(door, "total paid amounts", **{k: v for k, v in PAID.items() if k != "source_model"})
+        found = slayer.search(door, entities=["orders.amount"], question="amounts")
+        assert set(found) == {
+            *("memories", "example_queries", "entities", "resolved_input_entities", "warnings"),
+        }
+        (memory,), (query,) = found["memories"], found["example_queries"]
+        assert set(memory) == {"id", "score", "text", "matched_entities"}
+        assert set(query) == {"id", "score", "text", "matched_entities", "query"}
+        assert query["query"]["source_model"] == "orders"
+        assert memory["text"] == "amounts are net of refunds"
+        assert memory["matched_entities"] == [AMOUNT]
+        assert found["resolved_input_entities"] == [AMOUNT]
+        for entity in found["entities"]:
+            assert set(entity) == {"id", "kind", "score", "text"}
+            assert entity["kind"] in ("datasource", "model", "column", "measure", "aggregation")
+
+    def test_notes_and_examples_never_stand_in_each_others_list(self, door: Recollect) -> None:
+        notes = [note(door, "about amounts", "orders.amount") for _ in range(3)]
+        examples = [example(door, "about amounts", measures=["amount:sum"]) for _ in range(3)]
+        for asked in ({"entities": [AMOUNT]}, {"question": "amounts"}, {}):
+            found = told(door, **asked)  # type: ignore[arg-type]
+            assert set(found["memories"]) == set(notes)
+            assert set(found["example_queries"]) < set(examples)
+
+    def test_by_default_there_are_five_notes_two_examples_and_five_entities(self, quick: Recollect) -> None:
+        for _ in range(7):
+            note(quick, "the orders", "mydb.orders")
+            example(quick, "the orders")
+        found = told(quick, entities=["mydb.orders"], question="orders id name")
+        assert [len(each) for each in found.values()] == [5, 2, 5]
+
+
+class TestByEntities:
+    """Each reference is a word, and a memory is the better the more precise it is."""
+
+    def test_a_precise_note_comes_before_one_about_fifty_things(
+        self, memory: Recollect, tmp_path: Path
+    ) -> None:
+        wide = model("mydb", "wide", " ".join(f"c{number}" for number in range(50)))
+        memory.ingest(str(write_models(tmp_path / "layer", [*shop(), wide])))
+        others = [f"wide.c{number}" for number in range(50)]
+        note(memory, "b", "orders.amount", *others, id="b")
+        note(memory, "a", "orders.amount", id="a")
+        assert told(memory, entities=["orders.amount"])["memories"] == ["a", "b"]
+
+    def test_a_note_about_both_things_comes_first(self, quick: Recollect) -> None:
+        note(quick, "one", "orders.amount", id="one")
+        note(quick, "other", "orders.status", id="other")
+        note(quick, "both", "orders.amount", "orders.status", id="both")
+        found = slayer.search(quick, entities=["orders.amount", "orders.status"])["memories"]
+        assert ids(found)[0] == "both"
+        assert found[0]["matched_entities"] == [AMOUNT, "mydb.orders.status"]
+
+    def test_in_a_small_store_a_common_reference_still_counts_for_a_note(self, quick: Recollect) -> None:
+        for number in range(4):
+            note(quick, "a note", "orders.amount", id=f"n{number}")
+        assert len(told(quick, entities=["orders.amount"])["memories"]) == 4
+
+    def test_only_what_is_about_one_of_them_is_found(self, door: Recollect) -> None:
+        note(door, "the amount of orders", "orders.status")
+        note(door, "untagged words", "mydb.orders")
+        found = slayer.search(door, entities=["orders.amount"])
+        assert (found["memories"], found["entities"]) == ([], [])
+
+    def test_the_entities_of_a_draft_count_as_given(self, door: Recollect) -> None:
+        here = note(door, "paid means settled", "orders.status")
+        there = example(door, "all paid ones", filters=["status = 'paid'"])
+        found = slayer.search(door, query=PAID)
+        assert (ids(found["memories"]), ids(found["example_queries"])) == ([here], [there])
+        assert found["resolved_input_entities"] == ["mydb.orders", AMOUNT, "mydb.orders.status"]
+        both = slayer.search(door, query=PAID, entities=["users", "orders.amount:sum"])
+        assert both["resolved_input_entities"] == [
+            *("other.users", AMOUNT, "mydb.orders", "mydb.orders.status"),
+        ]
+
+    def test_a_linked_note_is_found_by_its_link(self, quick: Recollect) -> None:
+        first = note(quick, "first", "orders.id")
+        second = note(quick, "second", f"memory:{first}")
+        assert told(quick, entities=[f"memory:{first}"])["memories"] == [second]
+
+
+class TestLenience:
+    """What is not understood is told, and the rest of the search goes on."""
+
+    @pytest.mark.parametrize(
+        "unknown", ["memory:nonexistent", "nonexistent_thing", "mydb.no_such", "amount", "*:count", "x y"]
+    )
+    def test_an_unknown_reference_is_dropped_with_a_warning(self, quick: Recollect, unknown: str) -> None:
+        here = note(quick, "a note", "orders.status")
+        found = slayer.search(quick, entities=[unknown, "orders.status"])
+        assert ids(found["memories"]) == [here]
+        assert found["resolved_input_entities"] == ["mydb.orders.status"]
+        (warning,) = found["warnings"]
+        assert "dropped" in warning
+        assert unknown.removeprefix("memory:") in warning
+
+    def test_where_every_reference_is_dropped_nothing_is_found(self, door: Recollect) -> None:
+        note(door, "a note", "orders.status")
+        found = slayer.search(door, entities=["nonexistent_thing"])
+        assert (found["memories"], found["resolved_input_entities"]) == ([], [])
+        assert len(found["warnings"]) == 1
+
+    @pytest.mark.parametrize(
+        "draft",
+        [
+            {"source_model": "orders", "filters": ["no_such > 1"]},
+            {"source_model": "no_such"},
+            {"nonsense": 1},
+            {},
+        ],
+    )
+    def test_a_draft_that_cannot_be_read_is_dropped_with_one_warning(
+        self, quick: Recollect, draft: dict[str, Any]
+    ) -> None:
+        here = note(quick, "a note", "orders.status")
+        found = slayer.search(quick, query=draft, entities=["orders.status"])
+        assert ids(found["memories"]) == [here]
+        (warning,) = found["warnings"]
+        assert warning.startswith("query input dropped:")
+        assert slayer.search(quick, query=draft)["memories"] == []
+
+    @pytest.mark.parametrize("item", [7, None, True])
+    def test_a_reference_that_is_no_text_is_refused(self, quick: Recollect, item: Any) -> None:
+        with pytest.raises(Invalid, match="entities"):
+            slayer.search(quick, entities=["orders", item])
+
+    @pytest.mark.parametrize("cap", ["max_memories", "max_example_queries", "max_entities"])
+    @pytest.mark.parametrize("most", [-1, -7])
+    def test_a_cap_below_zero_is_refused_by_name_and_value(
+        self, quick: Recollect, cap: str, most: int
+    ) -> None:
+        with pytest.raises(Invalid, match=rf"{cap}.*{most}"):
+            slayer.search(quick, **{cap: most})  # type: ignore[arg-type]
+
+    def test_a_cap_of_zero_empties_a_list(self, quick: Recollect) -> None:
+        note(quick, "a note on orders", "orders.status")
+        caps = {"max_memories": 0, "max_example_queries": 0, "max_entities": 0}
+        found = told(quick, question="orders", entities=["orders.status"], **caps)
+        assert found == {"memories": [], "example_queries": [], "entities": []}
+        assert told(quick, **caps) == found
+
+
+@pytest.fixture(scope="module")
+def asked_anything(ground: Ground) -> Recollect:
+    door = ground.empty()
+    note(door, "refunds are booked a month later", "invoices.amount", id="here")
+    return door
+
+
+class TestByQuestion:
+    def test_words_find_notes_examples_and_entities(self, door: Recollect) -> None:
+        here = note(door, "refunds are booked a month later", "invoices.amount")
+        there = example(door, "refunds by status", dimensions=["status"])
+        found = told(door, question="when are refunds booked?")
+        assert found["memories"] == [here]
+        assert found["example_queries"] == [there]
+
+    def test_entities_of_every_kind_are_found_by_their_names(self, door: Recollect) -> None:
+        found = slayer.search(door, question="mydb orders aov weighted_score status", max_entities=50)
+        kinds = {hit["id"]: hit["kind"] for hit in found["entities"]}
+        assert kinds["mydb"] == "datasource"
+        assert kinds["mydb.orders"] == "model"
+        assert kinds["mydb.orders.status"] == "column"
+        assert kinds["mydb.orders.aov"] == "measure"
+        assert kinds["mydb.orders.weighted_score"] == "aggregation"
+
+    @pytest.mark.parametrize(
+        "canonical", ["mydb.orders.amount", "mydb.invoices.amount", "mydb.customers.region_id", "other.users"]
+    )
+    def test_a_canonical_name_finds_the_entity_first(self, door: Recollect, canonical: str) -> None:
+        assert told(door, question=f"what is {canonical}?")["entities"][0] == canonical
+
+    @pytest.mark.parametrize("question", ["customer", "order dates", "region"])
+    def test_names_are_found_by_their_words_and_stems(self, quick: Recollect, question: str) -> None:
+        assert told(quick, question=question)["entities"]
+
+    def test_a_note_is_found_by_the_names_of_its_tags(self, door: Recollect) -> None:
+        here = note(door, "never trust this one", "orders.customer_id")
+        assert told(door, question="what about customer_id?")["memories"] == [here]
+
+    def test_a_preview_is_searched_too(self, quick: Recollect) -> None:
+        slayer.save_memory(quick, "a note", ["orders.id"], id="a", description="mind the surcharge")
+        assert told(quick, question="surcharge")["memories"] == ["a"]
+
+    def test_what_is_hidden_is_never_found(self, memory: Recollect, tmp_path: Path) -> None:
+        models = [
+            model("mydb", "orders", "visible secretive"),
+            model("mydb", "clandestine", "id", hidden=True),
+        ]
+        models[0]["columns"][1]["hidden"] = True
+        memory.ingest(str(write_models(tmp_path / "layer", models)))
+        assert told(memory, question="visible")["entities"][0] == "mydb.orders.visible"
+        for hidden in ("secretive", "clandestine", "mydb.orders.secretive"):
+            found = told(memory, question=hidden, max_entities=50)["entities"]
+            assert not [name for name in found if hidden.rpartition(".")[2] in name]
+        assert told(memory, question="secretive clandestine")["entities"] == []
+
+    def test_what_is_only_in_meta_is_never_found(self, memory: Recollect, tmp_path: Path) -> None:
+        models = [model("mydb", "orders", "id", meta={"owner": "zebulon"}, description="all purchases")]
+        memory.ingest(str(write_models(tmp_path / "layer", models)))
+        assert told(memory, question="zebulon")["entities"] == []
+        assert told(memory, question="purchases")["entities"] == ["mydb.orders"]
+
+    @pytest.mark.parametrize(
+        "question",
+        [
+            "refunds:",
+            "refunds: booked",
+            'the "refunds',
+            "refunds' ledger",
+            "(refunds",
+            "refunds) AND (",
+            "title:refunds^2~",
+            "refunds OR",
+            "+refunds -later",
+            "[refunds TO",
+            "refunds \\",
+            "NOT refunds *",
+            "{refunds}",
+        ],
+    )
+    def test_marks_in_a_question_lose_none_of_its_words(self, quick: Recollect, question: str) -> None:
+        here = note(quick, "refunds are booked a month later", "invoices.amount")
+        assert told(quick, question=question)["memories"] == [here]
+
+    @pytest.mark.parametrize("question", ["?!", "::", '"', "(((", "…", "-", "*:*", "' OR 1=1"])
+    def test_a_question_of_marks_alone_does_no_harm(self, quick: Recollect, question: str) -> None:
+        note(quick, "refunds are booked a month later", "invoices.amount")
+        found = slayer.search(quick, question=question)
+        assert without_embedder(found["warnings"]) == []
+        assert found["memories"] == []
+
+    @settings(max_examples=60)
+    @given(question=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40))
+    def test_no_question_does_harm(self, asked_anything: Recollect, question: str) -> None:
+        assert told(asked_anything, question=f"{question} refunds")["memories"][0] == "here"
+
+    def test_an_empty_list_of_entities_leaves_the_question_alone(self, quick: Recollect) -> None:
+        here = note(quick, "refunds are booked a month later", "invoices.amount")
+        found = slayer.search(quick, entities=[], question="refunds")
+        assert ids(found["memories"]) == [here]
+        assert without_embedder(found["warnings"]) == []
+
+    def test_both_channels_together_come_before_either(self, door: Recollect) -> None:
+        note(door, "refunds are booked later", "customers.name", id="words")
+        note(door, "something else", "orders.amount", id="tag")
+        note(door, "refunds of orders", "orders.amount", id="both")
+        found = told(door, question="refunds", entities=["orders.amount"])["memories"]
+        assert found[0] == "both"
+        assert set(found) == {"words", "tag", "both"}
+
+    def test_without_an_embedder_the_answer_says_so(self, quick: Recollect) -> None:
+        assert slayer.search(quick, question="refunds")["warnings"] == [
+            "embedding channel skipped: no embedder is configured."
+        ]
+        assert slayer.search(quick, entities=["mydb.orders"])["warnings"] == []
+
+    def test_ties_go_to_what_was_saved_first(self, door: Recollect) -> None:
+        saved = [note(door, "the very same words", "orders.id") for _ in range(5)]
+        for _ in range(3):
+            assert told(door, question="same words")["memories"] == saved
+            assert told(door, entities=["orders.id"])["memories"] == saved
+
+
+class TestRecency:
+    def test_with_nothing_given_the_newest_of_each_kind_come_back(self, door: Recollect, clock: Any) -> None:
+        notes, examples = [], []
+        for _ in range(4):
+            clock.tick(minutes=1)
+            notes.append(note(door, "a note", "orders.id"))
+            clock.tick(minutes=1)
+            examples.append(example(door, "an example"))
+        found = slayer.search(door, max_memories=3)
+        assert ids(found["memories"]) == notes[:0:-1]
+        assert ids(found["example_queries"]) == examples[:1:-1]
+        assert (found["entities"], found["resolved_input_entities"]) == ([], [])
+        (warning,) = found["warnings"]
+        assert "no entities, query, or question supplied" in warning
+
+    @pytest.mark.parametrize("nothing", [{"question": "  \n"}, {"entities": []}, {"question": ""}])
+    def test_what_is_empty_counts_as_not_given(self, quick: Recollect, nothing: dict[str, Any]) -> None:
+        here = note(quick, "a note", "orders.id")
+        found = slayer.search(quick, **nothing)
+        assert ids(found["memories"]) == [here]
+        assert len(found["warnings"]) == 1
+
+    def test_saving_again_makes_a_note_no_newer(self, quick: Recollect, clock: Any) -> None:
+        note(quick, "first", "orders.id", id="old")
+        clock.tick(days=1)
+        note(quick, "second", "orders.id", id="new")
+        clock.tick(days=1)
+        note(quick, "first, in other words", "orders.id", id="old")
+        assert told(quick)["memories"] == ["new", "old"]
+
+    def test_the_newest_are_found_among_very_many(self, quick: Recollect, clock: Any) -> None:
+        for number in range(230):
+            clock.tick()
+            note(quick, "a note", "orders.id", id=f"n{number}")
+        clock.tick()
+        example(quick, "the only example", id="rare")
+        for number in range(205):
+            clock.tick()
+            note(quick, "in other words", "orders.id", id=f"n{number}")
+        assert told(quick, max_memories=2) == {
+            "memories": ["n229", "n228"],
+            "example_queries": ["rare"],
+            "entities": [],
+        }
+
+
+class TestDatasource:
+    """Who asks about one datasource gets nothing of another, in any list."""
+
+    @pytest.fixture
+    def two(self, memory: Recollect, tmp_path: Path) -> Recollect:
+        models = [
+            model("prod", "orders", "id amount"),
+            model("prod_v2", "orders", "id amount"),
+            model("prod", "items", "id price"),
+        ]
+        memory.ingest(str(write_models(tmp_path / "layer", models, priority=["prod"])))
+        note(memory, "amounts here", "prod.orders.amount", id="here")
+        note(memory, "amounts there", "prod_v2.orders.amount", id="there")
+        note(memory, "amounts in both", "prod.orders.amount", "prod_v2.orders.amount", id="both")
+        note(memory, "amounts of all kinds", "prod", id="root")
+        slayer.save_memory(memory, "amounts once", ["prod.items.price"], id="bare")
+        slayer.edit_model_remove(memory, "items", ["price"])
+        return memory
+
+    @pytest.mark.parametrize(
+        "asked", [{"question": "amounts"}, {}, {"entities": ["prod.orders.amount", "prod_v2.orders.amount"]}]
+    )
+    def test_only_notes_rooted_there_are_found(self, two: Recollect, asked: dict[str, Any]) -> None:
+        by_tag = "entities" in asked
+        here = {"here", "both"} | (set() if by_tag else {"root"})
+        assert set(told(two, datasource="prod", **asked)["memories"]) == here
+        assert set(told(two, datasource="prod_v2", **asked)["memories"]) == {"there", "both"}
+
+    def test_an_untagged_note_drops_out(self, two: Recollect) -> None:
+        assert two.show("bare").memory.entities == ()
+        assert "bare" in told(two, question="amounts")["memories"]
+        assert "bare" not in told(two, question="amounts", datasource="prod")["memories"]
+
+    def test_only_entities_of_it_are_found(self, two: Recollect) -> None:
+        found = told(two, question="prod orders amount", datasource="prod", max_entities=50)["entities"]
+        assert {name.partition(".")[0] for name in found} == {"prod"}
+
+    @pytest.mark.parametrize("datasource", ["no_such", "pro", "prod.orders", "PROD"])
+    def test_an_unknown_one_is_refused_before_anything_else(self, two: Recollect, datasource: str) -> None:
+        with pytest.raises(Invalid) as problem:
+            slayer.search(two, datasource=datasource, entities=["nonexistent_thing"], question="amounts")
+        for word in ("datasource", datasource, "prod", "prod_v2"):
+            assert word in str(problem.value)
+
+    def test_how_rare_a_thing_is_counts_within_it(self, quick: Recollect, tmp_path: Path) -> None:
+        models = [model("prod", "t", "often usual rare"), model("elsewhere", "t", "x")]
+        quick.ingest(str(write_models(tmp_path / "layer", models)))
+        for number in range(9):
+            note(quick, "a note", "prod.t.often", "prod.t.usual", id=f"often{number}")
+        note(quick, "a note", "prod.t.rare", id="rare")
+        for number in range(200):
+            note(quick, "a note", "elsewhere.t.x", id=f"x{number}")
+        three = ["prod.t.often", "prod.t.usual", "prod.t.rare"]
+        # Among so many others two things that nine are about say more than one; among these ten they say little.
+        assert told(quick, entities=three)["memories"][0] == "often0"
+        assert told(quick, entities=three, datasource="prod")["memories"][0] == "rare"
+
+    def test_it_is_filled_however_many_others_are_better(self, quick: Recollect) -> None:
+        for number in range(260):
+            note(quick, "refunds refunds refunds", "users.name", id=f"o{number}")
+        note(quick, "a long note in which there is a word on refunds at last", "orders.id", id="mine")
+        assert told(quick, question="refunds", datasource="mydb")["memories"] == ["mine"]
+
+
+class TestCaps:
+    """A cap cuts its own list, and changes nothing else."""
+
+    @settings(max_examples=40)
+    @given(
+        notes=st.lists(st.sampled_from(COLUMNS), max_size=8),
+        examples=st.lists(st.sampled_from(["status", "amount", "id"]), max_size=6),
+        caps=st.tuples(*[st.integers(0, 9)] * 3),
+        question=st.sampled_from([None, "orders status", "name of the customers"]),
+        entities=st.lists(st.sampled_from(COLUMNS), max_size=2),
+    )
+    def test_no_cap_changes_the_members_or_the_order_of_another_list(
+        self,
+        ground: Ground,
+        notes: list[str],
+        examples: list[str],
+        caps: tuple[int, int, int],
+        question: str | None,
+        entities: list[str],
+    ) -> None:
+        door = ground.empty()
+        for column in notes:
+            note(door, f"a note on {column}", column)
+        for column in examples:
+            example(door, f"an example of {column}", dimensions=[column])
+        asked: dict[str, Any] = {"question": question, "entities": entities}
+        whole = told(door, **asked, max_memories=200, max_example_queries=200, max_entities=200)
+        names = ("max_memories", "max_example_queries", "max_entities")
+        cut = told(door, **asked, **dict(zip(names, caps, strict=True)))
+        for (name, full), most in zip(whole.items(), caps, strict=True):
+            assert cut[name] == full[:most]
+
+    def test_scores_do_not_depend_on_them_either(self, quick: Recollect) -> None:
+        for number in range(6):
+            note(quick, f"orders {number}", "mydb.orders")
+            example(quick, f"orders {number}")
+        wide = slayer.search(quick, question="orders", max_memories=6, max_entities=50)
+        narrow = slayer.search(quick, question="orders", max_memories=2, max_entities=1)
+        assert narrow["memories"] == wide["memories"][:2]
+        assert narrow["entities"] == wide["entities"][:1]
+        assert narrow["example_queries"] == wide["example_queries"]
+
+
+class TestStaleTags:
+    """What a note is about may be gone; it then counts for nothing, and nothing is written."""
+
+    @pytest.fixture
+    def stale(self, memory: Recollect, models: Path) -> Recollect:
+        """Notes that were saved before there was a catalog, with tags that it does not have."""
+        gone = [f"gone.t{number}.c" for number in range(40)]
+        memory.remember("a note", id="stale", entities=["mydb.orders.amount", *gone], dedupe=False)
+        memory.remember("a note", id="pair", entities=["mydb.orders.amount", "mydb.orders.id"], dedupe=False)
+        memory.remember("only what is gone", id="lost", entities=gone[:1], dedupe=False)
+        memory.ingest(str(models))
+        return memory
+
+    def test_they_do_not_make_a_note_less_precise(self, stale: Recollect) -> None:
+        assert told(stale, entities=["orders.amount"])["memories"] == ["stale", "pair"]
+
+    def test_they_are_not_shown(self, stale: Recollect) -> None:
+        found = slayer.search(stale, entities=["orders.amount", "gone.t0.c"])
+        assert {hit["id"]: hit["matched_entities"] for hit in found["memories"]} == {
+            "stale": [AMOUNT],
+            "pair": [AMOUNT],
+        }
+        assert found["resolved_input_entities"] == [AMOUNT]
+
+    def test_where_all_are_stale_none_counts(self, stale: Recollect) -> None:
+        assert told(stale, entities=["gone.t0.c"])["memories"] == []
+        # The note is still there for its words.
+        assert told(stale, question="gone")["memories"] == ["lost"]
+
+    def test_a_catalog_that_lost_everything_still_says_that_tags_are_stale(self, quick: Recollect) -> None:
+        note(quick, "a note", "users.name", id="n")
+        slayer.delete_datasource(quick, "other")
+        slayer.delete_datasource(quick, "mydb")
+        assert told(quick, entities=["other.users.name"])["memories"] == []
+        assert quick.show("n").memory.entities == ()
+
+    def test_nothing_is_written_back(self, stale: Recollect) -> None:
+        before = stale.show("stale").memory
+        slayer.search(stale, entities=["orders.amount"], question="note")
+        assert stale.show("stale").memory == before
+
+    @pytest.mark.parametrize("asked", [{"question": "paid"}, {"entities": ["mydb.orders"]}, {}])
+    def test_an_example_with_a_broken_query_is_shown_as_it_is_with_a_warning(
+        self, door: Recollect, asked: dict[str, Any]
+    ) -> None:
+        id = example(door, "paid ones", dimensions=["status"])
+        before = door.show(id).memory.query
+        slayer.edit_model_remove(door, "orders", ["status"])
+        found = slayer.search(door, **asked)
+        (hit,) = found["example_queries"]
+        assert hit["query"] == before
+        (warning,) = [each for each in found["warnings"] if "stale" in each]
+        assert f"memory:{id}" in warning
+        assert "status" in warning
+
+    def test_an_example_that_is_not_shown_is_not_warned_of(self, quick: Recollect) -> None:
+        example(quick, "an example", dimensions=["amount"])
+        slayer.edit_model_remove(quick, "orders", ["amount"])
+        found = slayer.search(quick, max_example_queries=0)
+        assert not [each for each in found["warnings"] if "stale" in each]
+
+
+class TestNobodyIsPreferred:
+    """A search ranks alike for everyone: no conversation, no check and no circle raises a memory."""
+
+    def test_the_conversation_of_the_caller_raises_nothing(self, quick: Recollect) -> None:
+        note(quick, "refunds of orders", "orders.id", id="first")
+        inside = quick.as_caller(quick.caller.inside("here"))
+        note(inside, "refunds of orders", "orders.id", id="mine")
+        for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}):
+            assert told(inside, **asked)["memories"] == ["first", "mine"]  # type: ignore[arg-type]
+
+    def test_a_note_that_was_checked_is_not_raised(self, quick: Recollect, clock: Any) -> None:
+        note(quick, "refunds of orders", "orders.id", id="first")
+        note(quick, "refunds of orders", "orders.id", id="checked")
+        quick.revise("checked", verified_at=clock())
+        assert told(quick, question="refunds")["memories"] == ["first", "checked"]
+
+    def test_a_private_note_of_another_is_never_found(self, quick: Recollect) -> None:
+        quick.remember("refunds of orders", id="mine", scope="user", entities=["orders.id"])
+        bob = quick.as_caller(Caller(tenant=quick.caller.tenant, user="bob"))
+        for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}, {}):
+            assert told(bob, **asked)["memories"] == []  # type: ignore[arg-type]
+            assert told(quick, **asked)["memories"] == ["mine"]  # type: ignore[arg-type]
+
+
+class TestForEveryone:
+    def test_a_global_note_is_found_and_forgotten_under_its_full_id(self, door: Recollect) -> None:
+        here = note(door, "refunds of orders", "orders.id")
+        there = door.remember("refunds everywhere", scope="global", entities=["mydb.orders.id"]).memory.id
+        for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}, {}):
+            assert set(told(door, **asked)["memories"]) == {here, there}  # type: ignore[arg-type]
+        assert all(hit["kind"] for hit in slayer.search(door, question="refunds orders")["entities"])
+        assert slayer.forget_memory(door, there) == {"deleted_id": there}
+
+
+class TestWithoutCatalog:
+    """Where nothing was read there is nothing to compare with, and references are taken as they are."""
+
+    def test_a_note_is_found_by_what_it_was_saved_with(self, memory: Recollect) -> None:
+        here = note(memory, "a note", "shop.orders")
+        found = slayer.search(memory, entities=["shop.orders"])
+        assert (ids(found["memories"]), found["warnings"]) == ([here], [])
+        assert found["memories"][0]["matched_entities"] == ["shop.orders"]
+        assert told(memory, question="orders") == {"memories": [here], "example_queries": [], "entities": []}
+
+    def test_no_datasource_is_known(self, memory: Recollect) -> None:
+        with pytest.raises(Invalid, match="datasource"):
+            slayer.search(memory, datasource="shop")
+
+
+class TestMeaning:
+    @pytest.fixture
+    def embedding(self, models: Path) -> Any:
+        with connect(":memory:", embedder=StubEmbedder()) as door:
+            door.ingest(str(models))
+            door.embed_missing()
+            yield door
+
+    def test_vectors_are_a_channel_of_their_own(self, embedding: Recollect) -> None:
+        note(embedding, "refunds are booked later", "orders.amount", id="near")
+        note(embedding, "customers in the north", "customers.name", id="far")
+        found = slayer.search(embedding, question="refunds are booked")
+        assert ids(found["memories"])[0] == "near"
+        assert found["warnings"] == []
+        assert found["entities"]
+
+    def test_the_datasource_holds_there_too(self, embedding: Recollect) -> None:
+        note(embedding, "refunds are booked later", "users.name", id="there")
+        note(embedding, "customers in the north", "customers.name", id="here")
+        assert told(embedding, question="refunds", datasource="mydb")["memories"] == ["here"]
+
+    def test_what_has_no_vectors_yet_is_told(self, models: Path) -> None:
+        with connect(":memory:", embedder=StubEmbedder()) as door:
+            door.ingest(str(models))
+            (warning,) = slayer.search(door, question="orders")["warnings"]
+            assert "have no vectors yet" in warning
+
+
+class TestOneList:
+    """The later form of a search: one list of all kinds, with previews."""
+
+    def test_all_kinds_stand_in_one_list_best_first(self, door: Recollect) -> None:
+        note(door, "orders have an amount\n\nand more", "orders.amount", id="note")
+        example(door, "amount of orders", id="example", measures=["amount:sum"])
+        found = slayer.search_flat(door, question="amount of orders", max_results=50)
+        assert {hit["kind"] for hit in found["results"]} >= {"memory", "column"}
+        scores = [hit["score"] for hit in found["results"]]
+        assert scores == sorted(scores, reverse=True)
+        by_id = {hit["id"]: hit for hit in found["results"]}
+        assert by_id["note"]["description"] == "orders have an amount"
+        assert by_id["example"]["query"]["source_model"] == "orders"
+        assert {hit["text"] for hit in found["results"]} == {""}
+
+    def test_not_compact_the_texts_are_there(self, quick: Recollect) -> None:
+        note(quick, "orders have an amount", "orders.amount")
+        found = slayer.search_flat(quick, entities=["orders.amount"], compact=False)
+        assert [hit["text"] for hit in found["results"]] == ["orders have an amount"]
+
+    @pytest.mark.parametrize("most", [0, -3])
+    def test_it_must_be_allowed_one_result(self, quick: Recollect, most: int) -> None:
+        with pytest.raises(Invalid, match=rf"max_results.*{most}"):
+            slayer.search_flat(quick, max_results=most)

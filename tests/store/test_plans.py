@@ -1,0 +1,36 @@
+"""DOES SQLite find its way? Statements of every save must go by an index, however many rows there are."""
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Select
+
+from recollect import connect
+from recollect.store import duplicates, matching
+from recollect.store.sqlite.fetching import DIALECT
+from recollect.store.visibility import Sight
+
+_SIGHTS = [Sight(is_admin, every) for is_admin in (False, True) for every in (False, True)]
+
+
+def _plan(path: Path, statement: Select[Any]) -> str:
+    with sqlite3.connect(path) as connection:
+        # A list of fixed values stands as a mark until it is run; one value will do for a plan.
+        text = re.sub(
+            r"__\[POSTCOMPILE_\w+\]|\(__\[POSTCOMPILE_\w+\]\)", "(?)", str(statement.compile(dialect=DIALECT))
+        )
+        given = [None] * text.count("?")
+        return " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", given))
+
+
+@pytest.mark.parametrize("sight", _SIGHTS)
+def test_a_save_looks_for_its_twin_by_an_index(tmp_path: Path, sight: Sight) -> None:
+    connect(tmp_path / "store.db").close()
+    assert "vectors_text (tenant=? AND text_hash=?)" in _plan(
+        tmp_path / "store.db", matching._same_text(sight)
+    )
+    assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._same_content(sight))
+    assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._SAME_CONTENT)

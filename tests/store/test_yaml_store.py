@@ -1,0 +1,56 @@
+"""DOES a store in YAML do what every store must, and do its files alone say all that it holds?"""
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from recollect.store.sql import SqlStore
+from recollect.store.tables import metadata, store_facts
+from recollect.store.yaml import MEMORIES, YamlBackend
+from recollect.testing.builders import everything
+from recollect.testing.store import StoreConformance
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """Nothing here asks what a loss of power leaves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
+    """A store that is given the files of another, and nothing else."""
+    store = SqlStore(YamlBackend(tmp_path_factory.mktemp("elsewhere") / MEMORIES))
+    yield store
+    store.close()
+
+
+class TestYaml(StoreConformance):
+    @pytest.fixture(scope="class")
+    @classmethod
+    def shared(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
+        store = SqlStore(YamlBackend(tmp_path_factory.mktemp("conformance") / MEMORIES))
+        yield store
+        store.close()
+
+    @pytest.fixture
+    def store(self, shared: SqlStore, elsewhere: SqlStore) -> Iterator[SqlStore]:
+        """One store for all tests, emptied after each. Whatever a test did to it, its files say all of it."""
+        yield shared
+        for path in Path(shared.location).parent.glob("memories.*"):
+            shutil.copy(path, Path(elsewhere.location).parent)
+        told = {
+            tenant: held for tenant, held in everything(elsewhere).items() if tenant in everything(shared)
+        }
+        assert told == everything(shared)
+        with shared._backend.writing() as connection:
+            for table in metadata.tables.values():
+                if table is not store_facts:
+                    connection.execute(table.delete())
+        # The next test's tenants have the same keys, and their vectors the same stamps.
+        shared._backend._index.of_today()._vectors.clear()
