@@ -46,7 +46,7 @@ class Config:
 
 
 _HELP: Final = {
-    "db": "Where memories live: a file, :memory:, or a PostgreSQL DSN.",
+    "db": "Where memories live: a file, :memory:, a PostgreSQL DSN, or a folder for a store in YAML.",
     "tenant": "Whose memories: one name for a team, a project or a person.",
     "user": "Who you are: the owner of what you save.",
     "conversation": "The conversation you are in; new memories are pinned to it.",

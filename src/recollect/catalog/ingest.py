@@ -2,8 +2,8 @@
 
 A model whose fingerprint is known is not read again. All is read before anything is written, so a source that breaks
 off leaves the catalog as it was; and a model's record, which holds its fingerprint, is written after its parts, so an
-ingest that breaks off is made good by the next. What the source no longer has is gone: retired with its history, and taken out of the
-references of memories, which keep their text.
+ingest that breaks off is made good by the next. What the source no longer has is gone: retired with its history, and
+taken out of the references of memories, which keep their text.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from recollect.catalog.extraction import entities_of_query
-from recollect.catalog.queries import read_query
+from recollect.catalog.queries import is_over_models, read_query
 from recollect.catalog.records import (
     GONE,
     HIDDEN,
@@ -315,7 +315,7 @@ def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ..
         while True:
             page, mark = reading.browse(Browse(limit=_BATCH, after=mark))
             for memory in page:
-                if isinstance(memory.query, Mapping) and "source_model" in memory.query:
+                if is_over_models(memory.query):
                     reason = staleness(memory.query, lookup)
                     stale += [f"memory:{memory.id}: {reason}"] if reason else []
             if mark is None:

@@ -1,17 +1,15 @@
 """WHAT can be done with a catalog? Look through it, look at a model, and take out what is no longer there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any
 
 from recollect.catalog.ingest import keep, priority_record, retire
 from recollect.catalog.inspection import Learning, inspection
 from recollect.catalog.records import (
     HIDDEN,
     entity_of,
-    fields_of,
-    model_of,
     record_id,
     record_of_datasource,
     records_of_model,
@@ -19,12 +17,11 @@ from recollect.catalog.records import (
 from recollect.catalog.resolution import AmbiguousModel, Unresolved, resolve, resolve_model
 from recollect.catalog.stored import PRIORITY, StoredCatalog
 from recollect.errors import Fault, Invalid, NotFound
-from recollect.model import rules
 from recollect.model.answers import DroppedEntity, Entity, ListedEntities, Prioritised
 from recollect.model.caller import Caller
 from recollect.model.catalog import Model, canonicals_of
 from recollect.model.memory import Change, Memory
-from recollect.model.requests import DropEntity, ListEntities, Prioritise, ask
+from recollect.model.requests import DropEntity, ListEntities, Prioritise
 from recollect.store.index import entity_facet
 from recollect.store.port import Reading, Store, Writing
 
@@ -91,21 +88,6 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
     return model
 
 
-@dataclass(frozen=True, slots=True)
-class Removal(DropEntity):
-    """Take out a datasource or a model and nothing else of that name, or some parts of a model: all or none of them."""
-
-    kind: Literal["datasource", "model"] = ask(
-        rules.Choice(("datasource", "model")), "What it must be.", "model"
-    )
-    data_source: str | None = ask(rules.OrNone(rules.NAME), "The datasource of the model.", None)
-    parts: Sequence[str] | None = ask(
-        rules.OrNone(rules.Listing(rules.NAME, at_most=10_000, at_least=1)),
-        "Only these columns, measures or aggregations of it.",
-        None,
-    )
-
-
 def drop(store: Store, caller: Caller, ask: DropEntity, now: datetime) -> DroppedEntity:
     """One transaction: what is meant with all that lies under it, and every reference to them."""
     with store.writing(caller, now) as writing:
@@ -113,7 +95,7 @@ def drop(store: Store, caller: Caller, ask: DropEntity, now: datetime) -> Droppe
         meant = _meant(ask, lookup)
         canonical, kind = str(entity_of(meant)["canonical"]), entity_of(meant)["kind"]
         change = Change("drop", caller.user, caller.actor, now)
-        if isinstance(ask, Removal) and ask.parts is not None:
+        if ask.parts is not None:
             gone = _parts(lookup, canonical, ask.parts)
         else:
             gone = [meant, *_under(writing.catalog_writing(), meant)]
@@ -129,9 +111,9 @@ def drop(store: Store, caller: Caller, ask: DropEntity, now: datetime) -> Droppe
 
 def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
     """The record of what is to be taken out, or an error before anything is."""
-    if isinstance(ask, Removal) and ask.kind == "model":
+    if ask.kind == "model" or ask.parts is not None:
         canonical = named_model(lookup, ask.entity, ask.data_source).canonical
-    elif isinstance(ask, Removal):
+    elif ask.kind == "datasource":
         canonical = ask.entity
         if canonical not in lookup.datasources():
             known = ", ".join(lookup.datasources()) or "none"
@@ -166,24 +148,21 @@ def _without_parts(
 ) -> None:
     """The record of the model says the same as those of its parts."""
     datasource, name, _ = canonicals[0].split(".", 2)
-    record = lookup.record(f"{datasource}.{name}")
-    assert record is not None
-    model = model_of(record)
+    model = lookup.model(datasource, name)
+    assert model is not None
     gone = {canonical.removeprefix(model.canonical + ".") for canonical in canonicals}
     kept = replace(model, parts=tuple(part for part in model.parts if part.name not in gone))
-    after = next(iter(records_of_model(kept, "")))
-    writing.catalog_writing().replace(
-        record, replace(record, **fields_of(after), updated_at=change.at), change
-    )
+    # Without its fingerprint: the next ingest looks at it again.
+    keep(writing, next(records_of_model(kept, "")), change)
 
 
 def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change: Change) -> None:
-    record, datasource = lookup.record(name), lookup.datasource(name)
-    if record is not None and datasource is not None:
+    """A datasource is found by the names of its models."""
+    datasource = lookup.datasource(name)
+    if datasource is not None:
         inside = writing.catalog().filed_memories(entity_facet("in", name))
         seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
-        fresh = fields_of(record_of_datasource(datasource, seen))
-        writing.catalog_writing().replace(record, replace(record, **fresh, updated_at=change.at), change)
+        keep(writing, record_of_datasource(datasource, seen), change)
 
 
 def prioritise(store: Store, caller: Caller, ask: Prioritise, now: datetime) -> Prioritised:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, TypeGuard, cast, get_args
 
 from recollect.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
 from recollect.errors import Fault, Invalid
@@ -112,6 +112,11 @@ class SlayerQuery:
     limit: int | None = None
     offset: int | None = None
     whole_periods_only: bool = False
+
+
+def is_over_models(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Whether it is a query over models, and not some other JSON or text that a memory may carry."""
+    return isinstance(value, Mapping) and "source_model" in value
 
 
 def read_query(value: Mapping[str, Any]) -> SlayerQuery:

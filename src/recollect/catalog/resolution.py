@@ -67,6 +67,11 @@ class Gathering:
         self._canonicals[resolved.canonical] = None
         self.warn(*resolved.warnings)
 
+    def take(self, entities: Entities) -> None:
+        """What was gathered elsewhere."""
+        self._canonicals.update(dict.fromkeys(entities.canonicals))
+        self.warn(*entities.warnings)
+
     def warn(self, *warnings: str) -> None:
         self._warnings.update(dict.fromkeys(warnings))
 

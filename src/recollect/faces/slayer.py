@@ -7,14 +7,13 @@ import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from recollect.app import connect
-from recollect.catalog.operations import Removal
 from recollect.catalog.queries import SlayerQuery, read_query, to_json
 from recollect.errors import Fault, Invalid
 from recollect.model import ids
-from recollect.model.answers import DroppedEntity, EntityHit, SubjectHit
+from recollect.model.answers import EntityHit, SubjectHit
 from recollect.model.limits import RECALL_LIMIT
 from recollect.service import Recollect
 
@@ -205,12 +204,12 @@ def inspect_model(
 
 
 def delete_model(door: Recollect, name: str, data_source: str | None = None) -> dict[str, Any]:
-    dropped = _removed(door, Removal(name, data_source=data_source))
+    dropped = door.drop_entity(name, kind="model", data_source=data_source)
     return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
 
 
 def delete_datasource(door: Recollect, name: str) -> dict[str, Any]:
-    dropped = _removed(door, Removal(name, kind="datasource"))
+    dropped = door.drop_entity(name, kind="datasource")
     return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
 
 
@@ -219,16 +218,12 @@ def edit_model_remove(
 ) -> dict[str, Any]:
     """Take columns, measures or aggregations out of a model: all of them, or none."""
     parts = remove if remove is not None else ()
-    dropped = _removed(door, Removal(name, data_source=data_source, parts=parts))
+    dropped = door.drop_entity(name, kind="model", data_source=data_source, parts=parts)
     return {
         "model": dropped.entity,
         "removed": [f"{dropped.entity}.{part.strip()}" for part in dict.fromkeys(parts)],
         "stripped_memories": dropped.stripped,
     }
-
-
-def _removed(door: Recollect, removal: Removal) -> DroppedEntity:
-    return cast(Callable[[Removal], DroppedEntity], door.drop_entity)(removal)
 
 
 def _hop(

@@ -7,7 +7,7 @@ The docstring of a request and the help of its fields are what every surface sho
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from datetime import datetime
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from recollect.errors import Fault, Invalid
 from recollect.model import limits, rules
@@ -469,7 +469,18 @@ class DropEntity(Request):
     """
 
     entity: str = ask(
-        rules.NAME, "What to take out, such as shop.orders or shop.orders.amount.", positional=True
+        rules.Reference(), "What to take out, such as shop.orders or shop.orders.amount.", positional=True
+    )
+    kind: Literal["datasource", "model"] | None = ask(
+        OrNone(rules.Choice(("datasource", "model"))), "Refuse unless it is this.", None
+    )
+    data_source: str | None = ask(
+        _MAYBE_NAME, "The datasource of a model, if several have one of that name.", None
+    )
+    parts: Sequence[str] | None = ask(
+        OrNone(Listing(rules.NAME, at_most=10_000, at_least=1)),
+        "Only these columns, measures or aggregations of the model: all or none of them.",
+        None,
     )
 
 

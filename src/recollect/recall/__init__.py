@@ -4,7 +4,6 @@ READ runs first and holds no connection, so a layer there may ask a model. FIND,
 consistent state of the store.
 """
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,7 +33,7 @@ from recollect.recall.question import embed_question, read_kinds, read_windows, 
 from recollect.recall.recipes import recipe_named
 from recollect.recall.references import search_references
 from recollect.recall.rerank import rerank, spread_out
-from recollect.recall.semantic import compare_others, search_semantic
+from recollect.recall.semantic import compare_others, knows_most, search_semantic
 from recollect.recall.sharing import fit_tokens, read_hits, share_places
 from recollect.store.port import Reading, Store
 
@@ -108,11 +107,8 @@ def _knows_more(reading: Reading, model: Model | None, embedders: Embedders) -> 
     """The embedder of another model that has more of these memories' vectors, if it can still be asked."""
     if model is None:
         return None
-    known: Counter[Model] = Counter()
-    for each in reading.coverage():
-        known[each.model] += each.memories
-    best = max(known, key=lambda each: (known[each], each == model), default=model)
-    return embedders.open(best) if known[best] > known[model] else None
+    best = knows_most(reading, model)
+    return None if best == model else embedders.open(best)
 
 
 def _gaps(draft: Draft, reading: Reading, embedder: Embedder | None) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ _K1: Final = 1.5
 _B: Final = 0.75
 # BM25Plus: to be about a thing at all is worth something, however many others a memory is about.
 _DELTA: Final = 1.0
-# Of one thing that very many memories are about, the newest are looked at.
-_MOST_HOLDERS: Final = 1_000
+#: Of one thing that very many memories are about, the newest are looked at.
+MOST_HOLDERS: Final = 1_000
 
 
 def search_references(draft: Draft, tools: Tools) -> Draft:
@@ -22,7 +22,7 @@ def search_references(draft: Draft, tools: Tools) -> Draft:
     if "references" not in draft.recipe.weights or not tools.store.has_references:
         return draft
     names = names_in(draft.ask.question)
-    about = tools.store.about(draft.ask.entities, names, most=_MOST_HOLDERS)
+    about = tools.store.about(draft.ask.entities, names, most=MOST_HOLDERS)
     if not about.holders:
         return draft
     ranked = rank(about)

@@ -1,10 +1,21 @@
 """WHICH memories mean something alike? Those whose vectors are near the question's, filtered before they are ranked."""
 
+from collections import Counter
 from collections.abc import Sequence
 
+from recollect.model.embedding import Model
 from recollect.recall.channels import asked
 from recollect.recall.draft import Draft, Tools, replace
-from recollect.store.port import Found, Near
+from recollect.store.port import Found, Near, Reading
+
+
+def knows_most(reading: Reading, current: Model) -> Model:
+    """The model that has most of the vectors: after a change the old one, until the new has caught up."""
+    known: Counter[Model] = Counter()
+    for each in reading.coverage():
+        known[each.model] += each.memories
+    best = max(known, key=lambda each: (known[each], each == current), default=current)
+    return best if known[best] > known[current] else current
 
 
 def search_semantic(draft: Draft, tools: Tools) -> Draft:

@@ -12,9 +12,9 @@ from typing import Final, NamedTuple
 
 from recollect.catalog.extraction import entities_of_query
 from recollect.catalog.ingest import staleness
-from recollect.catalog.queries import read_query
+from recollect.catalog.queries import is_over_models, read_query
 from recollect.catalog.records import entity_of
-from recollect.catalog.resolution import Entities, Gathering, Resolved, probe, resolve_leniently
+from recollect.catalog.resolution import Entities, Gathering, probe, resolve_leniently
 from recollect.catalog.stored import StoredCatalog
 from recollect.errors import Fault, Invalid, ProviderError
 from recollect.model.answers import EntityHit, Searched, SubjectHit
@@ -25,20 +25,19 @@ from recollect.model.memory import Memory
 from recollect.model.requests import Browse, Recall, Search
 from recollect.providers.embedding import Embedder, Embedders
 from recollect.recall.draft import Draft, Tools
+from recollect.recall.fusion import by_rank
 from recollect.recall.lexical import raise_pairs
 from recollect.recall.recipes import recipe_named
-from recollect.recall.references import rank
+from recollect.recall.references import MOST_HOLDERS, rank
+from recollect.recall.semantic import knows_most
 from recollect.store.port import About, Found, Key, Match, Reading, Store
 from recollect.text import question_terms
 from recollect.text.names import names_in, names_of
 
-_RRF: Final = 60
 # So many are looked at first; a list that is still short looks further down.
 _FIRST_LOOK: Final = 1_000
 # More than are looked at for words that stand together, so that these are always the same.
 _FEWEST: Final = 50
-# Of one thing that very many memories are about, the newest are looked at.
-_MOST_HOLDERS: Final = 1_000
 # Usually enough to hold the newest of both kinds.
 _PAGE: Final = 200
 NOTHING_GIVEN: Final = "no entities, query, or question supplied; returning newest memories by recency."
@@ -99,9 +98,7 @@ def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
         except Invalid as problem:
             told.append(Entities((), (f"query input dropped: {problem}",)))
     for each in told:
-        for canonical in each.canonicals:
-            gathering.add(Resolved(canonical))
-        gathering.warn(*each.warnings)
+        gathering.take(each)
     entities = gathering.entities()
     return _Inputs(entities.canonicals, entities.warnings)
 
@@ -119,16 +116,8 @@ def _wanted(reading: Reading, embedders: Embedders) -> list[Embedder]:
 
 
 def _best(place: Reading, current: Embedder, embedders: Embedders) -> Embedder | None:
-    model = _knows_most(place, current.model)
+    model = knows_most(place, current.model)
     return current if model == current.model else embedders.open(model)
-
-
-def _knows_most(place: Reading, current: Model) -> Model:
-    """After a change of models the old one, until the new has caught up."""
-    known: Counter[Model] = Counter()
-    for each in place.coverage():
-        known[each.model] += each.memories
-    return max(known, key=lambda each: (known[each], each == current), default=current)
 
 
 def _embedded(
@@ -162,7 +151,7 @@ class _Place:
         """How many there are about a datasource, counted once."""
         if self._size is None:
             inside = self.reading.references(datasource)
-            self._size = len(self.reading.about(inside, most=_MOST_HOLDERS).holders)
+            self._size = len(self.reading.about(inside, most=MOST_HOLDERS).holders)
         return self._size
 
     def standing(self, keys: Iterable[Key]) -> None:
@@ -244,7 +233,7 @@ class _Found:
         if not self._question or not place.reading.size:
             return {}
         terms = question_terms(self._question)
-        model = next((each for each in self._vectors if each == _knows_most(place.reading, each)), None)
+        model = next((each for each in self._vectors if each == knows_most(place.reading, each)), None)
         found = {"names": self._about(place, (), is_known, names_in(self._question))}
         if not place.has_queries and not found["names"] and model is None:
             # Words alone decide, so what comes after those that are told cannot change their order.
@@ -278,7 +267,7 @@ class _Found:
         """BM25 over what they are about, as far as that still exists, among those that count."""
         if not references and not names:
             return []
-        about = place.reading.about(references, names, most=_MOST_HOLDERS)
+        about = place.reading.about(references, names, most=MOST_HOLDERS)
         place.standing(about.holders)
         holders: dict[Key, tuple[str, ...]] = {}
         lengths: dict[Key, int] = {}
@@ -347,8 +336,8 @@ def _added_up(rankings: Iterable[Sequence[Found]]) -> list[tuple[Key, float]]:
     """Reciprocal ranks; of equals, the one saved first."""
     scores: dict[Key, float] = {}
     for ranking in rankings:
-        for place, each in enumerate(ranking, 1):
-            scores[each.key] = scores.get(each.key, 0.0) + 1 / (_RRF + place)
+        for each, share in zip(ranking, by_rank(ranking, 1.0, 0.0), strict=True):
+            scores[each.key] = scores.get(each.key, 0.0) + share
     return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
 
 
@@ -397,7 +386,7 @@ def _stale(hits: Sequence[SubjectHit], lookup: StoredCatalog) -> list[str]:
     """Example queries that name what is no longer there; they are shown as they are."""
     told = []
     for hit in hits:
-        if isinstance(hit.query, Mapping) and "source_model" in hit.query and not lookup.is_empty:
+        if is_over_models(hit.query) and not lookup.is_empty:
             reason = staleness(hit.query, lookup)
             if reason is not None:
                 told.append(

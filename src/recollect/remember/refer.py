@@ -1,21 +1,17 @@
 """WHAT is it about? References are brought to their one form; those that mean nothing are refused."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
 
 from recollect.catalog.extraction import entities_of_query
-from recollect.catalog.queries import read_query
-from recollect.catalog.resolution import Entities, Gathering, Resolved, resolve_all
+from recollect.catalog.queries import is_over_models, read_query
+from recollect.catalog.resolution import Entities, Gathering, resolve_all
 from recollect.catalog.sql_text import entities_of_sql
 from recollect.catalog.stored import StoredCatalog
 from recollect.model.limits import ENTITIES
 from recollect.model.memory import Memory
 from recollect.remember.draft import Draft, Tools
 from recollect.store.port import Writing
-
-#: What tells a query over models from any other JSON that a memory may carry.
-_SOURCE: Final = "source_model"
 
 
 def refer(draft: Draft, writing: Writing, tools: Tools) -> Draft:
@@ -35,9 +31,7 @@ def referred(memory: Memory, writing: Writing) -> tuple[Memory, tuple[str, ...]]
         return memory, ()
     gathering = Gathering()
     for told in (resolve_all(memory.entities, lookup), *_of_query(memory, lookup)):
-        for canonical in told.canonicals:
-            gathering.add(Resolved(canonical, ()))
-        gathering.warn(*told.warnings)
+        gathering.take(told)
     found = gathering.entities()
     warnings = found.warnings
     if len(found.canonicals) > ENTITIES:
@@ -51,5 +45,5 @@ def _of_query(memory: Memory, lookup: StoredCatalog) -> Iterator[Entities]:
     """An unknown name in a query over models is an error; of SQL, what is not understood is only told."""
     if isinstance(memory.query, str):
         yield entities_of_sql(memory.query, lookup)
-    elif isinstance(memory.query, Mapping) and _SOURCE in memory.query:
+    elif is_over_models(memory.query):
         yield entities_of_query(read_query(memory.query), lookup)

@@ -18,8 +18,8 @@ from recollect.model.requests import Browse, Neighbours
 from recollect.model.when import When
 from recollect.service import Recollect
 from recollect.store.index import reference_facet
+from recollect.store.matching import match_of
 from recollect.store.port import Found, Key, Match, Near, Reading, Store, Writing
-from recollect.store.visibility import audience_of
 from recollect.testing.builders import HOME, START, Clock, administrator, person, written
 from recollect.testing.embedder import StubEmbedder, StubEmbedders
 from recollect.text import Token, question_terms
@@ -226,23 +226,6 @@ def _met(trial: Try) -> Any:
         return None
 
 
-def _match(memory: Memory) -> Match:
-    """What a search would have found of a memory."""
-    return Match(
-        key=_key(memory),
-        id=memory.id,
-        kind=memory.kind,
-        tags=memory.tags,
-        scope=memory.scope,
-        conversation=memory.conversation,
-        valid_from=memory.valid_from,
-        verified_at=memory.verified_at,
-        has_query=memory.query is not None,
-        entities=memory.entities,
-        audience=audience_of(memory),
-    )
-
-
 def _key(memory: Memory) -> Key:
     assert memory.place is not None
     return memory.place[:2]
@@ -253,7 +236,7 @@ def _keys(trial: Try) -> list[Key]:
 
 
 def _matches(trial: Try) -> list[Match]:
-    return [_match(trial.one), _match(trial.two)]
+    return [match_of(trial.one), match_of(trial.two)]
 
 
 def _near(trial: Try) -> list[Near]:
