@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test check format bench evals peers lock docs clean
+.PHONY: help demo test check format bench load evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -32,6 +32,9 @@ format: $(VENV)/dev ## Put the code into shape
 
 bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in one run
 	$(BIN)/python benchmarks/speed.py $(if $(DATA),--data $(DATA))
+
+load: $(VENV)/dev ## Ask real servers from sixteen clients, beside the same calls in process
+	$(BIN)/python benchmarks/serving.py $(if $(DATA),--data $(DATA)) $(if $(PEERS),--stub $(PEERS))
 
 evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on DATA
 	$(BIN)/python evals/scrubbing.py

@@ -66,7 +66,7 @@ def main() -> None:
             memories = list(texts.memories(asked.memories))
             for each in (door, plain):
                 fill(each, memories, root)
-            figures += searches(door, plain, _questions(texts, asked.models))
+            figures += searches(door, plain, _questions(texts, asked.models, asked.columns))
     _print(figures)
     if asked.json:
         asked.json.write_text(
@@ -87,11 +87,15 @@ def _model(number: int) -> str:
     return f"{_NOUNS[number % len(_NOUNS)]}_{number}"
 
 
+def _column(number: int) -> str:
+    return f"{_FIELDS[number % len(_FIELDS)]}_{number}"
+
+
 def _written(number: int, columns: int, chance: random.Random) -> str:
     lines = [f"name: {_model(number)}", "data_source: shop", f"sql_table: public.{_model(number)}"]
     lines += [f"description: {_sentence(chance)}", "columns:"]
     for column in range(columns):
-        name = f"own_{number}" if column == 0 else f"{_FIELDS[column % len(_FIELDS)]}_{column}"
+        name = f"own_{number}" if column == 0 else _column(column)
         lines += [f"  - name: {name}", "    type: DOUBLE", f"    description: {_sentence(chance)}"]
     return "\n".join(lines) + "\n"
 
@@ -161,8 +165,11 @@ def searches(door: Recollect, plain: Recollect, kinds: dict[str, list[str]]) -> 
     return figures
 
 
-def _questions(texts: Texts, models: int) -> dict[str, list[str]]:
-    """Of which the catalog knows nothing, of which it knows one model, and whose words stand in thousands of columns."""
+def _questions(texts: Texts, models: int, columns: int) -> dict[str, list[str]]:
+    """Of which the catalog knows nothing, of which it knows one model, and whose words stand in thousands of columns.
+
+    The last name a column that every model has.
+    """
     chance, asked = random.Random(9), texts.questions(100)
     return {
         "words of memories": asked,
@@ -170,6 +177,7 @@ def _questions(texts: Texts, models: int) -> dict[str, list[str]]:
         "and words of every model": [
             f"{each} {chance.choice(_NOUNS)} {chance.choice(_FIELDS)}" for each in asked
         ],
+        "and a column of every model": [f"{each} {_column(chance.randrange(1, columns))}" for each in asked],
     }
 
 

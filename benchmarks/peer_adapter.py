@@ -5,9 +5,13 @@ used: their runner reads this file with an interpreter that does not have us.
 """
 
 import json
+import os
+import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from http.client import HTTPConnection
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -15,8 +19,11 @@ from typing import Any
 from embedder import DIM, embed_many_np, embed_np
 
 from .base import Adapter
+from .servers import Http, die_with_parent
 
 _TENANT = "peers"
+#: Beside the file that this is a link to.
+_SERVING = Path(__file__).resolve().with_name("serving.py")
 
 
 class Recollect(Adapter):
@@ -114,4 +121,93 @@ class _Stub:
         return [(Passage(vector),) for vector in embed_many_np(texts)]
 
 
-ADAPTERS = [Recollect]
+class RecollectHttp(Http):  # type: ignore[misc]
+    """One process that serves a SQLite file, with the vectors that everyone is given here; every recall is the default."""
+
+    name = "recollect-http"
+    venv = "recollect"
+    port = 18_871
+    health = "/health/ready"
+    workers = 1
+    bulk = False
+    recipe = "auto"
+    note = "recollect serve, SQLite file, synchronous=FULL; words, vectors and everything else of a default recall"
+
+    def open(self, path: str, fresh: bool) -> None:
+        self.fresh_dir(path, fresh)
+        environment = {
+            "RECOLLECT_DB": f"{path}/store.db",
+            "RECOLLECT_CONFIG": f"{path}/none.toml",
+            "RECOLLECT_TENANT": _TENANT,
+            "RECOLLECT_USER": "peers",
+            "RECOLLECT_PORT": str(self.port),
+            "RECOLLECT_ALLOWED_HOSTS": "x,127.0.0.1",
+        }
+        python = Path(os.environ["PEERS_VENVS"], "venv-recollect", "bin", "python")
+        adapters = Path(__file__).absolute().parents[1]
+        with Path(path, "server.log").open("a") as log:
+            self.server = subprocess.Popen(
+                [python, _SERVING, "--serve-with", adapters, str(self.workers)],
+                env=os.environ | environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=die_with_parent,
+            )
+        self._wait()
+
+    def _wait(self) -> None:
+        for _ in range(1_200):
+            try:
+                self.conn = HTTPConnection("127.0.0.1", self.port, timeout=60)
+                self.conn.request("GET", self.health)
+                if self.conn.getresponse().read() and self.server.poll() is None:
+                    return
+            except OSError:
+                time.sleep(0.05)
+        raise RuntimeError("server did not start")
+
+    def add_req(self, mid: str, text: str) -> tuple[str, str, Any]:
+        return "POST", "/v1/memories", {"id": mid, "content": text}
+
+    def search_req(self, q: str, k: int = 10) -> tuple[str, str, Any]:
+        return "POST", "/v1/recall", {"question": q, "limit": k, "recipe": self.recipe}
+
+    def hits(self, body: Any) -> list[str]:
+        return [hit["memory"]["id"] for hit in body["hits"]]
+
+
+class RecollectHttpTwice(RecollectHttp):
+    """Two processes on one file."""
+
+    name = "recollect-http-2"
+    port = 18_872
+    workers = 2
+    note = "the same with two server processes on one SQLite file"
+
+
+class RecollectHttpVectors(RecollectHttp):
+    """Vectors alone, which is all that a vector database does."""
+
+    name = "recollect-http-vectors"
+    port = 18_873
+    recipe = "semantic"
+    note = "the same with the recipe that counts vectors alone"
+
+
+class RecollectHttpVectorsTwice(RecollectHttpVectors):
+    """Vectors alone, by two processes on one file."""
+
+    name = "recollect-http-vectors-2"
+    port = 18_874
+    workers = 2
+    note = "vectors alone with two server processes on one SQLite file"
+
+
+ADAPTERS = [
+    Recollect,
+    RecollectHttp,
+    RecollectHttpTwice,
+    RecollectHttpVectors,
+    RecollectHttpVectorsTwice,
+]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from recollect.model.memory import Memory
+from recollect.store.audience import audience_of
 from recollect.store.index import entries_of
-from recollect.store.visibility import audience_of
 from recollect.text.stopwords import STOP_WORDS
 
 Row = tuple[Any, ...]

@@ -21,7 +21,7 @@ from recollect.recall import LAYERS
 from recollect.remember import COMMIT, PREPARE
 from recollect.service import OPERATIONS, Operation
 from recollect.surfaces.cli import EXIT_CODES
-from recollect.surfaces.cli.commands import operation_command
+from recollect.surfaces.cli.commands import add_operation
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -44,6 +44,24 @@ DEFAULTS = {
     "embedder_key": "none",
     "embedder_dimensions": "as long as the model makes them",
     "embedder_timeout": "10",
+    "host": "`127.0.0.1`",
+    "port": "8321",
+    "faces": "`native`",
+    "worker": "yes",
+    "sources": "none",
+    "oidc_issuer": "none",
+    "oidc_audience": "none",
+    "oidc_jwks": "the issuer says where",
+    "oidc_claims": "`tenant`, `user` and the others by their names",
+    "grants": "what a key or a token says",
+    "trusted_proxies": "none",
+    "allowed_hosts": "those of this machine, and what it listens on",
+    "allowed_origins": "those of this machine",
+    "requests_per_minute": "no limit",
+    "saves_per_run": "3",
+    "turns": "20",
+    "long_term": "yes",
+    "backend": "sqlite",
 }
 
 LISTS = (
@@ -68,21 +86,24 @@ def page() -> str:
 def operations() -> Iterator[str]:
     yield "## Operations\n"
     yield (
-        "Each is a method of `Recollect`, of `AsyncRecollect` and a command of `recollect`. Fields without a default "
-        "must be given; `Recollect` takes the first ones by position.\n"
+        "Each is a method of `Recollect` and of `AsyncRecollect`; most are a command of `recollect` and a route below "
+        "`/v1` of the server too. Fields without a default must be given; `Recollect` takes the first ones by position.\n"
     )
     yield table(
-        ("operation", "effect", "needs"),
-        [(_link(each), each.effect, f"`{each.rule}`") for each in OPERATIONS],
+        ("operation", "command", "route", "effect", "needs"),
+        [
+            (_link(each), _code(each.command), _code(each.route), each.effect, f"`{each.rule}`")
+            for each in OPERATIONS
+        ],
     )
     for each in OPERATIONS:
         yield f"### {_command(each)}\n"
         yield _paragraphs(each.request.__doc__ or "") + "\n"
         fields = request_fields(each.request)
         if fields:
-            options = {parameter.name: _option(parameter) for parameter in operation_command(each).params}
+            options = _options(each)
             rows = [
-                (f"`{field.name}`", options[field.name], _default(field), _rule(field), _help(field))
+                (f"`{field.name}`", options.get(field.name, ""), _default(field), _rule(field), _help(field))
                 for field in fields
             ]
             yield table(("field", "command line", "default", "takes", "meaning"), rows)
@@ -129,6 +150,8 @@ def settings() -> Iterator[str]:
     )
     options = {name: f"`--{name}`" for name in ("db", "tenant", "user")}
     options["conversation"] = "`--in-conversation`"
+    options |= {"host": "`serve --host`", "port": "`serve --port`", "faces": "`serve --face`"}
+    options["worker"] = "`serve --no-worker`"
     rows = [
         (
             f"`{each.name}`",
@@ -167,6 +190,21 @@ def _cell(text: str) -> str:
 
 def _command(operation: Operation) -> str:
     return operation.name.rstrip("_").replace("_", "-")
+
+
+def _code(words: str | None) -> str:
+    return f"`{words}`" if words else ""
+
+
+def _options(operation: Operation) -> dict[str, str]:
+    """How each field is given on the command line, if there is a command."""
+    if operation.command is None:
+        return {}
+    command: click.Command = click.Group()
+    add_operation(command, operation)  # type: ignore[arg-type]
+    for word in operation.command.split():
+        command = command.commands[word]  # type: ignore[attr-defined]
+    return {str(parameter.name): _option(parameter) for parameter in command.params}
 
 
 def _link(operation: Operation) -> str:
@@ -222,6 +260,7 @@ def describe(rule: rules.Rule) -> str:
         rules.Instant: "a time",
         rules.Flag: "true or false",
         rules.Reference: "a reference",
+        rules.SystemGrant: "a system, with `=manage` behind it if more than to read",
     }[type(rule)]
 
 

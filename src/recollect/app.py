@@ -2,23 +2,31 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from recollect.aio import AsyncRecollect
-from recollect.config import Config, load
+from recollect.config import Config, load, read_number, read_several
+from recollect.context.turns import Turns
 from recollect.errors import StoreUnavailable
 from recollect.model.caller import EVERY_SYSTEM, Caller
-from recollect.model.limits import RULES
+from recollect.model.limits import MOST_TURNS, RULES
 from recollect.providers.embedding import Embedder
 from recollect.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from recollect.remember.scrub import scrub_memory
-from recollect.service import Progress, Recollect
+from recollect.service import Progress, Recollect, Terms
 from recollect.store.backend import Backend
+from recollect.store.port import Store
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite import SqliteBackend
 from recollect.store.yaml import MEMORIES, YamlBackend
+
+if TYPE_CHECKING:
+    from recollect.access.identity import Gate
+    from recollect.access.throttle import Throttle
 
 _YAML: Final = "yaml:"
 #: A folder of such a name stands where a file was meant.
@@ -41,19 +49,15 @@ def connect(
     config = load(
         db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
     )
-    options = read_options(
-        url=config.embedder_url,
-        key=config.embedder_key,
-        dimensions=config.embedder_dimensions,
-        timeout=config.embedder_timeout,
-    )
-    if embedder is None or isinstance(embedder, str):
-        embedders = OpenedEmbedders(open_embedder(config.embedder, options), options)
-    else:
-        embedders = OpenedEmbedders(guarded(embedder), options)
+    embedders = _embedders(config, None if isinstance(embedder, str) else embedder)
     store = SqlStore(_backend(config.db, clock))
     return Recollect(
-        store, caller or local_caller(config), clock=clock, progress=progress, embedders=embedders
+        store,
+        caller or local_caller(config),
+        clock=clock,
+        progress=progress,
+        embedders=embedders,
+        turns=_turns(config),
     )
 
 
@@ -62,6 +66,92 @@ def connect_async(
 ) -> AsyncRecollect:
     """The same, for async programs. Opening is quick; call it before the loop is busy."""
     return AsyncRecollect(connect(db, caller=caller, embedder=embedder))
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What a server needs: the store and a door to it, who is let in, and how often."""
+
+    store: Store
+    door: Recollect
+    gate: "Gate"
+    throttle: "Throttle"
+
+    def close(self) -> None:
+        self.gate.close()
+        self.store.close()
+
+
+def open_entrance(
+    config: Config,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    embedder: Embedder | None = None,
+) -> Entrance:
+    """Open the configured store for whoever comes over the network.
+
+    Whoever sits at this machine needs no key as long as only this machine can reach the server and none was made.
+    """
+    # Here, not above: what reads tokens and asks services is for servers alone.
+    from recollect.access.grants import open_grants
+    from recollect.access.identity import Gate
+    from recollect.access.throttle import Throttle
+    from recollect.access.tokens import open_tokens
+
+    per_minute = config.requests_per_minute and read_number(
+        "requests_per_minute", config.requests_per_minute, 1, 10_000_000
+    )
+    tokens = config.oidc_issuer and open_tokens(
+        issuer=config.oidc_issuer,
+        audience=config.oidc_audience,
+        jwks=config.oidc_jwks,
+        claims=config.oidc_claims,
+    )
+    grants = open_grants(config.grants, trusted_proxies=config.trusted_proxies)
+    embedders = _embedders(config, embedder)
+    store = SqlStore(_backend(config.db, clock))
+    owner = local_caller(config)
+    gate = Gate(
+        store,
+        local=owner if is_loopback(config.host) else None,
+        tokens=tokens or None,
+        grants=grants,
+        clock=clock,
+    )
+    door = Recollect(
+        store,
+        owner,
+        clock=clock,
+        embedders=embedders,
+        turns=_turns(config),
+        terms=Terms(
+            sources=read_several(config.sources),
+            saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
+        ),
+    )
+    return Entrance(store, door, gate, Throttle(per_minute or None, of_key=gate.per_minute))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens there."""
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _turns(config: Config) -> Turns:
+    return Turns(read_number("turns", config.turns, 1, MOST_TURNS))
+
+
+def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:
+    options = read_options(
+        url=config.embedder_url,
+        key=config.embedder_key,
+        dimensions=config.embedder_dimensions,
+        timeout=config.embedder_timeout,
+    )
+    return OpenedEmbedders(open_embedder(config.embedder, options) if own is None else guarded(own), options)
 
 
 def local_caller(config: Config) -> Caller:

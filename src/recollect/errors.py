@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,26 @@ class Forbidden(RecollectError):
     """This caller may not do that."""
 
 
+class SaveLimit(Forbidden):
+    """This run or this key has saved as much as it may."""
+
+    def __init__(self, message: str, of: Literal["run", "key"], most: int) -> None:
+        self.of, self.most = of, most
+        super().__init__(message)
+
+
+class Unauthenticated(RecollectError):
+    """Who asks is not known here. Send `Authorization: Bearer …` with a key or token that is valid for this server."""
+
+
+class TooMany(RecollectError):
+    """That was too much in too short a time."""
+
+    def __init__(self, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"Too many requests from this caller. Try again in {retry_after} s.")
+
+
 class Conflict(RecollectError):
     """The store holds something that stands in the way."""
 
@@ -55,6 +76,10 @@ class VersionConflict(Conflict):
 
 class StoreUnavailable(RecollectError):
     """The database cannot be used right now; nothing was changed."""
+
+
+class IdentityUnavailable(StoreUnavailable):
+    """Who asks cannot be found out right now; nothing was changed. Try again in a moment."""
 
 
 class ProviderError(RecollectError):

@@ -1,59 +1,96 @@
 """WHAT can be done? The one door: a method per operation, bound to one caller."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import MISSING, dataclass
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import MISSING, dataclass, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, get_type_hints
 
+from recollect import context as telling
 from recollect import recall as recalling
 from recollect import remember as remembering
+from recollect.access import auditing, keys, leave, tenants
 from recollect.care import doctor, embedding, export, importing, reindex, status
 from recollect.catalog import ingest as ingesting
 from recollect.catalog import operations as catalogues
 from recollect.catalog.inspection import as_markdown
-from recollect.errors import Fault, Invalid, NotFound
+from recollect.context.turns import Turns
+from recollect.errors import Fault, Forbidden, Invalid, NotFound
 from recollect.jobs.worker import Worker
 from recollect.model import answers
 from recollect.model.caller import Caller
-from recollect.model.limits import GLOBAL_TENANT, RuleName
+from recollect.model.limits import GLOBAL_TENANT, SAVES_PER_RUN, RuleName
 from recollect.model.memory import Memory
 from recollect.model.requests import (
+    AppendScratchpad,
+    Approve,
     Backup,
     Browse,
+    ClearScratchpad,
+    ClearTurns,
+    CreateKey,
+    CreateTenant,
+    DeleteArtifact,
+    DeleteConversation,
     Diff,
     Doctor,
     DropEntity,
     EmbedMissing,
+    EraseTenant,
     Export,
     Forget,
+    GiveContext,
     History,
     Import,
     Ingest,
     Inspect,
+    ListArtifacts,
+    ListAudit,
+    ListConversations,
     ListEntities,
+    ListKeys,
+    ListRelations,
+    ListScratchpads,
+    ListTenants,
+    ListTurns,
     Neighbours,
+    NoteTurn,
     Prioritise,
+    ReadArtifact,
+    ReadScratchpad,
     Recall,
+    RegisterConversation,
     Reindex,
+    Reject,
     Relate,
     Remember,
+    RemoveRelation,
     Request,
     Retire,
     Revise,
+    RevokeKey,
     Search,
+    SetAgent,
     Show,
+    ShowAgent,
+    ShowConversation,
     ShowStatus,
     Unrelate,
+    WriteArtifact,
     checked,
     request_fields,
 )
 from recollect.model.when import When
+from recollect.papers import agents
+from recollect.papers import artifacts as files
+from recollect.papers import conversations as conversing
+from recollect.papers import scratchpads as notes
 from recollect.providers.embedding import NO_EMBEDDERS, Embedders
 from recollect.recall import subjects
-from recollect.remember import life
+from recollect.remember import life, review
 from recollect.store.port import Reading, Store
 
 P = ParamSpec("P")
@@ -67,17 +104,36 @@ _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fi
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a door method is, for the surfaces that offer it: its request, what it does, and what it takes."""
+    """What a door method is, for the surfaces that offer it: its request, what it does, and what it takes.
+
+    `route` is where it is found over HTTP, or None if it is for this machine alone; `command` what it is called on a
+    command line, or None if there is nothing to call: what it keeps ends with the process.
+    """
 
     name: str
     request: type[Request]
     effect: Effect
     rule: RuleName
+    route: str | None
+    command: str | None
     method: Callable[..., Any]
+
+    @property
+    def answer(self) -> Any:
+        """The type of what comes back."""
+        return get_type_hints(inspect.unwrap(self.method))["return"]
+
+    def is_offered_to(self, caller: Caller) -> bool:
+        """Whether there is any use in showing it to this caller."""
+        return self.rule in caller.rules and not (self.effect == "destroy" and caller.actor == "unattended")
 
 
 def operation(
-    request: Callable[P, Asked], effect: Effect, rule: RuleName
+    request: Callable[P, Asked],
+    effect: Effect,
+    rule: RuleName,
+    route: str | None = None,
+    command: str | None = "",
 ) -> Callable[[Callable[["Recollect", Asked], Answer]], Callable[Concatenate["Recollect", P], Answer]]:
     """Make a method take the fields of its request, or the request itself; check the rule and every field first."""
     kind: type[Asked] = request  # type: ignore[assignment]
@@ -85,21 +141,27 @@ def operation(
     def bind(method: Callable[["Recollect", Asked], Answer]) -> Callable[Concatenate["Recollect", P], Answer]:
         @wraps(method)
         def call(self: "Recollect", /, *given: P.args, **named: P.kwargs) -> Answer:
-            self.caller.require(rule)
-            if len(given) == 1 and isinstance(given[0], kind) and not named:
-                asked = given[0]
-            else:
-                asked = _build(kind, given, named)
-            return method(self, checked(asked, self.caller))
+            try:
+                self._require(told)
+                if len(given) == 1 and isinstance(given[0], kind) and not named:
+                    asked = given[0]
+                else:
+                    asked = build_request(kind, given, named)
+                return method(self, checked(asked, self.caller))
+            except Forbidden:
+                auditing.note_refusal(self.caller, told.name, self._store, self._clock())
+                raise
 
         call.__doc__ = kind.__doc__
-        call.operation = Operation(method.__name__, kind, effect, rule, call)  # type: ignore[attr-defined]
+        spelt = method.__name__.rstrip("_").replace("_", "-") if command == "" else command
+        told = Operation(method.__name__, kind, effect, rule, route, spelt, call)
+        call.operation = told  # type: ignore[attr-defined]
         return call
 
     return bind
 
 
-def _build(kind: type[Asked], given: tuple[Any, ...], named: dict[str, Any]) -> Asked:
+def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, Any]) -> Asked:
     """The request, or every field that it does not have and every one that is missing."""
     known = {each.name: each for each in request_fields(kind)}
     positional = [name for name, each in known.items() if not each.kw_only]
@@ -123,6 +185,18 @@ def _unknown(name: str, known: Iterable[str]) -> str:
     return "is not a field here" + (f"; did you mean {near[0]}?" if near else "")
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What whoever runs the store allows those who come in: which sources may be read, None for any, and how many saves
+    an unattended run may make."""
+
+    sources: Sequence[str] | None = None
+    saves_per_run: int = SAVES_PER_RUN
+
+
+_FREE: Final = Terms()
+
+
 class Recollect:
     """A store as one caller sees it. Several doors may share one store; closing any closes it for all."""
 
@@ -134,8 +208,12 @@ class Recollect:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         progress: Progress = lambda what, done, total: None,
         embedders: Embedders = NO_EMBEDDERS,
+        turns: Turns | None = None,
+        terms: Terms = _FREE,
     ) -> None:
         self._store = store
+        self._turns = turns or Turns()
+        self._terms = terms
         self._embedders = embedders
         self.caller = caller
         self._clock = clock
@@ -144,51 +222,85 @@ class Recollect:
     def as_caller(self, caller: Caller) -> "Recollect":
         """The same store through another caller's eyes."""
         return Recollect(
-            self._store, caller, clock=self._clock, progress=self._progress, embedders=self._embedders
+            self._store,
+            caller,
+            clock=self._clock,
+            progress=self._progress,
+            embedders=self._embedders,
+            turns=self._turns,
+            terms=self._terms,
         )
 
-    @operation(Remember, "write", "memory.manage")
+    @operation(Remember, "write", "memory.manage", "POST /memories")
     def remember(self, ask: Remember) -> answers.Remembered:
-        return remembering.run(self.caller, ask, self._store, self._clock(), self._embedders.current)
+        link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
+        ask = replace(ask, artifact=link)
+        if not ask.dry_run:
+            conversing.note_use(self.caller, self._store, self._clock())
+        return remembering.run(
+            self.caller,
+            ask,
+            self._store,
+            self._clock(),
+            None if ask.dry_run else self._embedders.current,
+            saves_per_run=self._terms.saves_per_run,
+        )
 
-    @operation(Recall, "read", "memory.read")
+    @operation(Recall, "read", "memory.read", "POST /recall")
     def recall(self, ask: Recall) -> answers.Recalled:
+        if ask.agent is not None:
+            kept = agents.shown(self.caller, ShowAgent(ask.agent), self._store, self._clock())
+            ask = agents.filled(ask, kept.settings)
         return recalling.run(self.caller, ask, self._store, self._embedders, self._clock())
 
-    @operation(Show, "read", "memory.read")
+    @operation(Show, "read", "memory.read", "GET /memories/{id}")
     def show(self, ask: Show) -> answers.Shown:
         around = Neighbours(ask.id, as_of=ask.as_of, known_at=ask.known_at)
         with self._store.reading(self.caller, self._clock()) as reading:
             memory = _found(reading, ask.id, ask.as_of, ask.known_at)
-            return answers.Shown(memory=memory, edges=tuple(reading.edges(memory, around)[: around.limit]))
+            edges = tuple(reading.edges(memory, around)[: around.limit])
+        artifact = files.of_memory(self.caller, memory, self._store, self._clock())
+        return answers.Shown(memory=memory, edges=edges, artifact=artifact)
 
-    @operation(Browse, "read", "memory.read")
+    @operation(Browse, "read", "memory.read", "GET /memories")
     def browse(self, ask: Browse) -> answers.Browsed:
         with self._store.reading(self.caller, self._clock()) as reading:
             memories, mark = reading.browse(ask)
         return answers.Browsed(memories=tuple(memories), next=mark)
 
-    @operation(Revise, "write", "memory.manage")
+    @operation(Revise, "write", "memory.manage", "PATCH /memories/{id}")
     def revise(self, ask: Revise) -> answers.Revised:
+        link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
+        ask = replace(ask, artifact=link)
         return life.revise(self.caller, ask, self._store, self._clock(), self._embedders.current)
 
-    @operation(Retire, "write", "memory.manage")
+    @operation(Retire, "write", "memory.manage", "POST /memories/{id}/retire")
     def retire(self, ask: Retire) -> answers.Retired:
         return life.retire(self.caller, ask, self._store, self._clock())
 
-    @operation(Forget, "destroy", "memory.manage")
+    @operation(Forget, "destroy", "memory.manage", "DELETE /memories/{id}")
     def forget(self, ask: Forget) -> answers.Forgotten:
         return life.forget(self.caller, ask, self._store, self._clock())
 
-    @operation(Relate, "write", "memory.manage")
+    @operation(Relate, "write", "memory.manage", "PUT /memories/{source}/relations/{relation}/{target}")
     def relate(self, ask: Relate) -> answers.Related:
         return life.relate(self.caller, ask, self._store, self._clock())
 
-    @operation(Unrelate, "write", "memory.manage")
+    @operation(Unrelate, "write", "memory.manage", "DELETE /memories/{source}/relations/{relation}/{target}")
     def unrelate(self, ask: Unrelate) -> answers.Unrelated:
         return life.unrelate(self.caller, ask, self._store, self._clock())
 
-    @operation(Neighbours, "read", "memory.read")
+    @operation(ListRelations, "read", "memory.read", "GET /relations")
+    def relations(self, ask: ListRelations) -> answers.ListedRelations:
+        with self._store.reading(self.caller, self._clock()) as reading:
+            edges, mark = reading.relations(ask)
+        return answers.ListedRelations(relations=tuple(edges), next=mark)
+
+    @operation(RemoveRelation, "write", "memory.manage", "DELETE /relations/{id}")
+    def remove_relation(self, ask: RemoveRelation) -> answers.Unrelated:
+        return life.remove_relation(self.caller, ask, self._store, self._clock())
+
+    @operation(Neighbours, "read", "memory.read", "GET /memories/{id}/neighbours")
     def neighbours(self, ask: Neighbours) -> answers.Neighbourhood:
         with self._store.reading(self.caller, self._clock()) as reading:
             center = _found(reading, ask.id, ask.as_of, ask.known_at)
@@ -197,7 +309,7 @@ class Recollect:
             center=center, edges=tuple(edges[: ask.limit]), truncated=len(edges) > ask.limit
         )
 
-    @operation(History, "read", "memory.read")
+    @operation(History, "read", "memory.read", "GET /memories/{id}/history")
     def history(self, ask: History) -> answers.Told:
         with self._store.reading(self.caller, self._clock()) as reading:
             versions = reading.versions(ask.id)
@@ -205,20 +317,23 @@ class Recollect:
             raise NotFound(_no_memory(ask.id))
         return answers.Told(id=versions[-1].memory.id, versions=tuple(versions))
 
-    @operation(Diff, "read", "memory.read")
+    @operation(Diff, "read", "memory.read", "GET /diff")
     def diff(self, ask: Diff) -> answers.Compared:
         now = self._clock()
         with self._store.reading(self.caller, now) as reading:
             return reading.compare(ask.since, ask.until or now)
 
-    @operation(Ingest, "write", "memory.admin")
+    @operation(Ingest, "write", "memory.admin", "POST /ingest")
     def ingest(self, ask: Ingest) -> answers.Ingested:
         from recollect.catalog.sources import open_source
 
+        if self._terms.sources is not None and ask.path not in self._terms.sources:
+            # A path or an address is looked at with the server's rights, not with those of whoever sends it.
+            raise Forbidden("Only the sources that this server was set up with can be read from here.")
         source = open_source(
             ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
         )
-        return ingesting.ingest(
+        ingested = ingesting.ingest(
             self._store,
             self.caller,
             source,
@@ -227,69 +342,204 @@ class Recollect:
             embeds=self._embedders.current is not None,
             progress=self._progress,
         )
+        if not ask.dry_run:
+            # Not the path: the address of a database may hold its password.
+            self._note("ingest", ask.datasource)
+        return ingested
 
-    @operation(Search, "read", "memory.read")
+    @operation(Search, "read", "memory.read", "POST /search")
     def search(self, ask: Search) -> answers.Searched:
         return subjects.search(self.caller, ask, self._store, self._embedders, self._clock())
 
-    @operation(ListEntities, "read", "memory.read")
+    @operation(ListEntities, "read", "memory.read", "GET /entities")
     def entities(self, ask: ListEntities) -> answers.ListedEntities:
         with self._store.reading(self.caller, self._clock()) as reading:
             return catalogues.entities(reading, ask)
 
-    @operation(Inspect, "read", "memory.read")
+    @operation(Inspect, "read", "memory.read", "GET /models/{model}")
     def inspect(self, ask: Inspect) -> answers.Inspected:
         shown = {name: getattr(ask, name) for name in _SHOWN}
         with self._store.reading(self.caller, self._clock()) as reading:
             model, told = catalogues.inspected(reading, ask.model, data_source=ask.data_source, **shown)
         return answers.Inspected(model=model.canonical, sections=told, markdown=as_markdown(told))
 
-    @operation(DropEntity, "destroy", "memory.admin")
+    @operation(DropEntity, "destroy", "memory.admin", "DELETE /entities/{entity}")
     def drop_entity(self, ask: DropEntity) -> answers.DroppedEntity:
-        return catalogues.drop(self._store, self.caller, ask, self._clock())
+        dropped = catalogues.drop(self._store, self.caller, ask, self._clock())
+        self._note("drop_entity", ask.entity)
+        return dropped
 
-    @operation(Prioritise, "write", "memory.admin")
+    @operation(Prioritise, "write", "memory.admin", "PUT /priority")
     def prioritise(self, ask: Prioritise) -> answers.Prioritised:
-        return catalogues.prioritise(self._store, self.caller, ask, self._clock())
+        prioritised = catalogues.prioritise(self._store, self.caller, ask, self._clock())
+        self._note("prioritise")
+        return prioritised
 
-    @operation(Export, "read", "memory.admin")
+    @operation(Approve, "write", "memory.review", "POST /memories/{id}/approve")
+    def approve(self, ask: Approve) -> answers.Reviewed:
+        return review.approve(self.caller, ask, self._store, self._clock())
+
+    @operation(Reject, "write", "memory.review", "POST /memories/{id}/reject")
+    def reject(self, ask: Reject) -> answers.Reviewed:
+        return review.reject(self.caller, ask, self._store, self._clock())
+
+    @operation(GiveContext, "read", "memory.read", "GET /context")
+    def context(self, ask: GiveContext) -> answers.ContextGiven:
+        return telling.give(self.caller, ask, self._store, self._embedders, self._turns, self._clock())
+
+    @operation(NoteTurn, "write", "memory.manage", "POST /turns", command=None)
+    def note_turn(self, ask: NoteTurn) -> answers.NotedTurn:
+        conversing.note_turn(self.caller, self._store, self._clock())
+        return self._turns.note(self.caller, ask, self._clock())
+
+    @operation(ListTurns, "read", "memory.read", "GET /turns", command=None)
+    def turns(self, ask: ListTurns) -> answers.ListedTurns:
+        return self._turns.list(self.caller, ask)
+
+    @operation(ClearTurns, "write", "memory.manage", "DELETE /turns", command=None)
+    def clear_turns(self, ask: ClearTurns) -> answers.ClearedTurns:
+        return self._turns.clear(self.caller, ask)
+
+    @operation(RegisterConversation, "write", "memory.manage", "POST /threads", "conversations register")
+    def register_conversation(self, ask: RegisterConversation) -> answers.RegisteredConversation:
+        return conversing.register(self.caller, ask, self._store, self._clock())
+
+    @operation(ListConversations, "read", "memory.read", "GET /threads", "conversations list")
+    def conversations(self, ask: ListConversations) -> answers.ListedConversations:
+        return conversing.listed(self.caller, ask, self._store, self._clock())
+
+    @operation(ShowConversation, "read", "memory.read", "GET /threads/{id}", "conversations show")
+    def show_conversation(self, ask: ShowConversation) -> answers.ShownConversation:
+        return conversing.shown(self.caller, ask, self._store, self._clock())
+
+    @operation(DeleteConversation, "destroy", "memory.manage", "DELETE /threads/{id}", "conversations delete")
+    def delete_conversation(self, ask: DeleteConversation) -> answers.DeletedConversation:
+        return conversing.delete(self.caller, ask, self._store, self._clock())
+
+    @operation(WriteArtifact, "write", "memory.manage", "POST /files", "artifacts write")
+    def write_artifact(self, ask: WriteArtifact) -> answers.WrittenArtifact:
+        return files.write(self.caller, ask, self._store, self._clock())
+
+    @operation(ReadArtifact, "read", "memory.read", "GET /files/{id}", "artifacts read")
+    def read_artifact(self, ask: ReadArtifact) -> answers.ArtifactContent:
+        return files.read(self.caller, ask, self._store, self._clock())
+
+    @operation(ListArtifacts, "read", "memory.read", "GET /files", "artifacts list")
+    def artifacts(self, ask: ListArtifacts) -> answers.ListedArtifacts:
+        return files.listed(self.caller, ask, self._store, self._clock())
+
+    @operation(DeleteArtifact, "destroy", "memory.manage", "DELETE /files/{id}", "artifacts delete")
+    def delete_artifact(self, ask: DeleteArtifact) -> answers.DeletedArtifact:
+        return files.delete(self.caller, ask, self._store, self._clock())
+
+    @operation(AppendScratchpad, "write", "memory.manage", "POST /pads/{agent}", "scratchpads append")
+    def append_scratchpad(self, ask: AppendScratchpad) -> answers.AppendedScratchpad:
+        return notes.append(self.caller, ask, self._store, self._clock())
+
+    @operation(ReadScratchpad, "read", "memory.read", "GET /pads/{agent}", "scratchpads read")
+    def read_scratchpad(self, ask: ReadScratchpad) -> answers.ScratchpadContent:
+        return notes.read(self.caller, ask, self._store, self._clock())
+
+    @operation(ListScratchpads, "read", "memory.read", "GET /pads", "scratchpads list")
+    def scratchpads(self, ask: ListScratchpads) -> answers.ListedScratchpads:
+        return notes.listed(self.caller, self._store, self._clock())
+
+    @operation(ClearScratchpad, "write", "memory.manage", "DELETE /pads/{agent}", "scratchpads clear")
+    def clear_scratchpad(self, ask: ClearScratchpad) -> answers.ClearedScratchpad:
+        return notes.clear(self.caller, ask, self._store, self._clock())
+
+    @operation(SetAgent, "write", "memory.manage", "PUT /agents/{agent}", "agents set")
+    def set_agent(self, ask: SetAgent) -> answers.ShownAgent:
+        return agents.put(self.caller, ask, self._store, self._clock())
+
+    @operation(ShowAgent, "read", "memory.read", "GET /agents/{agent}", "agents show")
+    def show_agent(self, ask: ShowAgent) -> answers.ShownAgent:
+        return agents.shown(self.caller, ask, self._store, self._clock())
+
+    @operation(CreateKey, "write", "memory.admin", "POST /keys", "keys create")
+    def create_key(self, ask: CreateKey) -> answers.CreatedKey:
+        return keys.create(self.caller, ask, self._store, self._clock())
+
+    @operation(ListKeys, "read", "memory.admin", "GET /keys", "keys list")
+    def list_keys(self, ask: ListKeys) -> answers.ListedKeys:
+        return keys.listed(self.caller, self._store)
+
+    @operation(RevokeKey, "write", "memory.admin", "DELETE /keys/{id}", "keys revoke")
+    def revoke_key(self, ask: RevokeKey) -> answers.RevokedKey:
+        return keys.revoke(self.caller, ask, self._store, self._clock())
+
+    @operation(CreateTenant, "write", "memory.admin", "POST /tenants", "tenants create")
+    def create_tenant(self, ask: CreateTenant) -> answers.CreatedTenant:
+        self.caller.require_operator("A new tenant")
+        return tenants.create(self.caller, ask, self._store, self._clock())
+
+    @operation(ListTenants, "read", "memory.admin", "GET /tenants", "tenants list")
+    def list_tenants(self, ask: ListTenants) -> answers.ListedTenants:
+        return tenants.listed(self.caller, self._store)
+
+    @operation(EraseTenant, "destroy", "memory.admin", "DELETE /tenants/{name}", "tenants erase")
+    def erase_tenant(self, ask: EraseTenant) -> answers.ErasedTenant:
+        return tenants.erase(self.caller, ask, self._store, self._clock())
+
+    @operation(ListAudit, "read", "memory.admin", "GET /audit")
+    def audit(self, ask: ListAudit) -> answers.Audited:
+        return auditing.listed(self.caller, ask, self._store)
+
+    @operation(Export, "read", "memory.admin", "GET /export")
     def export(self, ask: Export) -> answers.Exported:
         if ask.all_tenants:
             self.caller.require_operator("An export of all tenants")
         return export.export_to(self._store, self.caller, ask, self._clock(), self._progress)
 
-    @operation(Import, "write", "memory.admin")
+    @operation(Import, "write", "memory.admin", "POST /import")
     def import_(self, ask: Import) -> answers.Imported:
         if ask.keep_tenants:
             self.caller.require_operator("An import that keeps its tenants")
-        return importing.import_from(
+        imported = importing.import_from(
             self._store, self.caller, ask, self._progress, self._clock() if self._embedders.current else None
         )
+        self._note("import_")
+        return imported
 
     @operation(Backup, "read", "memory.admin")
     def backup(self, ask: Backup) -> answers.BackedUp:
         self.caller.require_operator("A backup")
         return export.back_up(self._store, self.caller, ask, self._clock(), self._progress)
 
-    @operation(Doctor, "read", "memory.admin")
+    @operation(Doctor, "read", "memory.admin", "POST /doctor")
     def doctor(self, ask: Doctor) -> answers.Examined:
-        return doctor.examine(self._store, self._progress)
+        return doctor.examine(self._store, self._cared_for, self._progress)
 
-    @operation(Reindex, "write", "memory.admin")
+    @operation(Reindex, "write", "memory.admin", "POST /reindex")
     def reindex(self, ask: Reindex) -> answers.Reindexed:
-        return reindex.rebuild(self._store, self._progress)
+        return reindex.rebuild(self._store, self._cared_for, self._progress)
 
-    @operation(EmbedMissing, "write", "memory.admin")
+    @operation(EmbedMissing, "write", "memory.admin", "POST /embed-missing")
     def embed_missing(self, ask: EmbedMissing) -> answers.EmbeddedMissing:
         tenants = self._tenants("Embedding all tenants", ask.all_tenants)
         return embedding.embed_tenants(
             self._store, self._embedders, tenants, ask, self._clock(), self._progress
         )
 
-    @operation(ShowStatus, "read", "memory.admin")
+    @operation(ShowStatus, "read", "memory.admin", "GET /status")
     def status(self, ask: ShowStatus) -> answers.StoreStatus:
         tenants = self._tenants("The status of all tenants", ask.all_tenants)
         return status.look(self._store, self._embedders, tenants)
+
+    def _require(self, asked: Operation) -> None:
+        """Forbidden unless the caller may do this at all."""
+        self.caller.require(asked.rule)
+        if asked.effect == "destroy" and self.caller.actor == "unattended":
+            raise Forbidden("An unattended run erases nothing; retire it, or let a person do it.")
+
+    def _note(self, operation: str, subject: str | None = None) -> None:
+        """A line about what was written as a whole; what is saved one by one is noted where it is saved."""
+        auditing.note(self.caller, operation, self._store, self._clock(), subject)
+
+    @property
+    def _cared_for(self) -> list[str] | None:
+        """The caller's own tenant and its catalog; None, which is everything, for whoever runs the store."""
+        return None if self.caller.operator else [self.caller.tenant, self.caller.in_catalog.tenant]
 
     def _tenants(self, what: str, every: bool) -> list[str]:
         """The caller's own tenant and what is for everyone, or all of them for the operator."""
@@ -301,6 +551,14 @@ class Recollect:
             return there
         others = (self.caller.in_catalog.tenant, GLOBAL_TENANT)
         return [self.caller.tenant, *(name for name in others if name in there)]
+
+    def leave_for(self, what: str) -> str:
+        """A word that says for a few minutes that this caller was asked about something, and by which it may go on."""
+        return leave.give(self.caller, what, self._store, self._clock())
+
+    def has_leave(self, what: str, word: str) -> bool:
+        """Whether a word was given to this caller for the very same, and still holds."""
+        return leave.holds(self.caller, what, word, self._store, self._clock())
 
     @property
     def worker(self) -> Worker:

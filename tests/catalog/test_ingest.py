@@ -1,6 +1,8 @@
 """DOES the catalog hold what the sources tell, with its history, and do the memories keep what they can?"""
 
+import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -12,10 +14,13 @@ import pytest
 
 from recollect import Caller, Recollect, connect
 from recollect.catalog import ingest as ingesting
+from recollect.catalog import rendering
+from recollect.catalog.records import RECORD_VERSION, records_of_model
 from recollect.catalog.resolution import resolve
 from recollect.catalog.stored import PRIORITY, StoredCatalog
 from recollect.errors import Conflict, Forbidden, Invalid, NotFound, RecollectError, StoreUnavailable
 from recollect.model.answers import EntityChanges, Ingested
+from recollect.model.catalog import Join, Model, Part
 from recollect.model.limits import RULES
 from recollect.model.memory import Memory, Version
 from recollect.store.archive import SqlRestoring
@@ -754,3 +759,126 @@ def test_example_queries_that_no_longer_hold_are_told_and_left_alone(
     assert memory.show(sql.id).memory.query == sql.query
     # It is told again until someone saves it anew.
     assert memory.ingest(str(folder)).stale_queries == answer.stale_queries
+
+
+def test_a_bare_column_that_is_gone_is_stale_though_another_model_has_one_of_its_name(
+    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+) -> None:
+    folder.write(ARCHIVE)
+    memory.ingest(str(folder))
+    # Of two examples only this one ever meant the column of another model.
+    elsewhere = told("Names of those who order", query={"source_model": "orders", "dimensions": ["nickname"]})
+    example = told("Revenue", query={"source_model": "orders", "measures": ["amount:sum"]})
+    assert "shop.customers.nickname" in elsewhere.entities
+    assert memory.ingest(str(folder)).stale_queries == ()
+    folder.write(ORDERS.replace("  - {name: amount, type: DOUBLE, description: Gross in euros.}\n", ""))
+    (stale,) = memory.ingest(str(folder)).stale_queries
+    assert stale.startswith(f"memory:{example.id}: ")
+    assert "'amount'" in stale
+    (warning,) = memory.search(entities=["shop.orders"], max_example_queries=9).warnings
+    assert f"memory:{example.id}" in warning
+
+
+def test_a_datasource_that_is_gone_from_its_folder_is_archived(
+    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+) -> None:
+    folder.write(ORDERS, datasource="old")
+    memory.ingest(str(folder))
+    note = told("Of both", "old", "old.orders.amount", "shop.orders.amount")
+    shutil.rmtree(folder.root / "models" / "old")
+    assert memory.ingest(str(folder), dry_run=True).gone.datasources == 1
+    assert is_there(memory, "old.orders")
+    answer = memory.ingest(str(folder))
+    assert (answer.gone.datasources, answer.gone.models, answer.stripped) == (1, 1, 1)
+    assert answer.gone.columns > 0
+    assert not is_there(memory, "old")
+    assert entities_of(memory, note.id) == ("shop.orders.amount",)
+    assert nothing(memory.ingest(str(folder)))
+    assert healthy(memory)
+    folder.write(CUSTOMERS, datasource="old")
+    assert memory.ingest(str(folder)).added.datasources == 1
+
+
+def test_a_datasource_of_another_source_is_never_gone(
+    memory: Recollect, folder: Folder, tmp_path: Path
+) -> None:
+    other = Folder(tmp_path / "other").write(CUSTOMERS, datasource="crm")
+    database = a_database(tmp_path / "live.db", "CREATE TABLE visits (id INTEGER)")
+    memory.ingest(str(folder))
+    memory.ingest(str(other))
+    memory.ingest(str(database), datasource="first")
+    memory.ingest(str(database), datasource="second")
+    for source in (folder, other):
+        assert nothing(memory.ingest(str(source)))
+    assert [each.canonical for each in memory.entities().entities] == ["crm", "first", "second", "shop"]
+
+
+def test_a_datasource_is_known_by_its_folder_however_that_is_written(
+    memory: Recollect, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.write(CUSTOMERS, datasource="old")
+    memory.ingest(str(folder))
+    memory.drop_entity("shop.orders")
+    shutil.rmtree(folder.root / "models" / "shop")
+    monkeypatch.chdir(folder.root.parent)
+    assert memory.ingest(folder.root.name).gone.datasources == 1
+    assert [each.canonical for each in memory.entities().entities] == ["old"]
+
+
+def test_a_changed_renderer_writes_unchanged_models_anew(
+    memory: Recollect, folder: Folder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.ingest(str(folder))
+    text = rendering.text_of_part
+    monkeypatch.setattr(rendering, "text_of_part", lambda model, part: text(model, part) + "\nrendered anew")
+    assert nothing(memory.ingest(str(folder)))
+    monkeypatch.setattr(ingesting, "RECORD_VERSION", RECORD_VERSION + 1)
+    answer = memory.ingest(str(folder))
+    assert (answer.added, answer.gone) == (EntityChanges(), EntityChanges())
+    assert (answer.changed.models, answer.changed.columns) == (2, 5)
+    assert all(each.text.endswith("rendered anew") for each in memory.entities("shop.orders").entities)
+    assert nothing(memory.ingest(str(folder)))
+
+
+def test_another_text_of_an_entity_needs_another_version() -> None:
+    """Where this fails, the renderer or the scrubber has changed: raise RECORD_VERSION, and write the new hash here."""
+    model = Model(
+        datasource="shop",
+        name="orders",
+        label="Orders",
+        description=f"Every order; the key is {SECRET}.",
+        tags=("finance",),
+        parts=(
+            Part(name="amount", type="DOUBLE", details={"format": "0.00", "sampled": f"1, {SECRET}"}),
+            Part(name="aov", kind="measure", label="Average", details={"formula": "amount:sum / *:count"}),
+            Part(name="score", kind="aggregation", details={"formula": "sum({value})", "params": []}),
+            Part(name="secret", hidden=True),
+        ),
+        joins=(Join(target="customers", pairs=(("customer_id", "id"),)),),
+        upstream=("shop.raw",),
+        details={"sql_table": "public.orders", "filters": ["amount > 0"], "meta": {"owner": "ann"}},
+    )
+    said = [(each.canonical, each.text, each.tags, each.document) for each in records_of_model(model, "")]
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
+    assert (RECORD_VERSION, digest) == (1, "133b07c548f0ab65")
+
+
+def test_memories_that_were_saved_without_an_embedder_get_their_vectors_after_an_ingest(
+    tmp_path: Path, folder: Folder
+) -> None:
+    with connect(tmp_path / "store.db", embedder="none") as door:
+        door.remember("Refunds take two weeks")
+    with connect(tmp_path / "store.db", embedder=StubEmbedder()) as door:
+        door.ingest(str(folder))
+        drain(door)
+        with door._store.archive() as archive:
+            assert [each.memories for each in archive.coverage(door.caller.tenant)] == [1]
+
+
+def test_an_unknown_model_is_told_with_those_that_may_be_seen(memory: Recollect, folder: Folder) -> None:
+    folder.write(ARCHIVE.rstrip() + "\nhidden: true\n")
+    memory.ingest(str(folder))
+    with pytest.raises(NotFound) as problem:
+        memory.inspect("no_such")
+    assert str(problem.value).endswith("Available models: shop.customers, shop.orders")
+    assert memory.inspect("orders_archive").model == "shop.orders_archive"

@@ -90,6 +90,7 @@ class Ground:
 
     def __init__(self, door: Recollect, folder: Path) -> None:
         self._door, self._folder, self._count = door, folder, 0
+        self.first = self.empty()
 
     def __repr__(self) -> str:
         return "ground"

@@ -174,6 +174,25 @@ class TestLenience:
         with pytest.raises(Invalid, match=rf"{cap}.*{most}"):
             slayer.search(quick, **{cap: most})  # type: ignore[arg-type]
 
+    @pytest.mark.parametrize("name", ["max_memories", "max_example_queries", "max_entities"])
+    @pytest.mark.parametrize("cap", [201, 10_000, 10**30])
+    def test_a_cap_may_be_as_high_as_one_likes(self, quick: Recollect, name: str, cap: int) -> None:
+        note(quick, "orders", "orders.id")
+        example(quick, "orders")
+        lowest = slayer.search(
+            quick, question="orders", max_memories=9, max_example_queries=9, max_entities=9
+        )
+        found = slayer.search(
+            quick,
+            question="orders",
+            **{"max_memories": 9, "max_example_queries": 9, "max_entities": 9, name: cap},
+        )
+        assert (found["memories"], found["example_queries"]) == (
+            lowest["memories"],
+            lowest["example_queries"],
+        )
+        assert found["entities"][:9] == lowest["entities"]
+
     def test_a_cap_of_zero_empties_a_list(self, quick: Recollect) -> None:
         note(quick, "a note on orders", "orders.status")
         caps = {"max_memories": 0, "max_example_queries": 0, "max_entities": 0}
@@ -614,7 +633,131 @@ class TestOneList:
     def test_not_compact_the_texts_are_there(self, quick: Recollect) -> None:
         note(quick, "orders have an amount", "orders.amount")
         found = slayer.search_flat(quick, entities=["orders.amount"], compact=False)
-        assert [hit["text"] for hit in found["results"]] == ["orders have an amount"]
+        by_kind = {hit["kind"]: hit["text"] for hit in found["results"]}
+        assert by_kind["memory"] == "orders have an amount"
+        assert by_kind["column"].startswith(AMOUNT)
+
+    @pytest.mark.parametrize(
+        ("reference", "kind"),
+        [
+            ("mydb", "datasource"),
+            ("mydb.orders", "model"),
+            (AMOUNT, "column"),
+            ("mydb.orders.aov", "measure"),
+            ("mydb.orders.weighted_score", "aggregation"),
+        ],
+    )
+    def test_an_entity_that_is_named_is_found_itself(
+        self, door: Recollect, reference: str, kind: str
+    ) -> None:
+        (hit,) = slayer.search_flat(door, entities=[reference], compact=False)["results"]
+        assert (hit["id"], hit["kind"], hit["matched_entities"]) == (reference, kind, [reference])
+        assert hit["text"].startswith(reference)
+        assert hit["score"] > 0
+        # The form of three lists leaves it out: whoever named it knows it.
+        assert slayer.search(door, entities=[reference])["entities"] == []
+
+    def test_an_entity_that_is_named_and_asked_for_comes_first_and_once(self, door: Recollect) -> None:
+        found = slayer.search_flat(door, entities=["invoices.amount"], question="amount", max_results=50)
+        names = ids(found["results"])
+        assert names[0] == "mydb.invoices.amount"
+        assert len(names) == len(set(names))
+        assert AMOUNT in names
+
+    def test_the_entities_of_a_draft_are_named_too(self, quick: Recollect) -> None:
+        found = slayer.search_flat(quick, query=PAID)
+        assert set(ids(found["results"])) == {"mydb.orders", AMOUNT, "mydb.orders.status"}
+
+    def test_a_memory_that_is_named_is_found_itself_before_those_that_link_to_it(
+        self, door: Recollect
+    ) -> None:
+        note(door, "the rule", "orders.id", id="rule")
+        note(door, "an exception to it", "memory:rule", id="exception")
+        found = slayer.search_flat(door, entities=["memory:rule"], compact=False)
+        by_id = {hit["id"]: hit for hit in found["results"]}
+        assert set(by_id) == {"rule", "exception"}
+        assert by_id["rule"]["matched_entities"] == ["memory:rule"]
+        assert by_id["rule"]["text"] == "the rule"
+        assert ids(slayer.search(door, entities=["memory:rule"])["memories"]) == ["exception"]
+
+    def test_an_example_that_is_named_keeps_its_query(self, quick: Recollect) -> None:
+        example(quick, "orders by status", id="example", dimensions=["status"])
+        (hit,) = slayer.search_flat(quick, entities=["memory:example"])["results"]
+        assert hit["query"]["source_model"] == "orders"
+        assert hit["description"] == "orders by status"
+
+    def test_what_is_named_must_lie_in_the_datasource(self, quick: Recollect) -> None:
+        note(quick, "a note", "users.name", id="there")
+        asked = ["mydb.orders", "other.users", "memory:there"]
+        assert set(ids(slayer.search_flat(quick, entities=asked, datasource="other")["results"])) == {
+            *("other.users", "there")
+        }
+
+    def test_what_is_hidden_is_not_found_though_it_is_named(self, memory: Recollect, tmp_path: Path) -> None:
+        models = [model("mydb", "orders", "id", hidden=True)]
+        memory.ingest(str(write_models(tmp_path / "layer", models)))
+        found = slayer.search_flat(memory, entities=["mydb.orders"])
+        assert found["resolved_input_entities"] == ["mydb.orders"]
+        assert found["results"] == []
+
+    def test_without_a_catalog_a_name_finds_the_notes_alone(self) -> None:
+        with connect(":memory:", embedder="none") as bare:
+            note(bare, "a note", "orders")
+            assert ids(slayer.search_flat(bare, entities=["orders"])["results"]) == ["1"]
+
+    @pytest.mark.parametrize(
+        ("labels", "kinds"),
+        [
+            (":Memory", {"memory"}),
+            (":Column", {"column"}),
+            (":Memory:Column", {"memory", "column"}),
+            (":Model:Measure:Datasource:Aggregation", {"model", "measure", "datasource", "aggregation"}),
+        ],
+    )
+    def test_labels_keep_their_kinds(self, door: Recollect, labels: str, kinds: set[str]) -> None:
+        note(door, "amount of orders", "orders.amount")
+        asked = "mydb orders amount aov weighted_score"
+        form = f"MATCH (n{labels}) RETURN n.id AS id"
+        found = slayer.search_flat(door, question=asked, cypher_filter=form, max_results=100)["results"]
+        assert {hit["kind"] for hit in found} == kinds
+
+    def test_kinds_are_kept_before_the_list_is_cut(self, quick: Recollect) -> None:
+        for _ in range(5):
+            note(quick, "customers customers customers", "customers.name")
+        every = slayer.search_flat(quick, question="customers", max_results=100)["results"]
+        form = "match (m : Column) return m.id as id;"
+        (first,) = slayer.search_flat(quick, question="customers", cypher_filter=form, max_results=1)[
+            "results"
+        ]
+        assert every[0]["kind"] != "column"
+        assert first["id"] == next(hit["id"] for hit in every if hit["kind"] == "column")
+
+    @pytest.mark.parametrize(
+        ("form", "told"),
+        [
+            ("", "MATCH"),
+            ("MATCH (n) RETURN n.id AS id", "MATCH (n:Memory:Column) RETURN n.id AS id"),
+            ("MATCH (n:Memory) RETURN m.id AS id", "RETURN m.id"),
+            ("MATCH (n:Memory) RETURN n.id", "only kinds"),
+            ("MATCH (n:Memory) WHERE n.id = '1' RETURN n.id AS id", "WHERE"),
+            ("MATCH (n:Memory)-[:ABOUT]->(m:Column) RETURN n.id AS id", "ABOUT"),
+            ("MATCH (n:Memory:Table) RETURN n.id AS id", "'Table'"),
+            ("MATCH (n:memory) RETURN n.id AS id", "'memory'"),
+        ],
+    )
+    def test_any_other_filter_is_refused(self, quick: Recollect, form: str, told: str) -> None:
+        with pytest.raises(Invalid) as problem:
+            slayer.search_flat(quick, question="orders", cypher_filter=form)
+        assert "cypher_filter" in str(problem.value)
+        assert told in str(problem.value)
+
+    @settings(max_examples=50)
+    @given(st.text() | st.text("MATCH (n:emory)RUid.AS;"))
+    def test_no_filter_does_harm(self, ground: Ground, form: str) -> None:
+        try:
+            slayer.search_flat(ground.first, question="orders", cypher_filter=form)
+        except Invalid as problem:
+            assert "cypher_filter" in str(problem)
 
     @pytest.mark.parametrize("most", [0, -3])
     def test_it_must_be_allowed_one_result(self, quick: Recollect, most: int) -> None:

@@ -220,6 +220,14 @@ class TestTheCommandItself:
         found = json.loads(shell("search", "--question", "refunds", "--max-results", "1").out)
         assert [(hit["id"], hit["text"]) for hit in found["results"]] == [("1", "")]
 
+    def test_a_search_can_keep_some_kinds(self, shell: Shell) -> None:
+        shell("memory", "save", "--learning", "a note", "--entities", "orders.amount")
+        form = "MATCH (n:Memory) RETURN n.id AS id"
+        said = shell("search", "--entities", "orders.amount", "--cypher-filter", form)
+        assert [hit["kind"] for hit in json.loads(said.out)["results"]] == ["memory"]
+        said = shell("search", "--entities", "orders.amount", "--cypher-filter", "MATCH (n)")
+        assert (said.code, "cypher_filter" in said.err) == (1, True)
+
     @pytest.mark.parametrize(
         ("words", "said"),
         [

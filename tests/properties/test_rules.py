@@ -331,8 +331,8 @@ def test_a_config_file_is_read_or_its_fault_is_named(tmp_path: Path, content: by
         assert [setting.name for setting in config.settings] == list(SETTINGS)
 
 
-def test_the_settings_are_these() -> None:
-    assert SETTINGS == (
+def test_the_settings_begin_with_these() -> None:
+    assert SETTINGS[:9] == (
         "db",
         "tenant",
         "user",

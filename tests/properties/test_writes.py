@@ -253,7 +253,7 @@ BEFORE: dict[str, Any] = {
     "metadata": {"cups": 2},
     "entities": ("thing:milk", "memory:7"),
     "query": {"select": 1},
-    "artifact": "7",
+    "artifact": "report.pdf",
     "conversation": "c1",
     "valid_from": START - timedelta(days=2),
     "verified_at": START - timedelta(days=1),

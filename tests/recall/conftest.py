@@ -13,6 +13,7 @@ from recollect.model.limits import RULES
 from recollect.model.requests import Recall
 from recollect.recall.draft import Draft
 from recollect.recall.recipes import Fusion, Recipe
+from recollect.store.instants import microseconds_of
 from recollect.store.port import Found, Key, Match, Near
 from recollect.testing.embedder import StubEmbedder
 
@@ -31,7 +32,12 @@ def a_match(key: Key, **known: Any) -> Match:
         "scope": "tenant",
         "conversation": None,
     }
-    usual |= {"valid_from": NOW, "verified_at": None, "has_query": False, "entities": (), "audience": "t"}
+    usual |= {"has_query": False, "entities": (), "audience": "t", "checked": None}
+    usual |= dict.fromkeys(("since", "written", "changed"), microseconds_of(NOW))
+    for name, kept in (("valid_from", "since"), ("verified_at", "checked")):
+        if known.get(name) is not None:
+            usual[kept] = microseconds_of(known[name])
+        known.pop(name, None)
     return Match(key=key, **{**usual, **known})
 
 

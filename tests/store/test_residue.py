@@ -92,7 +92,7 @@ def test_the_scan_sees_what_was_not_forgotten(root: Recollect) -> None:
             for row in connection.execute(select(table))
             if _MARK in repr(tuple(row)).lower()
         }
-    assert holding == {"memories", "versions", "postings", "terms", "facets"}
+    assert holding == {"audit", "memories", "versions", "postings", "terms", "facets"}
 
 
 def test_no_byte_of_a_file_or_its_log_holds_a_word_of_what_was_forgotten(

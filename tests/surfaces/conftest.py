@@ -1,18 +1,27 @@
-"""A shell for the tests of the surfaces: the command line as a person or a program calls it."""
+"""A shell and a server for the tests of the surfaces: as a person or a program meets them."""
 
 import contextlib
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import httpx2
 import pytest
+import uvicorn
 
 import recollect
+from recollect.app import open_entrance
+from recollect.config import load
 from recollect.surfaces.cli import main
+from recollect.surfaces.serving import application
 
 #: How the installed command starts, without needing it to be installed.
 COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
@@ -33,6 +42,8 @@ class Said(NamedTuple):
 
 class Shell:
     """Calls the command line in this process, which is quick; `process` starts a real one."""
+
+    command = COMMAND
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._monkeypatch = monkeypatch
@@ -73,3 +84,81 @@ def filled(shell: Shell) -> Shell:
     shell("remember", "Deploys are frozen on Fridays.", "--id", "policy.deploys")
     shell("relate", "1", "supports", "2")
     return shell
+
+
+class Served:
+    """A real server on this machine, in a thread of its own: `client` speaks to it, `log` is what it has written."""
+
+    def __init__(self, **settings: str | None) -> None:
+        self.config = load(**settings)
+        self.folder = Path(self.config.db).parent
+        self.entrance = open_entrance(self.config)
+        self.log: list[dict[str, Any]] = []
+        app = application(self.config, self.entrance, log=lambda event, **told: self.log.append(told))
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listening.getsockname()[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._server = uvicorn.Server(
+            uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on", ws="none")
+        )
+        self._thread = threading.Thread(target=self._server.run, args=([self._listening],))
+        self._thread.start()
+        self.client = self.connect()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(0.005)
+
+    def connect(self, key: str | None = None, **headers: str) -> httpx2.Client:
+        """Another client, with a key and headers of its own."""
+        carried = headers | ({"Authorization": f"Bearer {key}"} if key else {})
+        return httpx2.Client(base_url=self.url, headers=carried, timeout=30)
+
+    def make_key(self, **fields: Any) -> str:
+        """The secret of a new key."""
+        self.entrance.gate.forget_keys()
+        return self.entrance.door.create_key(**fields).secret
+
+    def send(self, raw: bytes) -> bytes:
+        """What comes back for the very bytes given, until the connection ends."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as line:
+            line.sendall(raw)
+            received = b""
+            while part := line.recv(65_536):
+                received += part
+            return received
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self.client.close()
+        self._listening.close()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Callable[..., Served]]:
+    """Start servers on an empty store; they are stopped when the test ends."""
+    started: list[Served] = []
+
+    def start(**settings: str | None) -> Served:
+        started.append(Served(**{"db": str(tmp_path / "served.db"), "worker": "no"} | settings))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
+@pytest.fixture
+def server(served: Callable[..., Served]) -> Served:
+    """A server on an empty store, as it is configured when nothing is."""
+    return served()
+
+
+@pytest.fixture(scope="module")
+def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One server for many requests, whatever they are."""
+    server = Served(
+        db=str(tmp_path_factory.mktemp("fuzzed") / "served.db"), embedder="none", user="ann", worker="no"
+    )
+    server.entrance.door.remember("Revenue is net of refunds.")
+    yield server
+    server.stop()

@@ -13,14 +13,16 @@ from typing import Any
 
 import pytest
 
-from recollect import connect
+from recollect import Caller, connect
 from recollect.service import OPERATIONS
 
 COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
-COMMANDS = [*(operation.name.rstrip("_").replace("_", "-") for operation in OPERATIONS), "config"]
-#: Commands that are no operations: one works until it is stopped, one has a store of its own.
-OTHERS = ["work", "eval", "slayer"]
+COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]
+#: Commands that are no operations: some work until they are stopped, one has a store of its own.
+OTHERS = ["serve", "mcp", "install", "uninstall", "work", "eval", "slayer", "slash"]
 
+#: Stands for the id of a key that is there.
+KEY = "KEY"
 # What each command is given in the tests that try all of them, and a key of the answer.
 CALLS: dict[str, tuple[list[str], str]] = {
     "remember": (["a new thing"], "outcome"),
@@ -32,6 +34,8 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "forget": (["1"], "versions"),
     "relate": (["1", "refines", "2"], "created"),
     "unrelate": (["1", "supports", "2"], "relation"),
+    "relations": ([], "relations"),
+    "remove-relation": (["1"], "relation"),
     "neighbours": (["1"], "edges"),
     "history": (["1"], "versions"),
     "diff": (["2020-01-01"], "memories"),
@@ -41,6 +45,30 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "inspect": (["orders"], "markdown"),
     "drop-entity": (["shop.orders"], "stripped"),
     "prioritise": ([], "datasources"),
+    "approve": (["1"], "changed"),
+    "reject": (["proposal"], "changed"),
+    "context": (["revenue"], "text"),
+    "conversations register": (["talk"], "created"),
+    "conversations list": ([], "conversations"),
+    "conversations show": (["told"], "artifacts"),
+    "conversations delete": (["told"], "unpinned"),
+    "artifacts write": (["note.md", "text", "--conversation", "told"], "artifact"),
+    "artifacts read": (["1"], "content"),
+    "artifacts list": (["--conversation", "told"], "artifacts"),
+    "artifacts delete": (["1"], "unlinked"),
+    "scratchpads append": (["a note"], "size"),
+    "scratchpads read": ([], "content"),
+    "scratchpads list": ([], "scratchpads"),
+    "scratchpads clear": ([], "cleared"),
+    "agents set": (["planner", "--limit", "7"], "settings"),
+    "agents show": (["planner"], "settings"),
+    "keys create": (["--label", "for the robot"], "secret"),
+    "keys list": ([], "keys"),
+    "keys revoke": ([KEY], "changed"),
+    "tenants create": (["acme"], "created"),
+    "tenants list": ([], "tenants"),
+    "tenants erase": (["default", "--confirm", "default"], "residue"),
+    "audit": ([], "entries"),
     "export": (["out.jsonl"], "memories"),
     "import": (["in.jsonl"], "added"),
     "backup": (["copy.db"], "bytes"),
@@ -52,8 +80,8 @@ CALLS: dict[str, tuple[list[str], str]] = {
 }
 
 
-def _prepare(command: str, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One command is refused without an embedder, some need a catalog, and one a file."""
+def _prepare(command: str, shell: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a command is given. One is refused without an embedder; others need a catalog, a file, a key, a proposal."""
     if command == "embed-missing":
         monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
     shell("export", "in.jsonl")
@@ -63,6 +91,15 @@ def _prepare(command: str, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (models / "orders.yaml").write_text(text)
     if command != "ingest":
         assert shell("ingest", "shop").code == 0
+    if command.startswith(("conversations", "artifacts")):
+        assert shell("conversations", "register", "told").code == 0
+        assert shell("artifacts", "write", "a.md", "text", "--conversation", "told").code == 0
+    if command == "reject":
+        robot = Caller(tenant="default", user="robot", actor="unattended")
+        with connect("shell.db", caller=robot) as door:
+            door.remember("a proposal", id="proposal")
+    key = shell("keys", "create", "--json").json["key"]["id"] if command == "keys revoke" else ""
+    return [key if word == KEY else word for word in CALLS[command][0]]
 
 
 class TestEveryCommand:
@@ -73,8 +110,8 @@ class TestEveryCommand:
     def test_it_prints_plain_text_through_a_pipe(
         self, filled: Any, command: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        _prepare(command, filled, monkeypatch)
-        said = filled(command, *CALLS[command][0])
+        given = _prepare(command, filled, monkeypatch)
+        said = filled(*command.split(), *given)
         assert (said.code, said.err) == (0, "")
         assert said.out.strip()
         assert "\x1b" not in said.out
@@ -84,16 +121,16 @@ class TestEveryCommand:
     def test_it_prints_the_whole_answer_as_json(
         self, filled: Any, command: str, where: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        _prepare(command, filled, monkeypatch)
-        given, key = CALLS[command]
-        words = ["--json", command, *given] if where == "before" else [command, *given, "--json"]
+        given, key = _prepare(command, filled, monkeypatch), CALLS[command][1]
+        words = [*command.split(), *given]
+        words = ["--json", *words] if where == "before" else [*words, "--json"]
         said = filled(*words)
         assert (said.code, said.err) == (0, "")
         assert not key or key in said.json
 
     @pytest.mark.parametrize("command", [*COMMANDS, *OTHERS])
     def test_its_help_names_every_option_with_a_text(self, shell: Any, command: str) -> None:
-        said = shell(command, "--help")
+        said = shell(*command.split(), "--help")
         assert said.code == 0
         assert f"recollect {command}" in said.out
         for option in re.findall(r"^  (--[\w-]+)", said.out, re.MULTILINE):
@@ -101,7 +138,7 @@ class TestEveryCommand:
 
     def test_the_help_of_all_names_them_in_the_order_in_which_people_meet_them(self, shell: Any) -> None:
         listed = re.findall(r"^  ([a-z-]+)  ", shell("--help").out.split("Commands:")[1], re.MULTILINE)
-        assert listed == [*COMMANDS, *OTHERS]
+        assert listed == list(dict.fromkeys(command.split()[0] for command in [*COMMANDS, *OTHERS]))
 
     def test_without_a_command_the_help_appears(self, shell: Any) -> None:
         said = shell()
@@ -198,16 +235,12 @@ class TestSettings:
         monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
         monkeypatch.setenv("RECOLLECT_DB", "environment.db")
         told = self.settings(shell, "--user", "bob")
-        assert told == {
+        assert {name: told[name] for name in ("db", "tenant", "user", "conversation", "embedder")} == {
             "db": ("environment.db", "RECOLLECT_DB"),
             "tenant": ("acme", "config.toml"),
             "user": ("bob", "given"),
             "conversation": (None, "default"),
             "embedder": ("none", "RECOLLECT_EMBEDDER"),
-            "embedder_url": (None, "default"),
-            "embedder_key": (None, "default"),
-            "embedder_dimensions": (None, "default"),
-            "embedder_timeout": (None, "default"),
         }
 
     def test_the_file_decides_where_a_save_goes(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,6 @@
 """IS the store sound? Every invariant is checked against the rows, and each problem says what mends it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from recollect.errors import StoreUnavailable
@@ -8,13 +8,19 @@ from recollect.model.answers import Examined, Problem
 from recollect.store.port import Store
 
 
-def examine(store: Store, progress: Callable[[str, int, int | None], None]) -> Examined:
+def examine(
+    store: Store, tenants: Sequence[str] | None, progress: Callable[[str, int, int | None], None]
+) -> Examined:
+    """Some tenants, or where none are named all of them and the store as a whole."""
     problems: list[Problem] = []
     counts: dict[str, int] = {}
-    with _noting(problems, store.location):
-        problems += store.store_problems()
+    if tenants is None:
+        with _noting(problems, store.location):
+            problems += store.store_problems()
     with _noting(problems, store.location), store.archive() as archive:
-        counts = {tenant: archive.count(tenant) for tenant in archive.tenants()}
+        there = archive.tenants()
+        wanted = there if tenants is None else [tenant for tenant in tenants if tenant in there]
+        counts = {tenant: archive.count(tenant) for tenant in wanted}
     done, total = 0, sum(counts.values())
     for tenant, count in counts.items():
         progress("examining", done, total)

@@ -45,9 +45,12 @@ def back_up(store: Store, caller: Caller, ask: Backup, now: datetime, progress: 
 
 
 def _refuse_itself(store: Store, path: str) -> None:
-    """A copy that took the place of the store, or of its log, would destroy what it copied."""
-    own = str(Path(store.location).resolve())
-    if str(Path(path).resolve()) in (own, f"{own}-wal", f"{own}-shm"):
+    """A copy that took the place of the store, of its log or of its history, would destroy what it copied."""
+    own = Path(store.location).resolve()
+    beside = [f"{own.name}-wal", f"{own.name}-shm"]
+    if own.suffix in (".yaml", ".yml"):
+        beside.append(f"{own.stem}.history.jsonl")
+    if Path(path).resolve() in (own, *map(own.with_name, beside)):
         raise Invalid([Fault("path", "is the store itself; choose another file")])
 
 

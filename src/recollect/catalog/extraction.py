@@ -1,6 +1,6 @@
 """WHAT is a query about? The source model first, then every part of the catalog that its fields mention."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -24,8 +24,15 @@ _SOURCE: Final = "source_model"
 _QUOTES: Final = '"`[]'
 
 
-def entities_of_query(query: SlayerQuery, lookup: Lookup) -> Entities:
-    """The canonical names; a name that is unknown makes one Invalid together with all others that are."""
+def entities_of_query(
+    query: SlayerQuery, lookup: Lookup, *, known: Collection[str] | None = None
+) -> Entities:
+    """The canonical names; a name that is unknown makes one Invalid together with all others that are.
+
+    `known` is what the query was about before, if it was read then. What was a column of the source model may be gone
+    while another model has one of that name, which was never meant: a bare name leads to another model only where it
+    did before.
+    """
     gathering = Gathering()
     try:
         source = _source(query, lookup)
@@ -35,7 +42,7 @@ def entities_of_query(query: SlayerQuery, lookup: Lookup) -> Entities:
     for canonical in source.stands_on:
         gathering.add(Resolved(canonical))
     gathering.warn(*source.warnings)
-    reading = _Reading(source, lookup)
+    reading = _Reading(source, lookup, known)
     for field, mention in _mentions(query, gathering):
         try:
             found = reading.resolve(mention)
@@ -162,6 +169,7 @@ class _Reading:
 
     source: _Source
     lookup: Lookup
+    known: Collection[str] | None
 
     def resolve(self, mention: Mention) -> Resolved | None:
         model = self.source.model
@@ -186,6 +194,8 @@ class _Reading:
             raise Unresolved(name, f"{shown(name)} is a datasource where a column or a measure is needed.")
         if "." in name:
             return found
+        if self.known is not None and found.canonical not in self.known:
+            raise Unresolved(name, f"{shown(name)} is not a part of model {shown(self.source.model.name)}.")
         return Resolved(
             found.canonical,
             (

@@ -3,7 +3,8 @@
 A model whose fingerprint is known is not read again. All is read before anything is written, so a source that breaks
 off leaves the catalog as it was; and a model's record, which holds its fingerprint, is written after its parts, so an
 ingest that breaks off is made good by the next. What the source no longer has is gone: retired with its history, and
-taken out of the references of memories, which keep their text.
+taken out of the references of memories, which keep their text. So is a whole datasource, if the same source told of it
+before and names its datasources by itself.
 """
 
 from collections import Counter
@@ -18,6 +19,7 @@ from recollect.catalog.queries import is_over_models, read_query
 from recollect.catalog.records import (
     GONE,
     HIDDEN,
+    RECORD_VERSION,
     Record,
     canonical_of_id,
     entity_of,
@@ -74,26 +76,30 @@ def ingest(
     embeds: bool = False,
     progress: Progress = lambda what, done, total: None,
 ) -> Ingested:
-    datasources, fingerprints = source.datasources(), source.fingerprints()
+    datasources = source.datasources()
+    fingerprints = {name: f"{RECORD_VERSION}.{each}" for name, each in source.fingerprints().items()}
     roots = [datasource.name for datasource in datasources]
     with store.reading(caller, now) as reading:
-        known = _known_models(reading.catalog(), roots)
+        vanished = _vanished(reading.catalog(), source.origin, roots)
+        known = _known_models(reading.catalog(), [*roots, *vanished])
     models = _differing(source, fingerprints, known, progress)
     hidden = {name for name, model in known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
-    others = [*_homes(datasources, fingerprints.keys() - hidden), *map(record_of_system, source.systems())]
+    homes = _homes(datasources, fingerprints.keys() - hidden, source.origin or "")
+    others = [*homes, *map(record_of_system, source.systems())]
     if (priority := source.priority()) is not None:
         others.append(priority_record(priority))
     with store.reading(caller, now) as reading:
-        plan = _planned(reading.catalog(), models, others, known.keys() - fingerprints.keys())
+        plan = _planned(reading.catalog(), models, others, known.keys() - fingerprints.keys(), vanished)
     stripped, stale = 0, tuple[str, ...]()
     if not dry_run:
         if plan.size:
             # Twice: a worker may be through before all is written, and an ingest may break off.
-            _ask_for_vectors(store, caller, now, embeds)
+            _ask_for_vectors(store, caller.in_catalog.tenant, now, embeds)
             _write(store, caller, plan, now, progress)
-            _ask_for_vectors(store, caller, now, embeds)
-        stripped = _clean_up(store, caller, roots, plan.gone, now)
+            _ask_for_vectors(store, caller.in_catalog.tenant, now, embeds)
+        _ask_for_vectors(store, caller.tenant, now, embeds and _lacks_vectors(store, caller, now))
+        stripped = _clean_up(store, caller, [*roots, *vanished], plan.gone, now)
         stale = _stale_queries(store, caller, now)
     return Ingested(
         source=source.kind,
@@ -113,6 +119,15 @@ class _Known(NamedTuple):
 
     fingerprint: str
     hidden: bool
+
+
+def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> list[str]:
+    """The datasources that this source told of before, and no longer does."""
+    if origin is None:
+        return []
+    every = catalog.filed_memories(entity_facet("is", "datasource"))
+    told = [_canonical(record) for record in every if entity_of(record).get("origin") == origin]
+    return sorted(set(told).difference(roots))
 
 
 def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Known]:
@@ -139,23 +154,29 @@ def _differing(
     return read
 
 
-def _homes(datasources: Sequence[Datasource], models: Iterable[str]) -> Iterator[Record]:
+def _homes(datasources: Sequence[Datasource], models: Iterable[str], origin: str) -> Iterator[Record]:
     by_home: dict[str, list[str]] = {}
     for name in sorted(models):
         home, _, model_name = name.partition(".")
         by_home.setdefault(home, []).append(model_name)
     for datasource in datasources:
-        yield record_of_datasource(datasource, by_home.get(datasource.name, []))
+        yield record_of_datasource(datasource, by_home.get(datasource.name, []), origin)
 
 
 def _planned(
-    catalog: Reading, models: Mapping[str, list[Record]], others: Iterable[Record], gone: Iterable[str]
+    catalog: Reading,
+    models: Mapping[str, list[Record]],
+    others: Iterable[Record],
+    gone: Iterable[str],
+    vanished: Iterable[str],
 ) -> _Plan:
     plan = _Plan()
     for name, records in models.items():
         _compare(plan, records, _here(catalog, name, has_parts=True))
     for name in sorted(gone):
         _compare(plan, [], _here(catalog, name, has_parts=True))
+    for name in vanished:
+        _compare(plan, [], _here(catalog, name))
     for record in others:
         _compare(plan, [record], _here(catalog, record.canonical))
     return plan
@@ -194,10 +215,16 @@ def _here(catalog: Reading, canonical: str, *, has_parts: bool = False) -> dict[
     return {_canonical(each): each for each in (*([record] if record else []), *parts)}
 
 
-def _ask_for_vectors(store: Store, caller: Caller, now: datetime, embeds: bool) -> None:
+def _ask_for_vectors(store: Store, tenant: str, now: datetime, embeds: bool) -> None:
     if embeds:
-        with store.restoring(caller.in_catalog.tenant) as restoring:
+        with store.restoring(tenant) as restoring:
             restoring.ask_for(EMBED, now)
+
+
+def _lacks_vectors(store: Store, caller: Caller, now: datetime) -> bool:
+    """Whether memories have none: those that were saved while there was no embedder have no job of their own."""
+    with store.reading(caller, now) as reading:
+        return reading.size > max((each.memories for each in reading.coverage()), default=0)
 
 
 def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: Progress) -> None:
@@ -315,17 +342,18 @@ def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ..
         while True:
             page, mark = reading.browse(Browse(limit=_BATCH, after=mark))
             for memory in page:
-                if is_over_models(memory.query):
-                    reason = staleness(memory.query, lookup)
-                    stale += [f"memory:{memory.id}: {reason}"] if reason else []
+                reason = staleness(memory, lookup)
+                stale += [f"memory:{memory.id}: {reason}"] if reason else []
             if mark is None:
                 return tuple(stale)
 
 
-def staleness(query: Mapping[str, Any], lookup: StoredCatalog) -> str | None:
-    """Why a query can no longer be understood, if it cannot."""
+def staleness(memory: Memory, lookup: StoredCatalog) -> str | None:
+    """Why the example query of a memory can no longer be understood, if it has one over models and it cannot."""
+    if not is_over_models(memory.query):
+        return None
     try:
-        entities_of_query(read_query(query), lookup)
+        entities_of_query(read_query(memory.query), lookup, known=memory.entities)
     except Invalid as problem:
         return str(problem)
     return None

@@ -158,11 +158,12 @@ def _without_parts(
 
 def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change: Change) -> None:
     """A datasource is found by the names of its models."""
-    datasource = lookup.datasource(name)
-    if datasource is not None:
+    datasource, record = lookup.datasource(name), lookup.record(name)
+    if datasource is not None and record is not None:
         inside = writing.catalog().filed_memories(entity_facet("in", name))
         seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
-        keep(writing, record_of_datasource(datasource, seen), change)
+        origin = str(entity_of(record).get("origin", ""))
+        keep(writing, record_of_datasource(datasource, seen, origin), change)
 
 
 def prioritise(store: Store, caller: Caller, ask: Prioritise, now: datetime) -> Prioritised:

@@ -20,6 +20,8 @@ from recollect.providers.scrubber import scrub, scrub_value
 Described = TypeVar("Described", Model, Part, Datasource, System)
 #: Under this name the record of an entity keeps what is known of it.
 ENTITY: Final = "entity"
+#: To be raised whenever the same entity would get another text, or lose other secrets: then all are written anew.
+RECORD_VERSION: Final = 1
 HIDDEN: Final = "hidden"
 GONE: Final = "gone"
 _NOT_IN_IDS: Final = re.compile(r"[:/?#%~\s\x00-\x1f\x7f-\x9f]")
@@ -38,6 +40,8 @@ class Record(NamedTuple):
     upstream: tuple[str, ...] = ()
     hidden: bool = False
     fingerprint: str = ""
+    #: The source that told of a datasource, where it names its datasources by itself.
+    origin: str = ""
     document: Mapping[str, Any] = {}
 
     @property
@@ -49,6 +53,7 @@ class Record(NamedTuple):
             "parent": self.parent,
             "upstream": list(self.upstream),
             "fingerprint": self.fingerprint,
+            "origin": self.origin,
             "document": self.document,
         }
         return {ENTITY: {name: value for name, value in known.items() if value}}
@@ -98,7 +103,7 @@ def records_of_model(model: Model, fingerprint: str) -> Iterator[Record]:
             )
 
 
-def record_of_datasource(datasource: Datasource, models: Sequence[str]) -> Record:
+def record_of_datasource(datasource: Datasource, models: Sequence[str], origin: str = "") -> Record:
     datasource = _clean(datasource)
     return Record(
         canonical=datasource.canonical,
@@ -108,6 +113,7 @@ def record_of_datasource(datasource: Datasource, models: Sequence[str]) -> Recor
         tags=datasource.tags,
         aliases=datasource.aliases,
         hidden=datasource.hidden,
+        origin=origin,
         document=_plain(datasource),
     )
 

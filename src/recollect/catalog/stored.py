@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Final
 
-from recollect.catalog.records import canonical_of_id, datasource_of, entity_of, model_of, record_id
+from recollect.catalog.records import HIDDEN, canonical_of_id, datasource_of, entity_of, model_of, record_id
 from recollect.model.catalog import SYSTEM_PREFIX, Datasource, Model
 from recollect.model.memory import Memory
 from recollect.store.index import entity_facet, reference_facet
@@ -58,9 +58,9 @@ class StoredCatalog:
         return self._models[canonical]
 
     def models(self, datasource: str) -> list[str]:
-        """The names of a datasource's models, sorted."""
-        found = self._filed("in", datasource)
-        return sorted(name.removeprefix(datasource + ".") for name in found)
+        """The names of a datasource's models, sorted; not of those that are hidden, which nobody is told of."""
+        found = [] if self.is_empty else self._records.filed_memories(entity_facet("in", datasource))
+        return sorted(str(entity_of(each)["name"]) for each in found if each.status_reason != HIDDEN)
 
     def datasources_of(self, model: str) -> Sequence[str]:
         return sorted(name.removesuffix("." + model) for name in self._filed("model", model))

@@ -1,7 +1,7 @@
 """WHAT is asked, and where is the answer? A task: documents in haystacks, and questions whose answers are known.
 
 A folder a task, with `corpus.jsonl` ({"corpus", "id", "text", "meta"}) and `queries.jsonl` ({"id", "corpus",
-"text", "gold", "group"}). `corpus` names the haystack; `gold` lists the documents that answer the question.
+"text", "gold", "group", "meta"}). `corpus` names the haystack; `gold` lists the documents that answer the question.
 """
 
 import json
@@ -26,17 +26,19 @@ class Document(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A question, the documents that answer it, and the kind of question it is."""
+    """A question, the documents that answer it, the kind of question it is, and what else the data says of it."""
 
     id: str
     text: str
     gold: frozenset[str]
     group: str
+    meta: Mapping[str, Any]
 
 
 class Haystack(NamedTuple):
     """Documents that are searched together, and the questions asked of them."""
 
+    name: str
     documents: list[Document]
     questions: list[Question]
 
@@ -73,7 +75,7 @@ def read_task(data: Path, name: str, skipped: Collection[str] = ()) -> Task:
         elif not question.gold:
             notices["Questions without a gold document, left out"] += 1
         else:
-            haystacks.setdefault(haystack, Haystack([], [])).questions.append(question)
+            haystacks.setdefault(haystack, Haystack(haystack, [], [])).questions.append(question)
     if not haystacks:
         raise Invalid([Fault(str(data / name / _QUESTIONS), "holds no question to ask")])
     _fill(haystacks, data / name / _CORPUS)
@@ -109,6 +111,7 @@ def _questions(path: Path) -> Iterator[tuple[str, Question]]:
             text=_text(line),
             gold=_gold(line),
             group=_NO_GROUP if group is None else str(group),
+            meta=_meta(line),
         )
         yield _name(line, "corpus"), question
 

@@ -42,14 +42,17 @@ def save_all(
     now: datetime,
     notices: Counter[str],
     saved: Callable[[], None],
+    references: Callable[[Document], Sequence[str]] = lambda document: (),
 ) -> dict[str, str]:
     """Save each document under a number, and give the id that the data has for it.
 
-    An id of its own keeps a memory from being merged with another of the same text.
+    An id of its own keeps a memory from being merged with another of the same text. `references` says what a document
+    is about in the catalog, which comes before whom it names.
     """
     names: dict[str, str] = {}
     for number, document in enumerate(documents, 1):
         fields = memory_of(document, now, notices)
+        fields["entities"] = [*references(document), *fields["entities"]][: limits.ENTITIES]
         if fields["content"].strip():
             answer = door.remember(**fields, id=str(number))
             names[answer.memory.id] = document.id

@@ -19,6 +19,8 @@ class Report:
     """What one task has shown."""
 
     task: str
+    #: How it was put to the store, where that was not as usual.
+    way: str
     recipe: str | None
     documents: int
     haystacks: int
@@ -37,9 +39,9 @@ class Report:
 
 def lines_of(report: Report) -> Iterator[str]:
     """A table of every measure, overall and by group, and what was odd about the data."""
-    recipe = f", recipe {report.recipe}" if report.recipe else ""
+    way = f", {report.way}" if report.way else ""
     yield (
-        f"{_shown(report.task)}{recipe}: {report.overall.questions:,} questions, {report.documents:,} documents in "
+        f"{_shown(report.task)}{way}: {report.overall.questions:,} questions, {report.documents:,} documents in "
         f"{report.haystacks:,} {'haystack' if report.haystacks == 1 else 'haystacks'}; "
         f"saved in {report.saved_s:.1f} s, {report.per_second:,.0f} questions a second"
     )
@@ -77,6 +79,7 @@ def json_of(report: Report) -> dict[str, Any]:
     return {
         "task": report.task,
         "recipe": report.recipe,
+        "way": report.way or None,
         "n": report.overall.questions,
         "documents": report.documents,
         "haystacks": report.haystacks,

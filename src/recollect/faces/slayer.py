@@ -4,22 +4,35 @@ A translation alone: what a reference means, what is found and what is refused i
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from recollect.app import connect
 from recollect.catalog.queries import SlayerQuery, read_query, to_json
 from recollect.errors import Fault, Invalid
+from recollect.faces.slayer_http import Elsewhere
 from recollect.model import ids
-from recollect.model.answers import EntityHit, SubjectHit
+from recollect.model.answers import Entity, EntityHit, SubjectHit
+from recollect.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
 from recollect.model.limits import RECALL_LIMIT
 from recollect.service import Recollect
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 _PREVIEW_CHARACTERS: Final = 500
+# As many as a listing may hold.
+_MOST_LISTED: Final = 10_000
+# As in the sums of reciprocal ranks that every score is.
+_RANK_OFFSET: Final = 60
+_LABELS: Final = {"Memory": "memory", **{kind.capitalize(): kind for kind in ENTITY_KINDS}}
+_CYPHER: Final = re.compile(
+    r"\s*MATCH\s*\(\s*(?P<node>\w+)\s*(?P<labels>(?::\s*\w+\s*)+)\)\s*RETURN\s+(?P=node)\.id\s+AS\s+id\s*;?\s*",
+    re.IGNORECASE,
+)
 
 
 def save_memory(
@@ -102,15 +115,18 @@ def search(
     max_example_queries: int = 2,
     max_entities: int = 5,
 ) -> dict[str, Any]:
-    """Notes, example queries and entities, each in a list of its own."""
+    """Notes, example queries and entities, each in a list of its own.
+
+    A cap may be any number from 0 on; more than 200 of a list never come back.
+    """
     found = door.search(
         question,
         entities=list(entities or ()),
         query=query,
         datasource=datasource,
-        max_memories=max_memories,
-        max_example_queries=max_example_queries,
-        max_entities=max_entities,
+        max_memories=_within_limit(max_memories),
+        max_example_queries=_within_limit(max_example_queries),
+        max_entities=_within_limit(max_entities),
     )
     return {
         "memories": [_memory(hit) for hit in found.memories],
@@ -121,6 +137,11 @@ def search(
     }
 
 
+def _within_limit(cap: int) -> int:
+    """What is no number is left for the request to refuse."""
+    return RECALL_LIMIT if isinstance(cap, int) and cap > RECALL_LIMIT else cap
+
+
 def search_flat(
     door: Recollect,
     entities: Sequence[str] | None = None,
@@ -128,11 +149,18 @@ def search_flat(
     question: str | None = None,
     datasource: str | None = None,
     max_results: int = 10,
+    cypher_filter: str | None = None,
     compact: bool = True,
 ) -> dict[str, Any]:
-    """The later form: one list of all kinds, best first; compact ones carry a preview instead of their text."""
+    """The later form: one list of all kinds, best first; compact ones carry a preview instead of their text.
+
+    Here an entity that is named is found itself, and so is a memory that is named as `memory:<id>`. `cypher_filter`
+    keeps some kinds, as in `MATCH (n:Memory:Column) RETURN n.id AS id`. At most 200 notes, as many example queries and
+    as many entities are looked at.
+    """
     if max_results < 1:
         raise Invalid([Fault("max_results", f"must be at least 1; got {max_results}")])
+    kinds = _LABELS.values() if cypher_filter is None else _kinds(cypher_filter)
     found = door.search(
         question,
         entities=list(entities or ()),
@@ -142,15 +170,11 @@ def search_flat(
         max_example_queries=RECALL_LIMIT,
         max_entities=RECALL_LIMIT,
     )
-    every: list[dict[str, Any]] = [
-        {"kind": "memory"} | _memory(hit) | {"description": _preview(hit), "query": hit.query}
-        for hit in (*found.memories, *found.example_queries)
-    ]
-    every += [
-        _entity(hit) | {"description": None, "matched_entities": [], "query": None} for hit in found.entities
-    ]
+    every = [_flat_memory(hit) for hit in (*found.memories, *found.example_queries)]
+    every += [_flat_entity(hit) for hit in found.entities]
+    every = _with_named(door, every, found.resolved_input_entities, datasource)
     every.sort(key=lambda hit: -hit["score"])
-    results = every[:max_results]
+    results = [hit for hit in every if hit["kind"] in kinds][:max_results]
     if compact:
         results = [hit | {"text": ""} for hit in results]
     return {
@@ -158,6 +182,84 @@ def search_flat(
         "resolved_input_entities": list(found.resolved_input_entities),
         "warnings": list(found.warnings),
     }
+
+
+def _kinds(cypher_filter: str) -> list[str]:
+    """The kinds that the labels of the one form name which is understood."""
+    written = _CYPHER.fullmatch(cypher_filter)
+    if written is None:
+        raise Invalid(
+            [
+                Fault(
+                    "cypher_filter",
+                    f"only kinds can be told: 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
+                )
+            ]
+        )
+    labels = [label.strip() for label in written["labels"].split(":") if label.strip()]
+    if unknown := [label for label in labels if label not in _LABELS]:
+        raise Invalid(
+            [
+                Fault(
+                    "cypher_filter",
+                    f"has the unknown label {', '.join(map(repr, unknown))}; there are {', '.join(_LABELS)}",
+                )
+            ]
+        )
+    return [_LABELS[label] for label in labels]
+
+
+def _with_named(
+    door: Recollect, every: list[dict[str, Any]], named: Sequence[str], datasource: str | None
+) -> list[dict[str, Any]]:
+    """What is named counts as tagged with its own name, so it gets the share of its place among the named."""
+    by_name = {_name(hit): hit for hit in every}
+    for rank, name in enumerate(named, 1):
+        hit = by_name.get(name) or _looked_up(door, name, datasource)
+        if hit is not None:
+            matched = list(dict.fromkeys([*hit["matched_entities"], name]))
+            by_name[name] = hit | {
+                "score": hit["score"] + 1 / (_RANK_OFFSET + rank),
+                "matched_entities": matched,
+            }
+    return list(by_name.values())
+
+
+def _name(hit: Mapping[str, Any]) -> str:
+    return f"{MEMORY_PREFIX if hit['kind'] == 'memory' else ''}{hit['id']}"
+
+
+def _looked_up(door: Recollect, name: str, datasource: str | None) -> dict[str, Any] | None:
+    """What has this name, unless it is hidden or lies outside of the datasource."""
+    if name.startswith(MEMORY_PREFIX):
+        memory = door.show(name.removeprefix(MEMORY_PREFIX)).memory
+        if memory.status != "active" or not _is_inside(memory.entities, datasource):
+            return None
+        hit = SubjectHit(
+            id=memory.id, score=0.0, text=memory.content, description=memory.hint, query=memory.query
+        )
+        return _flat_memory(hit)
+    if not _is_inside([name], datasource):
+        return None
+    for each in _beside(door, name):
+        if each.canonical == name and not each.hidden:
+            return _flat_entity(EntityHit(id=name, kind=each.kind, score=0.0, text=each.text))
+    return None
+
+
+def _beside(door: Recollect, name: str) -> Sequence[Entity]:
+    """The entities among which one of this name would be."""
+    parent = ".".join(name.split(".", 2)[:-1])
+    if parent:
+        return door.entities(parent, limit=_MOST_LISTED).entities
+    kind: EntityKind = "system" if name.startswith(SYSTEM_PREFIX) else "datasource"
+    return door.entities(kind=kind, limit=_MOST_LISTED).entities
+
+
+def _is_inside(names: Sequence[str], datasource: str | None) -> bool:
+    return datasource is None or any(
+        name == datasource or name.startswith(f"{datasource}.") for name in names
+    )
 
 
 def _memory(hit: SubjectHit) -> dict[str, Any]:
@@ -169,8 +271,16 @@ def _memory(hit: SubjectHit) -> dict[str, Any]:
     }
 
 
+def _flat_memory(hit: SubjectHit) -> dict[str, Any]:
+    return {"kind": "memory"} | _memory(hit) | {"description": _preview(hit), "query": hit.query}
+
+
 def _entity(hit: EntityHit) -> dict[str, Any]:
     return {"id": hit.id, "kind": hit.kind, "score": hit.score, "text": hit.text}
+
+
+def _flat_entity(hit: EntityHit) -> dict[str, Any]:
+    return _entity(hit) | {"description": None, "matched_entities": [], "query": None}
 
 
 def _preview(hit: SubjectHit) -> str:
@@ -229,18 +339,38 @@ def edit_model_remove(
 def _hop(
     method: Callable[Concatenate[Recollect, P], Answer],
 ) -> Callable[Concatenate["SlayerClient", P], Coroutine[Any, Any, Answer]]:
+    takes = signature(method)
+
     @wraps(method)
     async def call(self: "SlayerClient", /, *given: P.args, **named: P.kwargs) -> Answer:
-        return await asyncio.to_thread(method, self.door, *given, **named)
+        if self.door is not None:
+            return await asyncio.to_thread(method, self.door, *given, **named)
+        asked = takes.bind(None, *given, **named).arguments
+        del asked["door"]
+        answer: Answer = await self.elsewhere.call(method.__name__, asked)
+        return answer
 
     return call
 
 
 class SlayerClient:
-    """The client of the semantic layer, on a store at hand: `SlayerClient(storage="memories.db")`."""
+    """The client of the semantic layer: on a store at hand, `SlayerClient(storage="memories.db")`, or before a server,
+    `SlayerClient(url="http://127.0.0.1:8321", key="rk_…")`."""
 
-    def __init__(self, *, storage: Recollect | str | Path) -> None:
-        self.door = storage if isinstance(storage, Recollect) else connect(storage)
+    def __init__(
+        self,
+        url: str | None = None,
+        *,
+        storage: Recollect | str | Path | None = None,
+        key: str | None = None,
+    ) -> None:
+        if (url is None) == (storage is None):
+            raise Invalid([Fault("storage", "or url is needed: one of the two")])
+        self.door: Recollect | None = None
+        if url is not None:
+            self.elsewhere = Elsewhere(url, key)
+        elif storage is not None:
+            self.door = storage if isinstance(storage, Recollect) else connect(storage)
 
     save_memory = _hop(save_memory)
     forget_memory = _hop(forget_memory)
@@ -252,4 +382,7 @@ class SlayerClient:
     edit_model_remove = _hop(edit_model_remove)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.door.close)
+        if self.door is None:
+            await self.elsewhere.close()
+        else:
+            await asyncio.to_thread(self.door.close)

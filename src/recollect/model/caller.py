@@ -26,8 +26,13 @@ class Caller:
     conversation: str | None = None
     run: str | None = None
     actor: Actor = "person"
+    #: The id of the key that was shown, and of the request that is answered: for the audit.
+    key: str | None = None
+    request: str | None = None
     #: Holds the database itself, and so cares for every tenant in it; no key or token makes one.
     operator: bool = False
+    #: What it shares unattended counts at once, for as long as the cap of its run lasts; said by a surface, never asked.
+    active_at_once: bool = False
 
     def __post_init__(self) -> None:
         faults = list(_shape_faults(self)) or list(_faults(self))
@@ -86,7 +91,7 @@ def _shape_faults(caller: Caller) -> Iterable[Fault]:
 def _faults(caller: Caller) -> Iterable[Fault]:
     for name in ("tenant", "user"):
         yield from _name_faults(name, getattr(caller, name))
-    for name in ("conversation", "run"):
+    for name in ("conversation", "run", "key", "request"):
         if getattr(caller, name) is not None:
             yield from _name_faults(name, getattr(caller, name))
     if caller.tenant == limits.GLOBAL_TENANT:

@@ -27,6 +27,9 @@ RuleName = Literal["memory.read", "memory.manage", "memory.review", "memory.admi
 Grant = Literal["read", "manage"]
 Direction = Literal["out", "in", "both"]
 Times = Literal["soft", "hard", "off"]
+Role = Literal["user", "assistant", "system", "tool"]
+AuditOutcome = Literal["done", "refused"]
+ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
@@ -39,6 +42,9 @@ ACTORS: Final[tuple[Actor, ...]] = get_args(Actor)
 RULES: Final[tuple[RuleName, ...]] = get_args(RuleName)
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 TIMES: Final[tuple[Times, ...]] = get_args(Times)
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+AUDIT_OUTCOMES: Final[tuple[AuditOutcome, ...]] = get_args(AuditOutcome)
+CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)
 
 # `valid_to` is null exactly for these.
 LIVE: Final[frozenset[Status]] = frozenset({"pending", "active", "stale"})
@@ -85,6 +91,26 @@ RECALL_LIMIT: Final = 200
 BROWSE_LIMIT: Final = 1_000
 NEIGHBOUR_DEPTH: Final = 4
 NEIGHBOUR_LIMIT: Final = 1_000
+#: How many turns of a conversation are kept in memory unless it is set, at most, and of how many conversations.
+TURNS: Final = 20
+MOST_TURNS: Final = 1_000
+SESSIONS: Final = 1_000
+#: How many memories are told unasked, and how many entries of a conversation a delegate is briefed with.
+ALWAYS_INJECTED: Final = 25
+BRIEFED: Final = 15
+#: How many saves an unattended run may make.
+SAVES_PER_RUN: Final = 3
+#: What one file, the files of a conversation and those of a tenant may take.
+ARTIFACT_BYTES: Final = 1024 * 1024
+CONVERSATION_BYTES: Final = 50 * 1024 * 1024
+TENANT_BYTES: Final = 500 * 1024 * 1024
+PATH_CHARACTERS: Final = 256
+#: What stands between two slashes of a path.
+PATH_PART_CHARACTERS: Final = 128
+MEDIA_TYPE_CHARACTERS: Final = 127
+#: What the working notes of one agent, or those that all share, may take, marks included.
+SCRATCHPAD_BYTES: Final = 4 * 1024 * 1024
+AGENT_CHARACTERS: Final = 64
 
 # The reserved tenant of global memories; elsewhere its memory 5 appears as `global:5`.
 GLOBAL_TENANT: Final = "global"

@@ -188,6 +188,20 @@ class Reference:
         return text
 
 
+@dataclass(frozen=True, slots=True)
+class SystemGrant:
+    """A system that may be read, or managed if `=manage` stands behind its name."""
+
+    def __call__(self, value: Any, /) -> str:
+        text = NAME(value)
+        name, equals, grant = text.rpartition("=")
+        if equals and (not name or grant not in ("read", "manage")):
+            raise ValueError(
+                f"must be the name of a system, alone or with =read or =manage (got {_shown(text)})"
+            )
+        return text
+
+
 def storable(text: str) -> None:
     """Refuse the few characters that no database of ours can hold."""
     if found := _UNSTORABLE.search(text):
@@ -280,3 +294,4 @@ CONFIDENCE: Final = Choice(limits.CONFIDENCES)
 ID: Final = Identifier()
 INSTANT: Final = Instant()
 FLAG: Final = Flag()
+GRANT: Final = SystemGrant()

@@ -35,6 +35,7 @@ from recollect.recall.references import search_references
 from recollect.recall.rerank import rerank, spread_out
 from recollect.recall.semantic import compare_others, knows_most, search_semantic
 from recollect.recall.sharing import fit_tokens, read_hits, share_places
+from recollect.recall.term_counts import count_terms
 from recollect.store.port import Reading, Store
 
 Layer = Callable[[Draft, Tools], Draft]
@@ -48,6 +49,7 @@ FIND: Final[tuple[Layer, ...]] = (
     keep_standing,
     compare_others,
     raise_pairs,
+    count_terms,
 )
 ORDER: Final[tuple[Layer, ...]] = (
     fuse,

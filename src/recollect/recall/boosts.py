@@ -47,15 +47,20 @@ def is_within(moment: datetime, window: Window) -> bool:
 
 
 def boost_pinned(draft: Draft, tools: Tools) -> Draft:
-    here = draft.caller.conversation
+    """Raise what is pinned to the conversation that one is in; some recipes hold what is pinned elsewhere back."""
+    here, left = draft.conversation, draft.recipe.elsewhere
     if here is None:
         return draft
     pinned = {key: PINNED for key in draft.parts if draft.matches[key].conversation == here}
-    return boosted(draft, "pinned", pinned)
+    draft = boosted(draft, "pinned", pinned)
+    if left == 1.0:
+        return draft
+    others = {key: left for key in draft.parts if draft.matches[key].conversation not in (None, here)}
+    return boosted(draft, "elsewhere", others)
 
 
 def boost_verified(draft: Draft, tools: Tools) -> Draft:
-    checked = {key: VERIFIED for key in draft.parts if draft.matches[key].verified_at is not None}
+    checked = {key: VERIFIED for key in draft.parts if draft.matches[key].is_verified}
     return boosted(draft, "verified", checked)
 
 

@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from recollect.model.limits import KINDS, SCOPES
+from recollect.model.requests import Recall
 from recollect.recall.draft import Draft, Search, Tools, replace
 from recollect.store.port import Found, Key, Match
 
@@ -21,6 +23,31 @@ def asked(draft: Draft, channel: str, search: Search) -> Draft:
     )
 
 
+def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
+    """Those of some memories that count at the time of the question, and among what it asks for."""
+    found = tools.store.standing(keys, draft.when, draft.ask.statuses)
+    if not _is_limited(draft.ask):
+        return found
+    return {key: match for key, match in found.items() if is_asked_for(draft, match)}
+
+
+def _is_limited(ask: Recall) -> bool:
+    by_time = ask.created_since is not None or ask.updated_before is not None
+    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere)
+
+
+def is_asked_for(draft: Draft, match: Match) -> bool:
+    """Whether a memory is of the scopes, kinds, conversations and times that a question is limited to."""
+    ask = draft.ask
+    return (
+        match.scope in (ask.scopes or SCOPES)
+        and match.kind in (ask.only_kinds or KINDS)
+        and (ask.elsewhere or match.conversation in (None, draft.conversation))
+        and (ask.created_since is None or match.created_at >= ask.created_since)
+        and (ask.updated_before is None or match.updated_at < ask.updated_before)
+    )
+
+
 def keep_standing(draft: Draft, tools: Tools) -> Draft:
     """One look at all candidates. Where a channel lost too many to time or status, or has too few of a kind that was
     promised places, it looks further down."""
@@ -31,7 +58,7 @@ def keep_standing(draft: Draft, tools: Tools) -> Draft:
         fresh = [each.key for each in found if each.key not in looked]
         looked.update(fresh)
         if fresh:
-            matches.update(tools.store.standing(fresh, draft.when, draft.ask.statuses))
+            matches.update(standing_of(draft, tools, fresh))
         return [each for each in found if each.key in matches]
 
     look([each for found in draft.found.values() for each in found])
@@ -96,7 +123,8 @@ def _with_the_past(draft: Draft, tools: Tools) -> Draft:
     """As known at a time: what has changed since, by the words it held then."""
     if draft.when.known_at is None or "lexical" not in draft.found:
         return draft
-    then = tools.store.held_then(draft.terms, draft.when, draft.ask.statuses)
+    held = tools.store.held_then(draft.terms, draft.when, draft.ask.statuses)
+    then = [(match, score) for match, score in held if is_asked_for(draft, match)]
     merged = [*draft.found["lexical"], *(Found(match.key, score) for match, score in then)]
     merged.sort(key=lambda each: (-each.score, each.key))
     return replace(

@@ -89,6 +89,11 @@ class Draft:
         return When(self.ask.as_of, self.ask.known_at)
 
     @property
+    def conversation(self) -> str | None:
+        """Where the question is asked."""
+        return self.ask.conversation or self.caller.conversation
+
+    @property
     def pool(self) -> int:
         """How many each channel brings: later layers reorder them, the more so where there are vectors."""
         most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from recollect.catalog.stored import StoredCatalog
 from recollect.model.catalog import canonicals_of
+from recollect.recall.channels import standing_of
 from recollect.recall.draft import Draft, Piece, Tools, replace, with_part
 from recollect.recall.references import rarity
 from recollect.recall.rerank import meet, token_weights
@@ -198,7 +199,7 @@ def _strength(count: int, memories: int) -> float:
 
 def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
     """The draft with memories that no channel had found: how near they are, and what they meet of the question."""
-    matches = tools.store.standing(keys, draft.when, draft.ask.statuses) if keys else {}
+    matches = standing_of(draft, tools, keys) if keys else {}
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
         return replace(draft, matches={**draft.matches, **matches})
     near = tools.store.nearness(draft.vector.vector, draft.model, sorted(matches))

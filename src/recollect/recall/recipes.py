@@ -24,6 +24,10 @@ class Recipe:
     reranked: int = 50
     #: Whether leads are followed also where no vectors say what they would add.
     follows_blindly: bool = False
+    #: What one mention of a word is worth by its field, where mentions are counted; else words weigh by how rare they are.
+    counts: Mapping[str, float] = field(default_factory=dict)
+    #: What is left, inside a conversation, of what is pinned to another.
+    elsewhere: float = 1.0
     #: How many each channel brings at least.
     pool: int = 50
     #: Layers that are left out, by name: to see what each is worth.
@@ -42,7 +46,15 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         Recipe(name="semantic", weights={"semantic": 1.0}),
         Recipe(name="entity", weights={"references": 1.0}),
         replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 4.0}, follows_blindly=True),
+        replace(_AUTO, name="arbiter", elsewhere=0.8),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
+        Recipe(
+            name="checkstack",
+            weights={"lexical": 1.0},
+            counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
+            pool=400,
+            without=frozenset({"raise_pairs", "lend_to_next"}),
+        ),
         replace(_AUTO, name="blend", fusion="blend", rerank=0.0, weights={"semantic": 0.6, "lexical": 0.4}),
     )
 }

@@ -23,10 +23,12 @@ CIRCLE: Final[Mapping[Scope, str]] = {
     "global": "global",
 }
 
+_NEARNESS: Final[Mapping[str, int]] = {"session": 0, "profile": 1, "global": 2}
+
 
 def share_places(draft: Draft, tools: Tools) -> Draft:
     """Learnings and example queries each have their own places where the asker wants them apart."""
-    ranked = draft.ranked()
+    ranked = _nearer_first(draft)
     if draft.ask.query_limit is None:
         return replace(draft, chosen=tuple(_shared(draft, ranked, draft.ask.limit)))
     learnings = [key for key in ranked if not draft.matches[key].has_query]
@@ -35,6 +37,14 @@ def share_places(draft: Draft, tools: Tools) -> Draft:
         draft,
         chosen=tuple(_shared(draft, learnings, draft.ask.limit)),
         queries=tuple(_shared(draft, queries, draft.ask.query_limit)),
+    )
+
+
+def _nearer_first(draft: Draft) -> list[Key]:
+    """Best first; of two that are equal, the one of the smaller circle, and then the one that was saved first."""
+    matches = draft.matches
+    return sorted(
+        draft.parts, key=lambda key: (-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key)
     )
 
 

@@ -1,7 +1,8 @@
 """WHAT was learned about these things? Memories, example queries and entities by subject, each in a list of its own.
 
-Three channels rank each kind by itself and in full: what the memories are about, their words, and their meaning. Ranks
-are added as reciprocals, so that a cap cuts a list and never changes its order, nor that of another.
+Three channels rank each kind by itself: what the memories are about, their words, and their meaning. As many take part
+as may ever be told, whatever the caps. Ranks are added as reciprocals, so that a cap cuts a list and never changes its
+order, nor that of another.
 """
 
 from collections import Counter
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 
 from recollect.catalog.extraction import entities_of_query
 from recollect.catalog.ingest import staleness
-from recollect.catalog.queries import is_over_models, read_query
+from recollect.catalog.queries import read_query
 from recollect.catalog.records import entity_of
 from recollect.catalog.resolution import Entities, Gathering, probe, resolve_leniently
 from recollect.catalog.stored import StoredCatalog
@@ -34,10 +35,16 @@ from recollect.store.port import About, Found, Key, Match, Reading, Store
 from recollect.text import question_terms
 from recollect.text.names import names_in, names_of
 
+# So many of each kind take part, of each channel: as many as may ever be told.
+_DEPTH: Final = RECALL_LIMIT
 # So many are looked at first; a list that is still short looks further down.
 _FIRST_LOOK: Final = 1_000
+# Where there are enough of one kind, the other is looked for among so many and no further: often it does not exist.
+_LAST_LOOK: Final = 4_000
+# A name that more entities share says nothing of any one of them; their words do.
+_MOST_NAMESAKES: Final = RECALL_LIMIT
 # More than are looked at for words that stand together, so that these are always the same.
-_FEWEST: Final = 50
+_FEWEST: Final = 26
 # Usually enough to hold the newest of both kinds.
 _PAGE: Final = 200
 NOTHING_GIVEN: Final = "no entities, query, or question supplied; returning newest memories by recency."
@@ -66,7 +73,7 @@ def search(caller: Caller, ask: Search, store: Store, embedders: Embedders, now:
         found = _Found(caller, ask, now, inputs, vectors, reading)
         learnings, queries = found.memories()
         entities = found.entities()
-        stale = _stale(queries, found.lookup)
+        stale = _stale(found.examples, found.lookup)
     no_embedder = [NO_EMBEDDER] if question and embedders.current is None else []
     warnings = (*inputs.warnings, *no_embedder, *skipped, *found.gaps, *stale)
     return Searched(
@@ -141,8 +148,8 @@ class _Place:
     counts: Callable[[Match], bool]
     #: Whether what is found here may carry a query: those have a list of their own.
     has_queries: bool
-    #: How many of each kind may ever be told.
-    enough: int = RECALL_LIMIT
+    #: How many of each kind are needed at least.
+    enough: int = _DEPTH
     matches: dict[Key, Match] = field(default_factory=dict)
     _looked: set[Key] = field(default_factory=set)
     _size: int | None = None
@@ -160,22 +167,49 @@ class _Place:
         found = self.reading.standing(fresh) if fresh else {}
         self.matches.update((key, match) for key, match in found.items() if self.counts(match))
 
-    def ranked(self, search: Callable[[int], Sequence[Found]]) -> list[Found]:
-        """Those that count, best first: so many of each kind as may ever be told, if there are."""
-        # A few of the best may not count.
-        size = _FIRST_LOOK if self.has_queries else self.enough + self.enough // 4
+    def ranked(self, search: Callable[[int], Sequence[Found]], beside: Iterable[Key] = ()) -> list[Found]:
+        """Those that count, best first, with their true ranks: enough of each kind, and those found beside."""
+        if not self.has_queries:
+            return self._ranked_entities(search, set(beside))
+        size = _FIRST_LOOK
         while True:
             found = search(size)
             self.standing(each.key for each in found)
             kept = [each for each in found if each.key in self.matches]
-            if len(found) < size or self._suffice(kept):
-                return kept
+            queries = [each for each in kept if self.matches[each.key].has_query]
+            suffice = len(queries) >= _DEPTH, len(kept) - len(queries) >= _DEPTH
+            if len(found) < size or all(suffice) or (any(suffice) and size >= _LAST_LOOK):
+                return self._deepest(kept)
             size *= 4
 
-    def _suffice(self, kept: Sequence[Found]) -> bool:
-        queries = sum(self.matches[each.key].has_query for each in kept)
-        enough = queries >= self.enough or not self.has_queries
-        return enough and len(kept) - queries >= self.enough
+    def _deepest(self, kept: Sequence[Found]) -> list[Found]:
+        """As many of each kind as take part."""
+        left = {True: _DEPTH, False: _DEPTH}
+        taken = []
+        for each in kept:
+            kind = self.matches[each.key].has_query
+            if left[kind]:
+                left[kind] -= 1
+                taken.append(each)
+        return taken
+
+    def _ranked_entities(self, search: Callable[[int], Sequence[Found]], beside: set[Key]) -> list[Found]:
+        """To look at one costs more than to rank it, so only those are looked at on which the order depends."""
+        depth = _DEPTH if beside else self.enough
+        # A few of the best may not count.
+        size = depth + depth // 4
+        while True:
+            found = search(size)
+            places = [at for at, each in enumerate(found) if each.key in beside]
+            # One that is beside and not here may be the next of those that count.
+            enough = self.enough if len(places) == len(beside) or len(found) < size else _DEPTH
+            looked = max([enough + enough // 4, *(at + 1 for at in places)])
+            for end in (looked, len(found)):
+                self.standing(each.key for each in found[:end])
+                kept = [each for each in found[:end] if each.key in self.matches]
+                if len(kept) >= enough or end >= len(found) < size:
+                    return kept[:_DEPTH]
+            size *= 4
 
 
 class _Found:
@@ -197,6 +231,7 @@ class _Found:
         self.lookup = StoredCatalog(reading)
         self._known: dict[str, bool] = {}
         self.gaps: list[str] = []
+        self.examples: list[Memory] = []
 
     def memories(self) -> tuple[list[SubjectHit], list[SubjectHit]]:
         """The learnings and the example queries."""
@@ -207,6 +242,7 @@ class _Found:
         rankings |= self._channels(place, self._still_there, "memories")
         learnings = self._best(place, rankings, False, self._ask.max_memories)
         queries = self._best(place, rankings, True, self._ask.max_example_queries)
+        self.examples = [memory for memory, _ in queries]
         return [self._hit(*each) for each in learnings], [self._hit(*each) for each in queries]
 
     def entities(self) -> list[EntityHit]:
@@ -235,10 +271,20 @@ class _Found:
         terms = question_terms(self._question)
         model = next((each for each in self._vectors if each == knows_most(place.reading, each)), None)
         found = {"names": self._about(place, (), is_known, names_in(self._question))}
-        if not place.has_queries and not found["names"] and model is None:
-            # Words alone decide, so what comes after those that are told cannot change their order.
+        if not place.has_queries and model is None:
+            # Words and names decide: what comes after those that are told and has no name there cannot be told.
             place.enough = max(self._ask.max_entities, _FEWEST)
-        found["lexical"] = place.ranked(lambda most: place.reading.holding(terms, most=most)) if terms else []
+        found["lexical"] = (
+            place.ranked(
+                lambda most: place.reading.holding(terms, most=most), (each.key for each in found["names"])
+            )
+            if terms
+            else []
+        )
+        if place.has_queries:
+            # Columns are called by everyday words: as a channel of its own, what memories are about outvoted what
+            # they say.
+            found = {"lexical": _followed(found["lexical"], found["names"])}
         if model is not None:
             found["semantic"] = self._near(place, model)
             known = sum(each.memories for each in place.reading.coverage() if each.model == model)
@@ -267,6 +313,11 @@ class _Found:
         """BM25 over what they are about, as far as that still exists, among those that count."""
         if not references and not names:
             return []
+        if not place.has_queries:
+            shared = place.reading.about((), names, most=0).counts
+            names = [name for name, count in shared.items() if count <= _MOST_NAMESAKES]
+            if not names:
+                return []
         about = place.reading.about(references, names, most=MOST_HOLDERS)
         place.standing(about.holders)
         holders: dict[Key, tuple[str, ...]] = {}
@@ -332,6 +383,13 @@ def _is_inside(references: Iterable[str], datasource: str | None) -> bool:
     )
 
 
+def _followed(first: Sequence[Found], then: Sequence[Found]) -> list[Found]:
+    """One ranking after another, and those that are in both where they stand in the first."""
+    seen = {each.key for each in first}
+    rest = (Found(each.key, -1 / (1 + each.score)) for each in then if each.key not in seen)
+    return [*first, *rest]
+
+
 def _added_up(rankings: Iterable[Sequence[Found]]) -> list[tuple[Key, float]]:
     """Reciprocal ranks; of equals, the one saved first."""
     scores: dict[Key, float] = {}
@@ -359,11 +417,10 @@ def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:
             and _is_settled(queries, ask.max_example_queries, page[-1])
         ):
             break
-    shown = [_newest_hit(memory) for memory in queries]
     return Searched(
         memories=tuple(map(_newest_hit, learnings)),
-        example_queries=tuple(shown),
-        warnings=(NOTHING_GIVEN, *_stale(shown, lookup)),
+        example_queries=tuple(map(_newest_hit, queries)),
+        warnings=(NOTHING_GIVEN, *_stale(queries, lookup)),
     )
 
 
@@ -382,14 +439,13 @@ def _newest_hit(memory: Memory) -> SubjectHit:
     )
 
 
-def _stale(hits: Sequence[SubjectHit], lookup: StoredCatalog) -> list[str]:
+def _stale(examples: Sequence[Memory], lookup: StoredCatalog) -> list[str]:
     """Example queries that name what is no longer there; they are shown as they are."""
     told = []
-    for hit in hits:
-        if is_over_models(hit.query) and not lookup.is_empty:
-            reason = staleness(hit.query, lookup)
-            if reason is not None:
-                told.append(
-                    f"example_query memory:{hit.id}: attached query has stale references ({reason}); re-save to clean."
-                )
+    for memory in examples:
+        reason = None if lookup.is_empty else staleness(memory, lookup)
+        if reason is not None:
+            told.append(
+                f"example_query memory:{memory.id}: attached query has stale references ({reason}); re-save to clean."
+            )
     return told

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from recollect.model.answers import Note, Remembered
 from recollect.model.caller import Caller
+from recollect.model.limits import SAVES_PER_RUN
 from recollect.model.requests import Remember
 from recollect.providers.embedding import Embedder
 from recollect.remember.check import check
@@ -21,6 +22,8 @@ from recollect.remember.refer import refer
 from recollect.remember.save import save
 from recollect.remember.scrub import scrub
 from recollect.remember.supersede import supersede
+from recollect.remember.trial import tried
+from recollect.remember.within_limits import within_limits
 from recollect.store.port import Store, Writing
 
 PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
@@ -28,6 +31,7 @@ COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (
     refer,
     dedupe,
     save,
+    within_limits,
     supersede,
     keep_vectors,
 )
@@ -35,16 +39,23 @@ STEPS: Final[tuple[Callable[..., Draft], ...]] = (*PREPARE, *COMMIT)
 
 
 def run(
-    caller: Caller, ask: Remember, store: Store, now: datetime, embedder: Embedder | None = None
+    caller: Caller,
+    ask: Remember,
+    store: Store,
+    now: datetime,
+    embedder: Embedder | None = None,
+    saves_per_run: int = SAVES_PER_RUN,
 ) -> Remembered:
     """Run each step; the answer comes after the commit."""
     trace: list[Note] = []
-    draft, tools = Draft(caller=caller, ask=ask, now=now), Tools(store=store, embedder=embedder)
+    draft = Draft(caller=caller, ask=ask, now=now)
+    tools = Tools(store=store, embedder=embedder, saves_per_run=saves_per_run)
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
-    with store.writing(caller, now, draft.home) as writing:
+    with tried(ask.dry_run) as trial, store.writing(caller, now, draft.home) as writing:
         for commit in COMMIT:
             draft = _timed(commit, trace, draft, writing, tools)
+        trial.end()
     return Remembered(
         memory=draft.ready,
         outcome=draft.outcome,
@@ -53,6 +64,7 @@ def run(
         degraded=draft.degraded,
         warnings=draft.warnings,
         trace=tuple(trace),
+        dry_run=ask.dry_run,
     )
 
 

@@ -50,17 +50,19 @@ def check(draft: Draft, tools: Tools) -> Draft:
     values.setdefault("dimension", DIMENSION_OF[kind])
     values.setdefault("confidence", DEFAULT_CONFIDENCE)
     values.setdefault("title", derive_title(values.get("hint"), ask.content))
-    values.setdefault("valid_from", draft.now)
+    written = draft.now if isinstance(ask.created_at, Unset) else ask.created_at
+    values.setdefault("valid_from", written)
     room = room_of(ask, caller)
     scope = "global" if _is_global(ask) else room.scope
-    waits = caller.actor == "unattended" and scope in SHARED_SCOPES
+    is_capped = caller.active_at_once and caller.run is not None
+    waits = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
     memory = Memory(
         tenant=caller.tenant,
         id=_id(ask),
         owner=caller.user,
         origin=caller.actor,
-        created_at=draft.now,
-        updated_at=draft.now,
+        created_at=written,
+        updated_at=written,
         status="pending" if waits else "active",
         **{**room._asdict(), "scope": scope},
         **values,

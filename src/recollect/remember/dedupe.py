@@ -12,4 +12,4 @@ def dedupe(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     ask = draft.ask
     if not ask.dedupe or ask.supersedes or not isinstance(ask.id, Unset):
         return draft
-    return replace(draft, duplicate=writing.similar(draft.ready))
+    return replace(draft, duplicate=writing.similar(draft.ready, by_hint_alone=ask.by_hint_alone))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from recollect.model.caller import Caller
 from recollect.model.embedding import Model, Passage
-from recollect.model.limits import GLOBAL_TENANT
+from recollect.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
 from recollect.model.memory import Change, Memory
 from recollect.model.requests import Remember
 from recollect.providers.embedding import Embedder
@@ -53,3 +53,4 @@ class Tools:
 
     store: Store
     embedder: Embedder | None = None
+    saves_per_run: int = SAVES_PER_RUN

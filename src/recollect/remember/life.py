@@ -13,15 +13,16 @@ from recollect.model.answers import Forgotten, Related, Retired, Revised, Unrela
 from recollect.model.caller import Caller
 from recollect.model.embedding import embedded_text
 from recollect.model.memory import Change, Memory, changed_fields
-from recollect.model.requests import Forget, Relate, Retire, Revise, Unrelate
+from recollect.model.requests import Forget, Relate, RemoveRelation, Retire, Revise, Unrelate
 from recollect.model.unset import Unset
 from recollect.providers.embedding import Embedder
 from recollect.remember.check import given_values
 from recollect.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
 from recollect.remember.refer import referred
-from recollect.remember.save import refuse_retired, with_derived
+from recollect.remember.save import refuse_retired, with_approval, with_derived
 from recollect.remember.scrub import scrub_memory
 from recollect.remember.supersede import end
+from recollect.remember.trial import tried
 from recollect.store.port import Store, Writing
 
 
@@ -34,8 +35,9 @@ def revise(
         if ask.expected_version not in (None, before.version):
             raise VersionConflict(before.id, ask.expected_version or 0, before.version)
         refuse_retired(before)
-        changes = _revision(caller, ask, before)
+        changes = _revision(caller, ask, before, now)
         after, scrubbed = scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
+        after = with_approval(before, after, caller.actor)
         warnings: tuple[str, ...] = ()
         if {"entities", "query"} & changes.keys():
             after, warnings = referred(after, writing)
@@ -57,7 +59,7 @@ def revise(
     return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off, warnings=warnings)
 
 
-def _revision(caller: Caller, ask: Revise, before: Memory) -> dict[str, Any]:
+def _revision(caller: Caller, ask: Revise, before: Memory, now: datetime) -> dict[str, Any]:
     changes = given_values(ask)
     for name in ("conversation", "status", "status_reason"):
         value = getattr(ask, name)
@@ -65,6 +67,8 @@ def _revision(caller: Caller, ask: Revise, before: Memory) -> dict[str, Any]:
             changes[name] = value
     if "conversation" in changes and before.scope == "session":
         raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
+    if ask.vouch:
+        changes |= {"approved_by": caller.user, "approved_at": now}
     reviews = caller.actor != "unattended" and (caller.is_admin or "memory.review" in caller.rules)
     if "status" in changes and before.status == "pending" and not reviews:
         raise Forbidden(f"Memory {before.id} waits for review, which needs the rule memory.review.")
@@ -94,10 +98,11 @@ def _end_faults(at: datetime | None, memory: Memory, now: datetime) -> Iterator[
 def forget(caller: Caller, ask: Forget, store: Store, now: datetime) -> Forgotten:
     if caller.actor == "unattended":
         raise Forbidden("An unattended run cannot erase a memory; retire it, or let a person do it.")
-    with _writing(caller, ask.id, store, now) as writing:
+    with tried(ask.dry_run) as trial, _writing(caller, ask.id, store, now) as writing:
         memory = writing.target(ask.id)
         erased = writing.erase(memory, _change("forget", caller, now))
-    return Forgotten(id=memory.id, **erased._asdict())
+        trial.end()
+    return Forgotten(id=memory.id, **erased._asdict(), dry_run=ask.dry_run)
 
 
 def relate(caller: Caller, ask: Relate, store: Store, now: datetime) -> Related:
@@ -113,6 +118,18 @@ def unrelate(caller: Caller, ask: Unrelate, store: Store, now: datetime) -> Unre
         edge = writing.unrelate(source, ask.relation, target, _change("unrelate", caller, now))
         if edge is None:
             raise NotFound(f"No edge {source.id} {ask.relation} {target.id}. See `neighbours {source.id}`.")
+    return Unrelated(relation=edge)
+
+
+def remove_relation(caller: Caller, ask: RemoveRelation, store: Store, now: datetime) -> Unrelated:
+    with store.writing(caller, now) as writing:
+        found = writing.relation(ask.id)
+        target = None if found is None else writing.memory(found.target)
+        if found is None or target is None:
+            raise NotFound(f"No edge {ask.id} between memories that you can see. List the relations.")
+        source = writing.target(found.source)
+        edge = writing.unrelate(source, found.relation, target, _change("unrelate", caller, now))
+    assert edge is not None
     return Unrelated(relation=edge)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.errors import Conflict, Invalid
-from recollect.model.limits import DIMENSION_OF, SHARED_SCOPES
+from recollect.model.limits import DIMENSION_OF, SHARED_SCOPES, Actor
 from recollect.model.memory import Memory, derive_title
 from recollect.model.requests import Remember, Room, room_faults
 from recollect.model.unset import Unset
@@ -37,6 +37,7 @@ def merged(before: Memory, draft: Draft) -> Memory:
         changes["entities"] = fresh.entities
     changes |= _moved(ask, fresh)
     after = with_derived(before, replace(before, **changes), set(changes))
+    after = with_approval(before, after, draft.caller.actor)
     if (room := _room(after)) != _room(before):
         faults = list(room_faults(room, draft.caller))
         if faults:
@@ -68,6 +69,13 @@ def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:
     if "dimension" not in given and before.dimension == DIMENSION_OF[before.kind]:
         after = replace(after, dimension=DIMENSION_OF[after.kind])
     return after
+
+
+def with_approval(before: Memory, after: Memory, actor: Actor) -> Memory:
+    """Nobody has approved a text that someone other than a person has changed since."""
+    if actor == "person" or before.approved_by is None or after.content == before.content:
+        return after
+    return replace(after, approved_by=None, approved_at=None)
 
 
 def refuse_retired(memory: Memory) -> None:

@@ -12,8 +12,9 @@ from recollect.model import ids
 from recollect.model.embedding import Model, Passage, embedded_text
 from recollect.model.memory import Change, Memory, Place, Relation, Version
 from recollect.store import queue
+from recollect.store.audience import audience_of
 from recollect.store.backend import Backend
-from recollect.store.embeddings import Embeddings, coverage
+from recollect.store.embeddings import COVERAGE, Embeddings, read_coverage
 from recollect.store.index import INDEX_VERSION
 from recollect.store.index_changes import IndexChanges
 from recollect.store.misfits import Wanted, mend, wanted_of
@@ -47,7 +48,6 @@ from recollect.store.tables import (
     versions,
 )
 from recollect.store.tenant import LockedTenant
-from recollect.store.visibility import audience_of
 
 _BATCH: Final = 500
 INDEX_FACT: Final = "index"
@@ -132,7 +132,8 @@ class SqlArchive:
     def coverage(self, tenant: str) -> list[Coverage]:
         """How far each model has come."""
         key = self.key(tenant)
-        return coverage(self._connection, [] if key is None else [key])
+        homes = {"homes": [] if key is None else [key]}
+        return read_coverage(self._connection.execute(COVERAGE, homes).all())
 
     def jobs(self, tenant: str) -> tuple[int, int]:
         """How many jobs wait, and how many have failed for good."""

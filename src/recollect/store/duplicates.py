@@ -9,18 +9,19 @@ from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, literal_
 
 from recollect.model.limits import LIVE
 from recollect.model.memory import Memory
+from recollect.store.audience import audience_of
 from recollect.store.rows import PRESENT, content_hash
 from recollect.store.several import one_of
 from recollect.store.tables import memories, postings, terms
 from recollect.store.view import View
-from recollect.store.visibility import Sight, audience_of, changeable
+from recollect.store.visibility import Sight, changeable
 from recollect.text import term_set
 
 #: Two given hints this alike (token Jaccard) speak of the same thing.
 SIMILAR_HINT: Final = 0.6
 
 
-def find(view: View, tenant: int, memory: Memory) -> Memory | None:
+def find(view: View, tenant: int, memory: Memory, by_hint_alone: bool = False) -> Memory | None:
     """The caller's own row, or for a system any that the caller manages; what waits for review stays apart."""
     asked: dict[str, Any] = {
         "home": tenant,
@@ -30,7 +31,7 @@ def find(view: View, tenant: int, memory: Memory) -> Memory | None:
         "digest": content_hash(memory.content),
     }
     # Nearly every save is new: one look at an index settles it.
-    repeated = view.run(_SAME_CONTENT, **asked).first() is not None
+    repeated = not by_hint_alone and view.run(_SAME_CONTENT, **asked).first() is not None
     if repeated and (same := view.memories(_same_content(view.sight), **asked)):
         return same[0]
     return _find_by_hint(view, asked, memory.hint) if memory.hint else None

@@ -3,7 +3,7 @@
 A change of the text takes its vectors away in the same transaction; a change of who may see it goes with them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,32 +11,19 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from recollect.model.embedding import Model, Passage, embedded_text, text_hash
 from recollect.model.memory import Memory, Place
+from recollect.store.audience import audience_of
 from recollect.store.backend import Backend
 from recollect.store.port import Coverage
 from recollect.store.several import one_of
 from recollect.store.tables import embedded, models, vectors
-from recollect.store.visibility import audience_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def coverage(connection: Connection, tenants: Sequence[int]) -> list[Coverage]:
-    """The models that some tenants have vectors of, the newest model last."""
-    rows = connection.execute(_COVERAGE, {"homes": list(tenants)}).all()
-    return [
-        Coverage(
-            row.tenant,
-            row.key,
-            Model(*(row[2:5])),
-            row.memories,
-            row.passages,
-            row.total,
-            row.stamp,
-            row.dropped,
-        )
-        for row in rows
-    ]
+def read_coverage(rows: Iterable[Sequence[Any]]) -> list[Coverage]:
+    """What the rows of `COVERAGE` say, the newest model last."""
+    return [Coverage(row[0], row[1], Model(*row[2:5]), *row[5:]) for row in rows]
 
 
 @dataclass(slots=True)
@@ -154,7 +141,7 @@ class Embeddings:
 
     def _known(self) -> dict[Model, int]:
         if self._keys is None:
-            found = coverage(self._connection, [self._tenant])
+            found = read_coverage(self._connection.execute(COVERAGE, {"homes": [self._tenant]}).all())
             self._keys = {each.model: each.key for each in found}
             self._tallies = {each.key: _tally(each) for each in found}
         return self._keys
@@ -194,7 +181,8 @@ def _empty_tally(model: Model) -> _Tally:
 
 _MODEL: Final = ("name", "dimensions", "file_hash")
 _KEY_OF_MODEL: Final = select(models.c.key).where(*(models.c[name] == bindparam(name) for name in _MODEL))
-_COVERAGE: Final = (
+#: The models that some tenants have vectors of.
+COVERAGE: Final = (
     select(
         embedded.c.tenant,
         models.c.key,

@@ -12,10 +12,12 @@ from recollect.model.answers import Problem
 from recollect.model.memory import Memory, Version, changed_fields
 from recollect.model.record import invariant_faults
 from recollect.store.archive import INDEX_FACT, SqlArchive
+from recollect.store.audience import audience_of
 from recollect.store.index import INDEX_VERSION, entries_of
 from recollect.store.misfits import Wanted, miscounts, misfits, stray_jobs, wanted_of
 from recollect.store.rows import content_hash
 from recollect.store.tables import (
+    BESIDE,
     embedded,
     facets,
     jobs,
@@ -29,7 +31,6 @@ from recollect.store.tables import (
     vectors,
     versions,
 )
-from recollect.store.visibility import audience_of
 
 _REINDEX: Final = "run `recollect reindex`"
 _EMBED: Final = "run `recollect reindex`, then `recollect embed-missing`"
@@ -56,6 +57,8 @@ def whole_store_problems(connection: Connection) -> Iterator[Problem]:
         ).scalar_one()
         if strays:
             yield _orphans(table, strays, "store", "tenant")
+    for table in BESIDE:
+        connection.execute(select(table).limit(0))
 
 
 class Examination:

@@ -9,11 +9,12 @@ from typing import Final, NamedTuple
 
 from recollect.model.limits import CATALOG_PREFIX
 from recollect.model.memory import Memory
+from recollect.store.audience import audience_of
 from recollect.text import ANALYZER_VERSION, gather_places
 from recollect.text.names import names_of
 
-# Part of the version: other weights or gaps make another index.
-INDEX_VERSION: Final = f"2.{ANALYZER_VERSION}"
+# Part of the version: other weights, gaps or facets make another index.
+INDEX_VERSION: Final = f"3.{ANALYZER_VERSION}"
 
 TITLE_WEIGHT: Final = 10
 TAG_WEIGHT: Final = 8
@@ -101,13 +102,14 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
 
 
 def facets_of(memory: Memory) -> tuple[str, ...]:
-    if not memory.tags and not memory.entities:
+    if not memory.tags and not memory.entities and not memory.always_inject:
         return ()
     names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
     return (
         *map(tag_facet, memory.tags),
         *map(reference_facet, memory.entities),
         *map(name_facet, names),
+        *(_unasked_facets(memory) if memory.always_inject else ()),
         *(_entity_facets(memory) if memory.tenant.startswith(CATALOG_PREFIX) else ()),
     )
 
@@ -122,6 +124,21 @@ def _entity_facets(memory: Memory) -> Iterator[str]:
         yield entity_facet("in", known["parent"])
     for upstream in dict.fromkeys(known.get("upstream", ())):
         yield entity_facet("from", upstream)
+
+
+def _unasked_facets(memory: Memory) -> Iterator[str]:
+    """By whom it is told unasked: the preferences of a thousand users must not be looked through for one."""
+    yield unasked_facet(audience_of(memory))
+    if memory.scope == "system":
+        yield OF_SOME_SYSTEM
+
+
+def unasked_facet(audience: str) -> str:
+    return f"unasked:{audience}"
+
+
+#: Told unasked to whoever may read every system.
+OF_SOME_SYSTEM: Final = "unasked:system"
 
 
 def entity_facet(what: str, name: str) -> str:

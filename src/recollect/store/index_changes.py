@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import Connection
 
 from recollect.model.memory import Memory, Place
+from recollect.store.audience import audience_of
 from recollect.store.index import Entries, entries_of
 from recollect.store.prepared import Row, Statements
-from recollect.store.visibility import audience_of
 
 _SECOND: Final = itemgetter(1)
 

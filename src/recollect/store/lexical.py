@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from sqlalchemy import Select, String, cast, select
 
+from recollect.model.limits import CATALOG_PREFIX
 from recollect.store import index
+from recollect.store.kept_lists import kept_lists
 from recollect.store.port import Places
 from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from recollect.store.several import Joined, one_of
@@ -27,6 +29,8 @@ __all__ = [
 _MOST_TERMS: Final = 64
 # A term in more memories than this is common: it raises candidates, and brings its own only if it must.
 _COMMON: Final = 4_000
+# A list of a catalog that is longer than this is kept in memory: a shorter one is read as quickly.
+_KEPT: Final = 256
 # Looking a candidate up costs about as much as reading this many postings in a row.
 _LOOK_UP_COST: Final = 10
 
@@ -59,6 +63,9 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
     be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
     """
 
+    if view.caller.tenant.startswith(CATALOG_PREFIX):
+        return _search_catalog(view, known, most)
+
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
         statement = _lists(view.sight, among is not None)
         return list(view.fetch(statement, wanted=list(wanted), rows=among))
@@ -76,6 +83,30 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
         few = len(candidates) * _LOOK_UP_COST < known.counts[term]
         candidates.raise_by(lists(term, among=candidates.rows() if few else None))
         left -= known.weights[term]
+    return candidates.best()
+
+
+def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+    """The same of entities: long lists are in memory, so to look into them costs little, and their highest is known."""
+    candidates = Candidates(known, most)
+    by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
+    long = [term for term in by_count if known.counts[term] > _KEPT]
+    short = by_count[: len(by_count) - len(long)]
+    if short:
+        candidates.add(list(view.fetch(_lists(view.sight, False), wanted=short)))
+    # A catalog is one tenant: what is for everyone stands beside the memories.
+    kept = kept_lists(view).scored(view, view.keys[0], known, long) if long else []
+    left = sum(each.highest for each in kept)
+    floor = candidates.floor()
+    while kept and left >= floor:
+        candidates.take(kept[0])
+        left -= kept.pop(0).highest
+        floor = candidates.floor()
+    # Scores only rise from here on, so what the best reach now they reach at the end.
+    for each in kept:
+        candidates.drop_below(floor - left)
+        candidates.lift(each)
+        left -= each.highest
     return candidates.best()
 
 

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 
 from recollect.model.embedding import embedded_text, text_hash
 from recollect.model.memory import Memory
+from recollect.store.audience import audience_of
 from recollect.store.tables import embedded, jobs, memories, models, vectors
-from recollect.store.visibility import audience_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

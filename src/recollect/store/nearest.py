@@ -244,12 +244,15 @@ class _Snapshot(NamedTuple):
 
     def best(self, slots: Whole, scores: Floats, most: int) -> list[Near]:
         """The best memories among some vectors with their scores."""
-        rows = self.columns.rows[slots]
-        able = np.flatnonzero(scores >= _floor(rows, scores, most) - _SAME)
-        rows, passages = rows[able], self.columns.passages[slots[able]]
+        rows, passages = self.columns.rows[slots], self.columns.passages[slots]
+        # Where each memory has one passage, none can come twice.
+        alone = not passages.any()
+        floor = _lowest_of(scores, most) if alone else _floor(rows, scores, most)
+        able = np.flatnonzero(scores >= floor - _SAME)
+        rows, passages = rows[able], passages[able]
         rounded = np.round(scores[able].astype(np.float64), DIGITS)
         order = np.lexsort((passages, rows, -rounded))
-        order = order[_first_of_each(rows[order])][:most]
+        order = order[:most] if alone else order[_first_of_each(rows[order])][:most]
         return list(map(Near, rows[order].tolist(), passages[order].tolist(), rounded[order].tolist()))
 
     def with_room_for(self, more: int) -> "_Snapshot":
@@ -393,6 +396,11 @@ def _highest(scores: Floats, most: int) -> Whole:
     if most >= len(scores):
         return np.arange(len(scores))
     return np.argpartition(scores, len(scores) - most)[len(scores) - most :]
+
+
+def _lowest_of(scores: Floats, most: int) -> float:
+    """The lowest of the best so many scores; below every score while there are fewer."""
+    return float(np.partition(scores, -most)[-most]) if most < len(scores) else -math.inf
 
 
 def _first_of_each(rows: Whole) -> Whole:

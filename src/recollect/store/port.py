@@ -8,19 +8,23 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
-from recollect.model.answers import Compared, Edge, Problem
+from recollect.model.answers import AuditEntry, Compared, Edge, Problem
+from recollect.model.answers import Key as ApiKey
 from recollect.model.caller import Caller
 from recollect.model.embedding import Model, Passage
-from recollect.model.limits import Kind, RelationName, Scope, Status
+from recollect.model.limits import AuditOutcome, Kind, RelationName, Scope, Status
 from recollect.model.memory import Change, Memory, Relation, Version
-from recollect.model.requests import Browse, Neighbours
+from recollect.model.requests import Browse, ListAudit, ListRelations, Neighbours
 from recollect.model.when import NOW, When
+from recollect.store.instants import moment_of
 from recollect.text import Token
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from recollect.store.papers import Papers
 
 
 #: Where the store keeps a memory: its tenant and its row. Of two, the lower one was saved first.
@@ -81,7 +85,10 @@ class Coverage(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A memory that stands at the time of a question: what its rank may depend on, but not yet its text."""
+    """A memory that stands at the time of a question: what its rank may depend on, but not yet its text.
+
+    Times are kept as the store has them: of most candidates nobody asks.
+    """
 
     key: Key
     id: str
@@ -89,12 +96,30 @@ class Match(NamedTuple):
     tags: tuple[str, ...]
     scope: Scope
     conversation: str | None
-    valid_from: datetime
-    verified_at: datetime | None
+    since: int
+    checked: int | None
     has_query: bool
     entities: tuple[str, ...]
     #: For whose eyes it is, in the words of the store.
     audience: str
+    written: int
+    changed: int
+
+    @property
+    def valid_from(self) -> datetime:
+        return moment_of(self.since)
+
+    @property
+    def created_at(self) -> datetime:
+        return moment_of(self.written)
+
+    @property
+    def updated_at(self) -> datetime:
+        return moment_of(self.changed)
+
+    @property
+    def is_verified(self) -> bool:
+        return self.checked is not None
 
 
 class Erased(NamedTuple):
@@ -103,6 +128,14 @@ class Erased(NamedTuple):
     versions: int
     relations: int
     references: int
+
+
+class Spent(NamedTuple):
+    """How often a run has saved, and a key within 24 hours; and how often the key may, if that is bounded."""
+
+    by_run: int
+    by_key: int
+    key_may: int | None
 
 
 class Reading(Protocol):
@@ -138,6 +171,10 @@ class Reading(Protocol):
 
     def references(self, root: str) -> list[str]:
         """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
+
+    def unasked(self, *, most: int) -> list[Memory]:
+        """What the caller is told unasked, last updated first: active memories marked so whose text, as it stands, a
+        person wrote or approved, and that are for the caller's own eyes; what an admin may look into is not."""
 
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         """A page of memories, last updated first, and the mark of the next page."""
@@ -197,6 +234,12 @@ class Reading(Protocol):
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
         """The relations around a memory, walked breadth first; one more than asked for if there are more."""
 
+    def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+        """A page of the tenant's own edges, newest first, and the mark of the next page; both ends are seen."""
+
+    def relation(self, id: str) -> Relation | None:
+        """One of these edges by its number."""
+
     def versions(self, id: str) -> list[Version]:
         """The history of one memory, oldest first; empty for unknown and forbidden alike."""
 
@@ -210,10 +253,16 @@ class Writing(Reading, Protocol):
     def target(self, id: str) -> Memory:
         """A memory this caller may change, or NotFound or Forbidden."""
 
+    def reviewable(self, id: str) -> Memory:
+        """A memory that this caller may approve or turn down, though it be another's; or NotFound or Forbidden."""
+
+    def spent(self) -> Spent:
+        """What the caller's run and key have saved, this transaction included; no one else saves meanwhile."""
+
     def holder(self, id: str) -> Memory | None:
         """The memory that holds an id, or None if it is free; Conflict if it is not for the caller to see."""
 
-    def similar(self, memory: Memory) -> Memory | None:
+    def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
         """The live memory that this one repeats, by content or by its given hint, if the caller may change it."""
 
     def add(self, memory: Memory, change: Change) -> Memory:
@@ -338,6 +387,61 @@ class Restoring(Archive, Protocol):
         """Let jobs that were given up be tried again."""
 
 
+class Claim(NamedTuple):
+    """How it stands with a request that must not be done twice: `answered` comes with what was answered."""
+
+    state: Literal["fresh", "in progress", "answered", "different"]
+    status: int | None = None
+    body: str | None = None
+
+
+class Ledger(Protocol):
+    """One transaction over keys, audit and requests: those of one tenant, or where it says so of all."""
+
+    def add_key(self, key: ApiKey, hash: str) -> None:
+        """A new key of the tenant it names; its id and its hash must be new."""
+
+    def key(self, hash: str) -> ApiKey | None:
+        """The key with this hash, whosever it is; revoked and expired ones too."""
+
+    def has_keys(self) -> bool:
+        """Whether there was ever a key, of any tenant, that is still listed."""
+
+    def all_keys(self) -> list[ApiKey]:
+        """The keys of the tenant, oldest first; without a tenant, all of them."""
+
+    def revoke(self, id: str, at: datetime) -> tuple[ApiKey, bool] | None:
+        """A key that works no longer, and whether it was not revoked before; None if the tenant has no such key."""
+
+    def note(
+        self,
+        caller: Caller,
+        operation: str,
+        at: datetime,
+        subject: str | None = None,
+        outcome: AuditOutcome = "done",
+    ) -> None:
+        """A line of the audit, in the next number of the tenant."""
+
+    def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
+        """Lines of the audit, newest first, and the mark of the next page."""
+
+    def claim(self, user: str, key: str, operation: str, fingerprint: str, now: datetime) -> Claim:
+        """Begin a request under a key that the sender chose, unless it was begun before; old ones are swept."""
+
+    def keep(self, user: str, key: str, status: int, body: str) -> None:
+        """What was answered to a request that was claimed."""
+
+    def drop(self, user: str, key: str) -> None:
+        """Let a request that was claimed, but not done, be sent again."""
+
+    def secret(self) -> str | None:
+        """What only those who hold the store know: by it processes believe what another of them has signed."""
+
+    def keep_secret(self, secret: str) -> str:
+        """Make this the secret of the store, unless it has one; gives the one it has."""
+
+
 class Store(Protocol):
     """Where rows live. A save is on disk when its `writing` block has ended without an error."""
 
@@ -352,6 +456,23 @@ class Store(Protocol):
     def archive(self) -> AbstractContextManager[Archive]: ...
 
     def restoring(self, tenant: str) -> AbstractContextManager[Restoring]: ...
+
+    def ledger(self, tenant: str | None = None, *, writes: bool = True) -> AbstractContextManager[Ledger]:
+        """Keys, audit and requests of a tenant. One that only looks waits for no one and keeps no one waiting."""
+
+    def papers(
+        self, caller: Caller, now: datetime, *, writes: bool = True
+    ) -> AbstractContextManager["Papers"]:
+        """What the caller's tenant keeps beside its memories. One that only looks waits for no one."""
+
+    def make_room(self, tenant: str) -> bool:
+        """A tenant to save in; False if it was there before."""
+
+    def erase_tenant(self, tenant: str) -> Mapping[str, int]:
+        """Everything of a tenant and of its catalog, for good; gives how many rows of each table."""
+
+    def rows_of(self, tenant: str) -> Mapping[str, int]:
+        """How many rows of each table are of a tenant or of its catalog, tables without any left out."""
 
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         """Take due jobs of one tenant and one name; no one else takes them before the lease is over."""

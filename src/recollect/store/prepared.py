@@ -13,6 +13,7 @@ from sqlalchemy import (
     Text,
     bindparam,
     delete,
+    func,
     insert,
     literal_column,
     null,
@@ -22,7 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.expression import ClauseElement
 
 from recollect.store.backend import Backend
-from recollect.store.tables import RECORD, facets, memories, postings, tenants, terms, versions
+from recollect.store.tables import RECORD, audit, facets, memories, postings, tenants, terms, versions
 
 Row = tuple[Any, ...]
 
@@ -87,6 +88,7 @@ class Statements:
                 recorded_to=bindparam("recorded_to")
             )
         )
+        self.add_audit = prepared(_next_audit())
         self.add_posting = PreparedInsert(postings, backend)
         self.drop_posting = prepared(_by_key(delete(postings), postings))
         self.add_facet = prepared(insert(facets))
@@ -108,6 +110,17 @@ def _copy_to_versions() -> Any:
         memories.c.row.between(bindparam("first"), bindparam("last")),
     )
     return insert(versions).from_select([column.name for column in versions.columns], rows)
+
+
+def _next_audit() -> Any:
+    """A line in the next number of its tenant, which whoever writes it holds."""
+    last = select(func.coalesce(func.max(audit.c.number), literal_column("0"))).where(
+        audit.c.tenant == bindparam("of_tenant", type_=Text)
+    )
+    given: dict[str, Any] = {
+        column.name: bindparam(column.name) for column in audit.columns if column.name != "number"
+    }
+    return insert(audit).inline().values(number=last.scalar_subquery() + literal_column("1"), **given)
 
 
 def _by_key(statement: Any, table: Any, *names: str) -> Any:

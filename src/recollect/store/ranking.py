@@ -25,6 +25,10 @@ _ROW_BITS: Final = 39
 #: How a statement packs a posting: row * ROW_UNIT + weight * WEIGHT_UNIT + length.
 WEIGHT_UNIT: Final = 1 << _LENGTH_BITS
 ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
+#: What a posting takes that is kept in memory: packed, its key, and what it adds.
+PACKED_BYTES: Final = 3 * 8
+# Scores are counted in so many steps of two to find how high the best reach: many are equal, and sorting stumbles there.
+_STEP_BITS: Final = 12
 
 
 class Statistics(NamedTuple):
@@ -54,6 +58,31 @@ class Statistics(NamedTuple):
         return rarity * heavy // (heavy + self.base + self.per_word * length)
 
 
+class Scored(NamedTuple):
+    """The list of one term: the keys of its rows in order, what it adds to the score of each, and the most it adds."""
+
+    keys: "NDArray[Any]"
+    parts: "NDArray[Any]"
+    highest: int
+
+    @classmethod
+    def of(cls, known: Statistics, term: str, tenant: int, lists: "Sequence[NDArray[Any]]") -> "Scored":
+        import numpy as np
+
+        postings = np.sort(np.concatenate([np.empty(0, np.int64), *lists]))
+        parts = _parts(known, known.weights[term], postings)
+        return cls(_rows(postings) | (tenant << _ROW_BITS), parts, int(parts.max(initial=0)))
+
+    def find(self, keys: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
+        """Where keys in order are or would be in the list, and which of them are."""
+        import numpy as np
+
+        at = np.searchsorted(self.keys, keys)
+        here = at < len(self.keys)
+        here[here] = self.keys[at[here]] == keys[here]
+        return at, here
+
+
 class Candidates:
     """Rows that may be among the best, in the order of their keys, with the sums of their parts so far."""
 
@@ -80,11 +109,11 @@ class Candidates:
             return
         # All lists in one, so that a short one costs no more than its postings.
         sizes = [packed.count(",") + 1 for _, _, packed in lists]
-        postings = _numbers(",".join([packed for _, _, packed in lists]))
+        postings = packed_numbers(",".join([packed for _, _, packed in lists]))
         tenants = np.repeat([tenant << _ROW_BITS for tenant, _, _ in lists], sizes)
         weights = np.repeat([self._known.weights[term] for _, term, _ in lists], sizes)
         keys = np.concatenate([self._keys, _rows(postings) | tenants])
-        parts = np.concatenate([self._scores, self._parts(weights, postings)])
+        parts = np.concatenate([self._scores, _parts(self._known, weights, postings)])
         order = np.argsort(keys, kind="stable")
         keys, parts = keys[order], parts[order]
         starts = np.ones(len(keys), np.bool_)
@@ -92,23 +121,43 @@ class Candidates:
         first = np.flatnonzero(starts)
         self._keys, self._scores = keys[first], np.add.reduceat(parts, first)
 
+    def take(self, listed: Scored) -> None:
+        """The same for one list in order, among which those that are here already are mostly few."""
+        import numpy as np
+
+        at, here = listed.find(self._keys)
+        scores = listed.parts.copy()
+        scores[at[here]] += self._scores[here]
+        self._keys, self._scores = (
+            np.insert(listed.keys, at[~here], self._keys[~here]),
+            np.insert(scores, at[~here], self._scores[~here]),
+        )
+
     def raise_by(self, lists: Sequence[tuple[int, str, str]]) -> None:
         """Add what some lists give to the rows that are here; rows that are not stay out."""
         import numpy as np
 
         for tenant, term, text in lists:
-            postings = _numbers(text)
+            postings = packed_numbers(text)
             keys = _rows(postings) | (tenant << _ROW_BITS)
             at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
             here = self._keys[at] == keys
-            self._scores[at[here]] += self._parts(self._known.weights[term], postings[here])
+            self._scores[at[here]] += _parts(self._known, self._known.weights[term], postings[here])
+
+    def lift(self, listed: Scored) -> None:
+        """The same for one list in order, which may be much longer than there are rows here."""
+        at, here = listed.find(self._keys)
+        self._scores[here] += listed.parts[at[here]]
 
     def floor(self) -> int:
-        """The score that a row must beat to be among the best so far; below zero while there are fewer."""
+        """A score that the best so far all reach, hardly below the last of them; below zero while there are fewer."""
         import numpy as np
 
-        last = len(self._scores) - self._most
-        return int(np.partition(self._scores, last)[last]) if last >= 0 else -1
+        if len(self._scores) < self._most:
+            return -1
+        step = max(int(self._scores.max()).bit_length() - _STEP_BITS, 0)
+        reached = np.cumsum(np.bincount(self._scores >> step)[::-1])
+        return int(len(reached) - 1 - np.searchsorted(reached, self._most)) << step
 
     def drop_below(self, score: int) -> None:
         able = self._scores >= score
@@ -124,13 +173,14 @@ class Candidates:
         tenants, rows = (keys >> _ROW_BITS).tolist(), (keys & ((1 << _ROW_BITS) - 1)).tolist()
         return list(zip(tenants, rows, scores, strict=True))
 
-    def _parts(self, rarity: Any, postings: "NDArray[Any]") -> "NDArray[Any]":
-        weights = (postings >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
-        parts: NDArray[Any] = self._known.part(rarity, weights, postings & (WEIGHT_UNIT - 1))
-        return parts
+
+def _parts(known: Statistics, rarity: Any, postings: "NDArray[Any]") -> "NDArray[Any]":
+    weights = (postings >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
+    parts: NDArray[Any] = known.part(rarity, weights, postings & (WEIGHT_UNIT - 1))
+    return parts
 
 
-def _numbers(text: str) -> "NDArray[Any]":
+def packed_numbers(text: str) -> "NDArray[Any]":
     import numpy as np
 
     return np.fromstring(text, dtype=np.int64, sep=",")

@@ -10,11 +10,14 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     FromClause,
+    Integer,
     Select,
     Text,
+    and_,
     bindparam,
     exists,
     literal,
+    or_,
     select,
     tuple_,
 )
@@ -25,17 +28,19 @@ from recollect.model.caller import Caller
 from recollect.model.embedding import Model
 from recollect.model.limits import Status
 from recollect.model.memory import Memory, Relation, Version, changed_fields
-from recollect.model.requests import Browse, Neighbours
+from recollect.model.requests import Browse, ListRelations, Neighbours
 from recollect.model.when import NOW, When
 from recollect.store import lexical, matching, walking
+from recollect.store.audience import audiences_of
 from recollect.store.backend import Backend
-from recollect.store.index import reference_facet, tag_facet
+from recollect.store.index import OF_SOME_SYSTEM, reference_facet, tag_facet, unasked_facet
 from recollect.store.moments import Asked, asked_of, listed, true_then
 from recollect.store.port import About, Coverage, Found, Key, Match, Near, Places
 from recollect.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
+from recollect.store.several import one_of
 from recollect.store.tables import facets, memories, relations, versions
 from recollect.store.view import NAMED, View, key_of, same_row, source
-from recollect.store.visibility import Sight, visible
+from recollect.store.visibility import SEEN_TENANTS, Sight, visible
 from recollect.text import Token
 
 if TYPE_CHECKING:
@@ -91,6 +96,12 @@ class SqlReading:
         above = root if root.endswith(":") else root + "."
         told = (facet.removeprefix(reference_facet("")) for facet in found)
         return sorted(each for each in told if each == root or each.startswith(above))
+
+    def unasked(self, *, most: int) -> list[Memory]:
+        wanted = list(map(unasked_facet, audiences_of(self._view.caller)))
+        if self._view.sight.sees_every_system:
+            wanted.append(OF_SOME_SYSTEM)
+        return self._view.memories(_unasked(self._view.sight), wanted=wanted, most=most)
 
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         when = When(ask.as_of, ask.known_at)
@@ -162,6 +173,12 @@ class SqlReading:
 
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
         return walking.walk(self._view, center, ask)
+
+    def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+        return walking.listed(self._view, ask)
+
+    def relation(self, id: str) -> Relation | None:
+        return walking.one(self._view, id)
 
     def versions(self, id: str) -> list[Version]:
         told: list[Version] = []
@@ -250,6 +267,46 @@ def _filed(sight: Sight, whole: bool = False, gone: bool = False) -> Select[Any]
 
 
 @cache
+def _unasked(sight: Sight) -> Select[Any]:
+    # By distinct rows, since one may be filed both under its own system and among those of every system.
+    filed = (
+        select(facets.c.tenant, facets.c.row)
+        .where(facets.c.tenant.in_(SEEN_TENANTS), one_of(facets.c.facet, "wanted"))
+        .distinct()
+        .subquery()
+    )
+    return (
+        select(*PRESENT)
+        .join_from(filed, memories, same_row(filed, memories))
+        .where(visible(memories, sight), listed(memories, asked_of(NOW)), _vouched_for())
+        .order_by(memories.c.updated_at.desc(), memories.c.tenant.desc(), memories.c.row.desc())
+        .limit(bindparam("most", type_=Integer))
+    )
+
+
+def _vouched_for() -> ColumnElement[bool]:
+    """A person wrote the very text that a memory has now, or approved it when it had that text.
+
+    That a person made the memory is not enough: an agent may have written something else into it since. What came from
+    a file or an import is by whom it says that it is.
+    """
+    before = versions.alias("before")
+    earlier = exists().where(same_row(before, versions), before.c.version == versions.c.version - 1)
+    by_a_person = or_(
+        versions.c.changed_as == "person",
+        and_(versions.c.changed_as == "import", versions.c.origin == "person"),
+    )
+    wrote_it = and_(by_a_person, ~earlier.where(before.c.content == versions.c.content))
+    approved_it = and_(
+        versions.c.approved_at.is_not(None),
+        ~earlier.where(before.c.approved_at == versions.c.approved_at),
+    )
+    return exists().where(
+        same_row(memories, versions), versions.c.content == memories.c.content, or_(wrote_it, approved_it)
+    )
+
+
+@cache
 def _history(sight: Sight) -> Select[Any]:
     return (
         select(*PAST, *VERSION_COLUMNS)
@@ -272,11 +329,17 @@ def _filters(record: FromClause, ask: Browse) -> Iterator[ColumnElement[bool]]:
     for name, wanted in (("kind", ask.kinds), ("dimension", ask.dimensions), ("scope", ask.scopes)):
         if wanted:
             yield record.c[name].in_(wanted)
-    for name, value in (("system", ask.system), ("conversation", ask.conversation)):
-        if value is not None:
-            yield record.c[name] == value
+    if ask.system is not None:
+        yield record.c.system == ask.system
+    if ask.conversation is not None:
+        pinned = record.c.conversation == ask.conversation
+        yield or_(pinned, record.c.conversation.is_(None)) if ask.unpinned else pinned
+    if ask.created_since is not None:
+        yield record.c.created_at >= ask.created_since
     if ask.updated_since is not None:
         yield record.c.updated_at >= ask.updated_since
+    if ask.updated_before is not None:
+        yield record.c.updated_at < ask.updated_before
 
 
 def _carries(memory: Memory, ask: Browse) -> bool:

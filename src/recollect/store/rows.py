@@ -12,8 +12,9 @@ from sqlalchemy import ColumnElement, FromClause, Row, TypeDecorator, type_coerc
 from recollect.errors import StoreUnavailable
 from recollect.model import ids
 from recollect.model.memory import Change, Memory, Place, Relation, Version, changed_fields
-from recollect.store.tables import RECORD, memories, microseconds_of, moment_of, versions
-from recollect.store.visibility import audience_of
+from recollect.store.audience import audience_of
+from recollect.store.instants import microseconds_of, moment_of
+from recollect.store.tables import RECORD, memories, versions
 
 _TIMES: Final = ("created_at", "updated_at", "valid_from")
 _MAYBE_TIMES: Final = ("valid_to", "verified_at", "approved_at")

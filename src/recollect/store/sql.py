@@ -1,6 +1,6 @@
 """WHERE do rows live? The store over any SQL back end: transactions in, clear errors out."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -11,14 +11,16 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from recollect.errors import StoreUnavailable
 from recollect.model.answers import Problem
 from recollect.model.caller import Caller
-from recollect.store import queue
+from recollect.store import erasing, queue
 from recollect.store.archive import SqlArchive, SqlRestoring, note_index
 from recollect.store.backend import Backend
 from recollect.store.examination import Examination, whole_store_problems
+from recollect.store.ledger import SqlLedger
 from recollect.store.migrations import migrate
 from recollect.store.port import Job
 from recollect.store.prepared import Statements
 from recollect.store.reading import SqlReading
+from recollect.store.sql_papers import Hands, SqlPapers
 from recollect.store.writing import SqlWriting
 
 
@@ -64,6 +66,41 @@ class SqlStore:
             restoring = SqlRestoring(connection, self._statements, self._backend, tenant)
             yield restoring
             restoring.finish_embedding()
+
+    @contextmanager
+    def ledger(self, tenant: str | None = None, *, writes: bool = True) -> Iterator[SqlLedger]:
+        begin = self._backend.writing if writes else self._backend.reading
+        with self._explained(), begin() as connection:
+            yield SqlLedger(connection, self._statements, self._backend, tenant)
+
+    @contextmanager
+    def papers(self, caller: Caller, now: datetime, *, writes: bool = True) -> Iterator[SqlPapers]:
+        if not writes:
+            with self._explained(), self._backend.reading() as connection:
+                yield SqlPapers(connection, caller, now)
+            return
+        with self._explained(), self._backend.writing() as connection:
+            writing = SqlWriting(connection, self._statements, self._backend, caller, now, caller.tenant)
+            ledger = SqlLedger(connection, self._statements, self._backend, caller.tenant)
+            papers = SqlPapers(connection, caller, now, Hands(writing, ledger))
+            yield papers
+            writing.finish()
+        if papers.erased:
+            self._backend.after_erasing()
+
+    def make_room(self, tenant: str) -> bool:
+        with self._explained(), self._backend.writing() as connection:
+            return erasing.make_room(connection, self._statements, tenant)
+
+    def erase_tenant(self, tenant: str) -> Mapping[str, int]:
+        with self._explained(), self._backend.writing() as connection:
+            erased = erasing.erase(connection, tenant)
+        self._backend.after_erasing()
+        return erased
+
+    def rows_of(self, tenant: str) -> Mapping[str, int]:
+        with self._explained(), self._backend.reading() as connection:
+            return erasing.rows_of(connection, tenant)
 
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         with self._explained(), self._backend.reading() as connection:

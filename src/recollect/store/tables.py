@@ -2,7 +2,7 @@
 
 import json
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import (
@@ -23,16 +23,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeEngine
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-
-
-def microseconds_of(moment: datetime) -> int:
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def moment_of(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)
+from recollect.store.instants import microseconds_of, moment_of
 
 
 class Instant(TypeDecorator[datetime]):
@@ -156,6 +147,8 @@ tenants = Table(
     Column("changes", BigInteger, nullable=False),
     Column("documents", BigInteger, nullable=False),
     Column("words", BigInteger, nullable=False),
+    # The number of a tenant that was erased is given to no other: what processes keep in memory goes by it.
+    sqlite_autoincrement=True,
 )
 
 memories = Table(
@@ -174,6 +167,15 @@ memories = Table(
     Index("memories_newest", "tenant", "updated_at", "row"),
     Index("memories_recorded", "tenant", "recorded_at"),
     Index("memories_content", "tenant", "content_hash"),
+    Index(
+        "memories_pinned",
+        "tenant",
+        "conversation",
+        "updated_at",
+        "row",
+        sqlite_where=text("conversation IS NOT NULL"),
+        postgresql_where=text("conversation IS NOT NULL"),
+    ),
 )
 
 versions = Table(
@@ -320,3 +322,158 @@ jobs = Table(
     PrimaryKeyConstraint("tenant", "name", "subject", name="jobs_key"),
     Index("jobs_due", "due_at"),
 )
+
+# The ledger goes by the names of tenants: their numbers may change, where an index is made anew.
+
+#: Who may come in: never a key itself, only its hash.
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("hash", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("label", Text),
+    Column("personas", Words, nullable=False),
+    Column("rules", Words, nullable=False),
+    Column("systems", Json, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires_at", Instant),
+    Column("revoked_at", Instant),
+    Column("per_minute", Integer),
+    Column("saves_per_day", Integer),
+    # Whoever shows a key does not say of which tenant it is.
+    PrimaryKeyConstraint("hash", name="api_keys_key"),
+    UniqueConstraint("tenant", "id", name="api_keys_id"),
+)
+
+#: What was written and what was refused; no text of a memory stands here.
+audit = Table(
+    "audit",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("subject", Text),
+    Column("key", Text),
+    Column("run", Text),
+    Column("request", Text),
+    PrimaryKeyConstraint("tenant", "number", name="audit_key"),
+    Index(
+        "audit_run",
+        "tenant",
+        "run",
+        sqlite_where=text("run IS NOT NULL"),
+        postgresql_where=text("run IS NOT NULL"),
+    ),
+    Index(
+        "audit_api_key",
+        "tenant",
+        "key",
+        "at",
+        sqlite_where=text("key IS NOT NULL"),
+        postgresql_where=text("key IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
+)
+
+#: Requests that must not be done twice, and what was answered; without a status one is still being done.
+idempotency = Table(
+    "idempotency",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("status", Integer),
+    Column("body", Text),
+    PrimaryKeyConstraint("tenant", "user", "key", name="idempotency_key"),
+    Index("idempotency_at", "tenant", "at"),
+)
+
+LEDGER: Final = (api_keys, audit, idempotency)
+
+# What is kept beside memories goes by the names of tenants too.
+
+#: Numbers that a tenant gives to what it keeps beside its memories: the last of each sort, so that none comes twice.
+numbers = Table(
+    "numbers",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "name", name="numbers_key"),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("agent", Text),
+    Column("title", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
+    UniqueConstraint("tenant", "id", name="conversations_id"),
+)
+
+#: Files of conversations; `conversation` is the row of one.
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("id", BigInteger, nullable=False),
+    Column("conversation", BigInteger, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("written_by", Text, nullable=False),
+    # Last, so that a list of files passes by.
+    Column("content", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "id", name="artifacts_key"),
+    UniqueConstraint("tenant", "conversation", "path", name="artifacts_path"),
+    # What the quotas ask at each write.
+    Index("artifacts_size", "tenant", "conversation", "size"),
+)
+
+#: Working notes, a row for each addition: to write all of them anew each time would cost more the longer they are.
+scratchpads = Table(
+    "scratchpads",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("written_at", Instant, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "agent", "number", name="scratchpads_key"),
+    Index("scratchpads_size", "tenant", "agent", "size"),
+)
+
+agent_settings = Table(
+    "agent_settings",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("settings", Json, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("updated_by", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
+)
+
+PAPERS: Final = (numbers, conversations, artifacts, scratchpads, agent_settings)
+#: What no index can be derived from: it goes by the names of tenants, and a store in text files keeps it apart.
+BESIDE: Final = (*LEDGER, *PAPERS)

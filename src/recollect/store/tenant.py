@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from recollect.model import ids
 from recollect.store.prepared import Statements
-from recollect.store.tables import tenants
+from recollect.store.tables import store_facts, tenants
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,9 +28,17 @@ class LockedTenant:
         """Wait for the tenant's other writers; the row is made at the first write."""
         row = connection.execute(_LOCK, {"wanted": name}).mappings().one_or_none()
         if row is None:
+            connection.execute(_LOCK_NEW)
             statements.add_tenant.run(connection, [_fresh(name)])
             row = connection.execute(_LOCK, {"wanted": name}).mappings().one()
         return cls(**row)
+
+    @staticmethod
+    def hold(connection: Connection, name: str) -> None:
+        """Wait for the tenant's other writers without making a row: one that has none must not get one meanwhile."""
+        if connection.execute(_LOCK, {"wanted": name}).first() is None:
+            connection.execute(_LOCK_NEW)
+            connection.execute(_LOCK, {"wanted": name})
 
     def next_row(self) -> int:
         self.last_row += 1
@@ -65,6 +73,8 @@ def _fresh(name: str) -> dict[str, object]:
 
 _COUNTERS: Final = ("last_id", "last_row", "last_relation", "changes", "documents", "words")
 _LOCK: Final = select(tenants).where(tenants.c.name == bindparam("wanted")).with_for_update()
+#: Held by whoever makes the row of a tenant, or relies on there being none.
+_LOCK_NEW: Final = select(store_facts).with_for_update()
 _SAVE: Final = (
     update(tenants)
     .where(tenants.c.key == bindparam("tenant_key"))

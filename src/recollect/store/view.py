@@ -23,7 +23,7 @@ from recollect.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, Status
 from recollect.model.memory import Memory
 from recollect.model.when import NOW, When
 from recollect.store.backend import Backend
-from recollect.store.embeddings import coverage
+from recollect.store.embeddings import COVERAGE, read_coverage
 from recollect.store.moments import Asked, known_then, time_parameters
 from recollect.store.port import Coverage
 from recollect.store.rows import PAST, PRESENT, read_memory
@@ -81,7 +81,7 @@ class View:
     @cached_property
     def coverage(self) -> list[Coverage]:
         """How far each model has come in these tenants."""
-        return coverage(self.connection, self.keys)
+        return read_coverage(self.backend.fetch(self.connection, COVERAGE, {"homes": self.keys}))
 
     def address(self, id: str) -> dict[str, Any]:
         """What fills `NAMED` for an id as people write it; a tenant that does not exist has no key."""

@@ -1,8 +1,4 @@
-"""WHO sees a row, and who may change it? The one predicate that every read, search and write uses.
-
-A memory's *audience* is a short text made from its scope: whoever holds one of a caller's audiences sees the row.
-It stands on the row and on its postings, so that a search filters before it ranks.
-"""
+"""WHO sees a row, and who may change it? The one predicate that every read, search and write uses."""
 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -10,58 +6,8 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import BigInteger, Boolean, ColumnElement, FromClause, and_, bindparam, or_
 
 from recollect.model.caller import EVERY_SYSTEM, Caller
-from recollect.model.memory import Memory
+from recollect.store.audience import SYSTEM, audiences_of
 from recollect.store.several import one_of
-
-_GLOBAL: Final = "g"
-_TENANT: Final = "t"
-_PERSONA: Final = "p:"
-_USER: Final = "u:"
-_SYSTEM: Final = "s:"
-_SESSION: Final = "c:"
-
-
-def audience_of(memory: Memory) -> str:
-    """Whose eyes a memory is for. One letter decides; the rest is the name as it is, so nothing can be forged."""
-    match memory.scope:
-        case "tenant":
-            return _TENANT
-        case "user":
-            return f"{_USER}{memory.owner}"
-        case "persona":
-            return f"{_PERSONA}{memory.persona}"
-        case "system":
-            return f"{_SYSTEM}{memory.system}"
-        case "session":
-            return f"{_SESSION}{memory.conversation}"
-        case "global":
-            return _GLOBAL
-
-
-def audiences_of(caller: Caller) -> list[str]:
-    """The audiences a caller belongs to, apart from those of an admin and of `*`."""
-    own = [_GLOBAL, _TENANT, _USER + caller.user]
-    own += [_PERSONA + persona for persona in sorted(caller.personas)]
-    own += [_SYSTEM + system for system in sorted(caller.systems) if system != EVERY_SYSTEM]
-    if caller.conversation is not None:
-        own.append(_SESSION + caller.conversation)
-    return own
-
-
-def sees(caller: Caller, audience: str) -> bool:
-    """The predicate of reading for what is searched in memory; rows found so are looked up with the one in SQL."""
-    if caller.is_admin or audience in audiences_of(caller):
-        return True
-    return EVERY_SYSTEM in caller.systems and audience.startswith(_SYSTEM)
-
-
-def may_add(caller: Caller, memory: Memory) -> bool:
-    """Whether a new memory is its maker's own and for its maker's eyes."""
-    if caller.is_admin:
-        return True
-    seen = audience_of(memory) in audiences_of(caller)
-    every = memory.scope == "system" and EVERY_SYSTEM in caller.systems
-    return memory.scope != "global" and memory.owner == caller.user and (seen or every)
 
 
 class Sight(NamedTuple):
@@ -102,7 +48,7 @@ def visible(table: FromClause, sight: Sight) -> ColumnElement[bool]:
         return home
     own = one_of(table.c.audience, "seen_audiences")
     if sight.sees_every_system:
-        own = or_(own, table.c.audience.startswith(_SYSTEM, autoescape=True))
+        own = or_(own, table.c.audience.startswith(SYSTEM, autoescape=True))
     return and_(home, own)
 
 

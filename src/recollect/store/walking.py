@@ -4,11 +4,13 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final, Literal
 
-from sqlalchemy import Select, bindparam, or_, select
+from sqlalchemy import BigInteger, Integer, Select, Text, and_, bindparam, or_, select
 
+from recollect.errors import Fault, Invalid
+from recollect.model import ids
 from recollect.model.answers import Edge
-from recollect.model.memory import Memory
-from recollect.model.requests import Neighbours
+from recollect.model.memory import Memory, Relation
+from recollect.model.requests import ListRelations, Neighbours
 from recollect.model.when import When
 from recollect.store.moments import Asked, asked_of, existed_then, true_then
 from recollect.store.port import Key
@@ -106,3 +108,59 @@ def _standing(sight: Sight, asked: Asked) -> Select[Any]:
         one_of(memories.c.row, "rows"),
         *true_then(record, asked),
     )
+
+
+_SOURCE, _TARGET = memories.alias("source_memory"), memories.alias("target_memory")
+_FARTHEST: Final = 2**63
+
+
+def listed(view: View, ask: ListRelations) -> tuple[list[Relation], str | None]:
+    """The tenant's own edges, newest first. An end that is elsewhere has no edge here."""
+    ends = {name: getattr(ask, name) for name in ("source", "target") if getattr(ask, name) is not None}
+    if any(ids.is_global(end) for end in ends.values()):
+        return [], None
+    before = _FARTHEST - 1 if ask.after is None else _numbered(ask.after)
+    if before is None:
+        raise Invalid([Fault("after", "is not a mark that a page gave; start without it")])
+    given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
+    given |= {**view.address("any"), "relation": ask.relation, "before": before, "most": ask.limit + 1}
+    rows = view.run(_listed(view.sight, frozenset(ends), ask.relation is not None), **given).all()
+    found = [read_relation(row, row.source_id, row.target_id) for row in rows]
+    page = found[: ask.limit]
+    return page, page[-1].id if len(found) > ask.limit else None
+
+
+def one(view: View, id: str) -> Relation | None:
+    number = _numbered(id.removeprefix("#"))
+    if number is None:
+        return None
+    statement = _listed(view.sight, frozenset(), False).where(relations.c.id == number)
+    row = view.run(statement, **view.address("any"), before=_FARTHEST - 1, most=1).one_or_none()
+    return None if row is None else read_relation(row, row.source_id, row.target_id)
+
+
+def _numbered(text: str) -> int | None:
+    number = ids.whole_number(text)
+    return number if number is not None and number < _FARTHEST else None
+
+
+@cache
+def _listed(sight: Sight, ends: frozenset[str], named: bool) -> Select[Any]:
+    statement = (
+        select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
+        .join(_SOURCE, and_(_SOURCE.c.tenant == relations.c.tenant, _SOURCE.c.row == relations.c.source))
+        .join(_TARGET, and_(_TARGET.c.tenant == relations.c.tenant, _TARGET.c.row == relations.c.target))
+        .where(
+            relations.c.tenant == bindparam("home"),
+            relations.c.removed_at.is_(None),
+            relations.c.id < bindparam("before", type_=BigInteger),
+            visible(_SOURCE, sight),
+            visible(_TARGET, sight),
+        )
+        .order_by(relations.c.id.desc())
+        .limit(bindparam("most", type_=Integer))
+    )
+    for name, memory in (("source", _SOURCE), ("target", _TARGET)):
+        if name in ends:
+            statement = statement.where(memory.c.id == bindparam(name, type_=Text))
+    return statement.where(relations.c.relation == bindparam("relation", type_=Text)) if named else statement

@@ -30,12 +30,14 @@ from recollect.model.caller import Caller
 from recollect.model.embedding import Model, Passage, embedded_text, text_hash
 from recollect.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, SHARED_SCOPES, RelationName
 from recollect.model.memory import Change, Memory, Place, Relation
-from recollect.store import duplicates, matching, queue
+from recollect.store import duplicates, ledger, matching, queue
+from recollect.store.audience import may_add
 from recollect.store.backend import Backend
 from recollect.store.embeddings import Embeddings
 from recollect.store.index import reference_facet
 from recollect.store.index_changes import IndexChanges
-from recollect.store.port import EMBED, Erased
+from recollect.store.instants import microseconds_of
+from recollect.store.port import EMBED, Erased, Spent
 from recollect.store.prepared import Prepared, Statements
 from recollect.store.reading import SqlReading
 from recollect.store.rows import (
@@ -47,10 +49,10 @@ from recollect.store.rows import (
     record_of,
     version_row,
 )
-from recollect.store.tables import facets, memories, microseconds_of, relations, tenants, versions
+from recollect.store.tables import audit, facets, memories, relations, tenants, versions
 from recollect.store.tenant import LockedTenant
 from recollect.store.view import NAMED, key_of
-from recollect.store.visibility import Sight, changeable, may_add, visible
+from recollect.store.visibility import Sight, changeable, visible
 
 
 class SqlWriting(SqlReading):
@@ -79,6 +81,8 @@ class SqlWriting(SqlReading):
         self._new: set[tuple[int, int]] = set()
         self.erased = False
         self._catalog: SqlWriting | None = None
+        self._is_audited = not tenant.startswith(CATALOG_PREFIX)
+        self._holds_caller = tenant == caller.tenant
         super().__init__(connection, backend, caller, now)
 
     def finish(self) -> None:
@@ -114,6 +118,48 @@ class SqlWriting(SqlReading):
         self._own.add(key_of(memory))
         return memory
 
+    def reviewable(self, id: str) -> Memory:
+        caller = self._view.caller
+        memory = self.memory(id)
+        if memory is None:
+            raise _missing(id)
+        caller.require("memory.review")
+        if caller.actor != "person":
+            raise Forbidden("Only a person reviews what is remembered: use the key of a person.")
+        if memory.scope == "global" and not caller.is_admin:
+            raise Forbidden(f"Memory {id} is for every tenant: only an admin reviews it.")
+        self._own.add(key_of(memory))
+        return memory
+
+    def spent(self) -> Spent:
+        self._hold_caller()
+        return ledger.spent(self._view.connection, self._view.caller, self._view.now)
+
+    def _note(self, change: Change, subject: str | None) -> None:
+        """One line of the audit, with whoever it is that changes something, in their own tenant."""
+        if self._is_audited:
+            self._hold_caller()
+            caller = self._view.caller
+            line = ledger.audit_line(caller.tenant, caller, change.by, change.origin, change.at)
+            line |= {"operation": change.name, "outcome": "done", "subject": subject}
+            self._statements.add_audit.run(self._view.connection, [line])
+
+    def _note_erased(self, memory: Memory, change: Change) -> None:
+        """A number says nothing of what is forgotten; an id that someone chose may, so the audit gives it up."""
+        if not self._is_audited or ids.whole_number(ids.address(memory.id).id) is not None:
+            return self._note(change, memory.id)
+        told = update(audit).where(audit.c.subject == memory.id).values(subject=None)
+        if self._home != GLOBAL_TENANT:
+            told = told.where(audit.c.tenant == self._home)
+        self._view.connection.execute(told)
+        return self._note(change, None)
+
+    def _hold_caller(self) -> None:
+        """Among the global memories it is another tenant that is held so far."""
+        if not self._holds_caller:
+            LockedTenant.hold(self._view.connection, self._view.caller.tenant)
+            self._holds_caller = True
+
     def holder(self, id: str) -> Memory | None:
         here: dict[str, Any] = {"home": self._tenant.key, "plain": ids.address(id).id}
         taken = self._view.run(_HOLDER, **here).one_or_none()
@@ -123,8 +169,8 @@ class SqlWriting(SqlReading):
             raise Conflict(f"The id {id} cannot be used here. Choose another, or leave it out.")
         return self.target(id)
 
-    def similar(self, memory: Memory) -> Memory | None:
-        found = duplicates.find(self._view, self._tenant.key, memory)
+    def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
+        found = duplicates.find(self._view, self._tenant.key, memory, by_hint_alone)
         if found is not None:
             self._own.add(key_of(found))
         return found
@@ -155,11 +201,14 @@ class SqlWriting(SqlReading):
         self._pending.add(added, place)
         self._own.add(key_of(added))
         self._new.add(key_of(added))
+        self._note(change, added.id)
         return added
 
     def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
         self._require_own(before)
-        return self._replace(before, after, change)
+        replaced = self._replace(before, after, change)
+        self._note(change, replaced.id)
+        return replaced
 
     def _replace(self, before: Memory, after: Memory, change: Change) -> Memory:
         self._changed = True
@@ -220,6 +269,7 @@ class SqlWriting(SqlReading):
         self._embeddings.drop(place.row)
         queue.drop(self._view.connection, place.tenant, place.row)
         self.erased = True
+        self._note_erased(memory, change)
         return Erased(past.rowcount, edges.rowcount, references)
 
     def _strip(self, reference: str, erased: Place, change: Change) -> int:
@@ -265,7 +315,17 @@ class SqlWriting(SqlReading):
             if kept != memory.entities:
                 self._replace(memory, replace(memory, entities=kept), change)
                 stripped += 1
+        if stripped:
+            self._note(change, min(gone))
         return stripped
+
+    def every(self, which: ColumnElement[bool]) -> list[Memory]:
+        """Memories of the tenant, whoever sees them, to be changed for the sake of what they belong to."""
+        here = select(*PRESENT).where(memories.c.tenant == self._tenant.key, which).order_by(memories.c.row)
+        rows = self._view.connection.execute(here).all()
+        found = [read_memory(row, {self._tenant.key: self._home}) for row in rows]
+        self._own.update(map(key_of, found))
+        return found
 
     def _referring(
         self, tenant: int, name: str, reference: str, *, descendants: bool = False
@@ -315,6 +375,7 @@ class SqlWriting(SqlReading):
         )
         made = self._edge(source, relation, target)
         assert made is not None
+        self._note(change, source.id)
         return made, True
 
     def unrelate(
@@ -331,6 +392,7 @@ class SqlWriting(SqlReading):
             .where(relations.c.tenant == _place(source).tenant, relations.c.id == int(existing.id))
             .values(removed_at=removed_at, removed_by=change.by)
         )
+        self._note(change, source.id)
         return replace(existing, removed_at=removed_at, removed_by=change.by)
 
     def _edge(self, source: Memory, relation: RelationName, target: Memory) -> Relation | None:

@@ -27,6 +27,12 @@ class DedupeConformance(Conformance):
         assert (again.outcome, again.memory.id, again.memory.tags) == ("updated", "1", ("new",))
         assert again.memory.kind == "decision"
 
+    def test_the_same_content_may_stand_twice_where_hints_alone_are_looked_at(self, ann: Recollect) -> None:
+        ann.remember("the very same", hint="kestrel")
+        again = ann.remember("the very same", hint="falcon", by_hint_alone=True)
+        assert (again.outcome, browsed(ann)) == ("created", ["2", "1"])
+        assert ann.remember("another", hint="falcon", by_hint_alone=True).memory.id == "2"
+
     def test_different_contents_without_hints_are_never_merged(self, ann: Recollect) -> None:
         for content in ("the lamp is red", "the lamp is red.", "the lamp is Red", "the lamp is  red"):
             assert ann.remember(content).outcome == "created"

@@ -63,6 +63,18 @@ class RememberConformance(Conformance):
         assert ann.remember("note", id="k", query="SELECT 1").memory.query == "SELECT 1"
         assert ann.show("k").memory.query == "SELECT 1"
 
+    def test_what_was_written_down_elsewhere_keeps_its_time(self, ann: Recollect, clock: Clock) -> None:
+        then = clock.now - timedelta(days=400)
+        ann.remember("note", id="k", created_at=then)
+        kept = ann.show("k").memory
+        assert kept.created_at == kept.updated_at == kept.valid_from == then
+        assert [version.at for version in ann.history("k").versions] == [clock.now]
+        later = clock.tick()
+        changed = ann.remember("another note", id="k", created_at=later).memory
+        assert (changed.created_at, changed.updated_at) == (then, later)
+        ann.remember("true since", id="v", created_at=then, valid_from=later)
+        assert ann.show("v").memory.valid_from == later
+
     def test_what_is_left_out_has_its_default(self, ann: Recollect, clock: Clock) -> None:
         saved = ann.remember("First line.\nSecond line.").memory
         assert (saved.kind, saved.dimension, saved.confidence, saved.scope) == (

@@ -71,6 +71,8 @@ class BrowseConformance(Conformance):
             ({"conversation": "other"}, ""),
             ({"updated_since": START + timedelta(seconds=3)}, "fd"),
             ({"updated_since": START + timedelta(seconds=3) + MOMENT}, "f"),
+            ({"updated_before": START + timedelta(seconds=2)}, "ba"),
+            ({"created_since": START + timedelta(seconds=5)}, "f"),
             ({"tags": ["x"], "entities": ["thing:lamp"]}, "a"),
             ({"kinds": ["skill"], "tags": ["x"]}, ""),
             ({"kinds": ["fact"], "statuses": ["stale"], "scopes": ["tenant"]}, "e"),
@@ -92,6 +94,13 @@ class BrowseConformance(Conformance):
         door.revise("e", status="stale")
         assert "".join(browsed(door, **ask)) == found
         assert "".join(browsed(door, known_at=START + timedelta(days=1), **ask)) == found
+
+    def test_what_is_pinned_to_none_is_listed_beside_a_conversation_if_wanted(self, ann: Recollect) -> None:
+        for id, conversation in (("here", "talk"), ("there", "other"), ("free", None)):
+            ann.remember(f"note {id}", id=id, conversation=conversation)
+        assert browsed(ann, conversation="talk") == ["here"]
+        assert browsed(ann, conversation="talk", unpinned=True) == ["free", "here"]
+        assert browsed(ann, conversation="unknown", unpinned=True) == ["free"]
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 12, 13])
     def test_pages_cover_everything_exactly_once(self, root: Recollect, clock: Clock, limit: int) -> None:

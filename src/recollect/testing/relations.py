@@ -12,6 +12,10 @@ from recollect.store.port import Store
 from recollect.testing.builders import START, Clock, Conformance, around, everything, person, refused
 
 
+def _listed(door: Recollect, **asked: Any) -> list[str]:
+    return [edge.id for edge in door.relations(**asked).relations]
+
+
 class RelateConformance(Conformance):
     """Drawing and taking back."""
 
@@ -71,6 +75,58 @@ class RelateConformance(Conformance):
                         method(source, "supports", target)
                     texts.add(str(failed.value))
         assert len(texts) == 1
+
+    def test_edges_are_listed_newest_first_by_either_end_and_by_name(self, notes: Recollect) -> None:
+        for triple in (("a", "supports", "b"), ("b", "refines", "c"), ("a", "refines", "c")):
+            notes.relate(*triple)
+        assert _listed(notes) == ["3", "2", "1"]
+        assert _listed(notes, source="#a") == ["3", "1"]
+        assert _listed(notes, target="c") == ["3", "2"]
+        assert _listed(notes, relation="supports") == ["1"]
+        assert _listed(notes, source="a", target="c", relation="refines") == ["3"]
+        assert _listed(notes, source="unknown") == _listed(notes, source="global:1") == []
+
+    def test_a_list_of_edges_goes_on_where_the_page_before_ended(
+        self, notes: Recollect, store: Store
+    ) -> None:
+        for id in "bcd":
+            notes.relate("a", "supports", id)
+        first = notes.relations(limit=2)
+        assert [edge.id for edge in first.relations] == ["3", "2"]
+        last = notes.relations(limit=2, after=first.next)
+        assert ([edge.id for edge in last.relations], last.next) == (["1"], None)
+        with refused(Invalid, "after", by=store):
+            notes.relations(after="nowhere")
+
+    def test_an_edge_is_listed_while_its_ends_are_there_retired_or_not(self, notes: Recollect) -> None:
+        notes.relate("a", "supports", "b")
+        notes.relate("a", "supports", "c")
+        notes.retire("b")
+        assert _listed(notes) == ["2", "1"]
+        notes.forget("b")
+        assert _listed(notes) == ["2"]
+        notes.unrelate("a", "supports", "c")
+        assert _listed(notes) == []
+
+    def test_an_edge_is_taken_back_by_its_number_once(self, notes: Recollect, store: Store) -> None:
+        made = notes.relate("a", "supports", "b").relation
+        gone = notes.remove_relation(made.id).relation
+        assert (gone.id, gone.source, gone.target) == (made.id, "a", "b")
+        assert gone.removed_at is not None
+        assert around(notes, "a") == []
+        for id in (made.id, "7", "no-number", "9" * 30):
+            with refused(NotFound, by=store):
+                notes.remove_relation(id)
+
+    def test_an_edge_of_another_memory_is_not_taken_back_by_its_number(
+        self, notes: Recollect, store: Store
+    ) -> None:
+        notes.relate("a", "supports", "b")
+        with pytest.raises(Forbidden):
+            notes.as_caller(person("bob")).remove_relation("1")
+        with refused(NotFound, by=store):
+            notes.as_caller(person("eve", tenant="beta")).remove_relation("1")
+        assert _listed(notes) == ["1"]
 
     def test_a_global_and_another_memory_are_never_joined(self, root: Recollect, store: Store) -> None:
         root.remember("of the tenant", id="t")

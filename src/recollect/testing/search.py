@@ -64,6 +64,26 @@ class SearchConformance(Conformance):
         scores = _scores(ann, "kestrel")
         assert scores["first"] == scores["last"]
 
+    def test_a_question_names_its_conversation_and_may_leave_others_out(self, ann: Recollect) -> None:
+        for id, conversation in (("there", "other"), ("free", None), ("here", "talk")):
+            ann.remember(f"kestrel {id}", id=id, conversation=conversation)
+        assert recalled(ann, "kestrel") == ["there", "free", "here"]
+        assert recalled(ann, "kestrel", conversation="talk") == ["here", "there", "free"]
+        assert recalled(ann, "kestrel", conversation="talk", recipe="arbiter") == ["here", "free", "there"]
+        assert recalled(ann, "kestrel", conversation="talk", elsewhere=False) == ["here", "free"]
+        inside = ann.as_caller(ann.caller.inside("talk"))
+        assert recalled(inside, "kestrel", elsewhere=False) == ["here", "free"]
+
+    def test_a_question_is_limited_to_a_time_of_writing(self, ann: Recollect, clock: Clock) -> None:
+        for id in "abc":
+            ann.remember(f"kestrel {id}", id=id)
+            last = clock.now
+            clock.tick()
+        assert recalled(ann, "kestrel", created_since=last) == ["c"]
+        assert recalled(ann, "kestrel", updated_before=last) == ["a", "b"]
+        ann.revise("a", title="kestrel")
+        assert recalled(ann, "kestrel", updated_before=last) == ["b"]
+
     def test_a_kind_raises_and_hides_nothing(self, ann: Recollect) -> None:
         ann.remember("kestrel one", id="fact", kind="fact")
         ann.remember("kestrel two", id="skill", kind="skill")

@@ -11,6 +11,14 @@ from recollect.testing.embedding import (
 from recollect.testing.forget import ForgetConformance
 from recollect.testing.ids import GlobalIdConformance, IdConformance
 from recollect.testing.jobs import JobConformance, WorkerConformance
+from recollect.testing.ledger import (
+    AuditConformance,
+    KeyConformance,
+    LimitConformance,
+    RepeatedRequestConformance,
+    ReviewConformance,
+    TenantConformance,
+)
 from recollect.testing.life import (
     RememberConformance,
     RetireConformance,
@@ -21,6 +29,7 @@ from recollect.testing.listing import BrowseConformance
 from recollect.testing.relations import RelateConformance, WalkConformance
 from recollect.testing.search import QuestionConformance, SearchConformance
 from recollect.testing.sight import NameConformance, SightConformance
+from recollect.testing.trial import TrialConformance
 from recollect.testing.when import (
     ClockConformance,
     HistoryConformance,
@@ -59,5 +68,12 @@ class StoreConformance(
     WorkerConformance,
     ArchiveConformance,
     CareConformance,
+    KeyConformance,
+    AuditConformance,
+    LimitConformance,
+    ReviewConformance,
+    TenantConformance,
+    RepeatedRequestConformance,
+    TrialConformance,
 ):
-    """Everything: lives, times, sight, search, lists, vectors, jobs and archives."""
+    """Everything: lives, times, sight, search, lists, vectors, jobs, archives, keys and audit."""

@@ -14,7 +14,7 @@ from recollect.model.caller import Caller
 from recollect.model.embedding import embedded_text, text_hash
 from recollect.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
 from recollect.model.memory import Change, Memory, Place
-from recollect.model.requests import Browse, Neighbours
+from recollect.model.requests import Browse, ListRelations, Neighbours
 from recollect.model.when import When
 from recollect.service import Recollect
 from recollect.store.index import reference_facet
@@ -80,6 +80,7 @@ class World:
                 tags=[f"{code} tag"],
                 entities=[f"thing:{code}"],
                 metadata={"about": code},
+                always_inject=True,
                 scope=scope,
                 **_ROOMS[scope],
             )
@@ -218,10 +219,33 @@ def _imported(trial: Try) -> None:
     trial.door.import_(str(path))
 
 
+def _audited(trial: Try) -> Any:
+    """What was done with it before the one who tries came."""
+    return [
+        entry
+        for entry in trial.door.audit(subject=trial.one.id, limit=1_000).entries
+        if entry.at < trial.world.clock.now
+    ]
+
+
 def _met(trial: Try) -> Any:
     """Whatever leads to a memory that everyone of the tenant sees."""
     try:
         return trial.door.neighbours(World.id("tenant", 2), depth=4)
+    except NotFound:
+        return None
+
+
+def _edge(trial: Try) -> str:
+    """The number of the edge between the two; one that nobody gave where they never were."""
+    with trial.world.store.archive() as archive:
+        found = [edge.id for edge in archive.edges(HOME) if edge.source == trial.one.id]
+    return min(found, default="1000000", key=int)
+
+
+def _edge_removed(trial: Try) -> Any:
+    try:
+        return trial.door.remove_relation(_edge(trial))
     except NotFound:
         return None
 
@@ -280,6 +304,7 @@ def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
 #: Everything that can be tried on a memory: the methods of the port, then the operations of the door.
 ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.memory": lambda t: t.read(lambda r: [r.memory(t.one.id, when) for when in _past(t)]),
+    "Reading.unasked": lambda t: t.read(lambda r: r.unasked(most=1_000)),
     "Reading.browse": lambda t: t.read(
         lambda r: [
             r.browse(Browse(statuses=STATUSES, limit=1_000, as_of=when.as_of, known_at=when.known_at))
@@ -343,9 +368,13 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.edges": lambda t: t.read(
         lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]
     ),
+    "Reading.relations": lambda t: t.read(lambda r: r.relations(ListRelations(source=t.one.id))[0]),
+    "Reading.relation": lambda t: t.read(lambda r: r.relation(_edge(t))),
     "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
     "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),
     "Writing.target": lambda t: t.write(lambda w: w.target(t.one.id)),
+    "Writing.reviewable": lambda t: t.write(lambda w: w.reviewable(t.one.id)),
+    "Writing.spent": lambda t: t.write(lambda w: w.spent()),
     "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
     "Writing.similar": lambda t: t.write(lambda w: w.similar(replace(t.one, owner=t.door.caller.user))),
     "Writing.add": _added,
@@ -399,6 +428,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "relate: again": lambda t: t.door.relate(t.one.id, "supports", t.two.id),
     "unrelate": lambda t: t.door.unrelate(t.one.id, "supports", t.two.id),
     "unrelate: to": lambda t: t.door.unrelate(t.own.id, "supports", t.one.id),
+    "relations": lambda t: t.door.relations(source=t.one.id).relations,
+    "relations: to": lambda t: t.door.relations(target=t.two.id).relations,
+    "remove_relation": _edge_removed,
     "neighbours": lambda t: t.door.neighbours(t.one.id, depth=4),
     "neighbours: from what is seen": _met,
     "history": lambda t: t.door.history(t.one.id),
@@ -413,6 +445,33 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "inspect": lambda t: t.door.inspect(t.code),
     "drop_entity": lambda t: t.door.drop_entity(t.code),
     "prioritise": lambda t: t.door.prioritise(datasources=[t.code]),
+    "approve": lambda t: t.door.approve(t.one.id),
+    "reject": lambda t: t.door.reject(t.one.id),
+    "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
+    "note_turn": lambda t: t.door.note_turn("said", conversation="mine") and None,
+    "turns": lambda t: t.door.turns(conversation="talk"),
+    "clear_turns": lambda t: t.door.clear_turns(conversation="talk"),
+    "register_conversation": lambda t: t.door.register_conversation("mine") and None,
+    "conversations": lambda t: t.door.conversations(),
+    "show_conversation": lambda t: t.door.show_conversation("mine"),
+    "delete_conversation": lambda t: t.door.delete_conversation("nowhere"),
+    "write_artifact": lambda t: t.door.write_artifact("a.txt", "x") and None,
+    "read_artifact": lambda t: t.door.read_artifact("1", via=t.one.id),
+    "artifacts": lambda t: t.door.artifacts(),
+    "delete_artifact": lambda t: t.door.delete_artifact("99"),
+    "append_scratchpad": lambda t: t.door.append_scratchpad("x") and None,
+    "read_scratchpad": lambda t: t.door.read_scratchpad("nobody"),
+    "scratchpads": lambda t: t.door.scratchpads() and None,
+    "clear_scratchpad": lambda t: t.door.clear_scratchpad("nobody"),
+    "set_agent": lambda t: t.door.set_agent("scout") and None,
+    "show_agent": lambda t: t.door.show_agent("scout"),
+    "create_key": lambda t: t.door.create_key(tenant=t.one.tenant) and None,
+    "list_keys": lambda t: t.door.list_keys(),
+    "revoke_key": lambda t: t.door.revoke_key("unknown"),
+    "create_tenant": lambda t: t.door.create_tenant("another"),
+    "list_tenants": lambda t: [each.name for each in t.door.list_tenants().tenants],
+    "erase_tenant": lambda t: t.door.erase_tenant(t.one.tenant, confirm=t.one.tenant),
+    "audit": _audited,
     "export": _exported,
     "import_": _imported,
     "backup": lambda t: t.door.backup(str(t.world.folder / "backup")).path,

@@ -33,6 +33,14 @@ class Source(Protocol):
     def location(self) -> str:
         """What was given, for people; without passwords."""
 
+    @property
+    def origin(self) -> str | None:
+        """What tells this source from all others, if it names its datasources by itself.
+
+        None where whoever reads it may name the datasource: one database can be read as several, so that one which is
+        not told of is not gone.
+        """
+
     def datasources(self) -> Sequence[Datasource]: ...
 
     def priority(self) -> tuple[str, ...] | None:

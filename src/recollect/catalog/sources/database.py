@@ -44,6 +44,7 @@ class DatabaseCatalog:
     """
 
     kind = "database"
+    origin = None
 
     def __init__(
         self,

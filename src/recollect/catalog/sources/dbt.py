@@ -28,6 +28,7 @@ class DbtCatalog:
     """
 
     kind = "dbt"
+    origin = None
 
     def __init__(self, manifest: Path, *, datasource: str | None = None) -> None:
         self._path = manifest

@@ -45,6 +45,7 @@ class YamlCatalog:
     def __init__(self, root: Path) -> None:
         self._root = root
         self.location = str(root)
+        self.origin = str(root.resolve())
 
     def datasources(self) -> Sequence[Datasource]:
         """Those that have a file, and those that have only models."""

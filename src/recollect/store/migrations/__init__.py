@@ -6,12 +6,13 @@ from typing import Final
 from sqlalchemy import Connection, column, inspect, select, table
 
 from recollect.errors import StoreUnavailable
+from recollect.store import older_tables
 from recollect.store.archive import note_index
 from recollect.store.backend import Backend
 from recollect.store.tables import metadata
 
 #: The last step in `versions/`; a test keeps it true.
-HEAD: Final = "0002"
+HEAD: Final = "0004"
 
 #: A name of our own, since another program may keep its record of migrations in the same schema.
 VERSION_TABLE: Final = "recollect_version"
@@ -59,7 +60,8 @@ def _check_known(stand: str | None, location: str) -> None:
 
 def _check_free(connection: Connection, backend: Backend) -> None:
     """A new store is not built over something else."""
-    present = set(inspect(connection).get_table_names())
+    inspector = inspect(connection)
+    present = set(inspector.get_table_names()) - older_tables.known(inspector)
     taken = sorted(present & set(metadata.tables)) if backend.is_shared else sorted(present)
     if taken:
         raise StoreUnavailable(

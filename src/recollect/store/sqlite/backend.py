@@ -33,6 +33,8 @@ _SETTINGS: Final = (
     f"cache_size=-{_PAGE_CACHE_KIB}",
     f"mmap_size={_MAPPED_BYTES}",
 )
+#: What a connection does not pass on to a file that it is given beside its own.
+_ATTACHED_SETTINGS: Final = ("synchronous=FULL", "secure_delete=ON")
 
 
 class SqliteBackend:
@@ -43,7 +45,8 @@ class SqliteBackend:
     positional: Dialect = DIALECT
     fetch = staticmethod(fetch)
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path | None, beside: Path | None = None) -> None:
+        """Tables that are not in the file itself are looked for in the one `beside`, in the same transactions."""
         self._path = path
         self.location = str(path) if path else "in memory, gone when this process ends"
         # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
@@ -53,8 +56,8 @@ class SqliteBackend:
         self.nearness = self._vectors.nearness
         if path:
             _create_folder(path)
-            self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", pool_size=1)
-            self._reader = _engine(partial(_connect_reader, path), "DEFERRED", pool_size=_READERS)
+            self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", beside, pool_size=1)
+            self._reader = _engine(partial(_connect_reader, path), "DEFERRED", beside, pool_size=_READERS)
         else:
             self._writer = self._reader = _engine(_connect_memory, "IMMEDIATE", poolclass=StaticPool)
 
@@ -144,7 +147,9 @@ class SqliteBackend:
             self._writer.dispose()
 
 
-def _engine(connect: Any, begin: str, poolclass: type[Pool] = QueuePool, **pool: Any) -> Engine:
+def _engine(
+    connect: Any, begin: str, beside: Path | None = None, poolclass: type[Pool] = QueuePool, **pool: Any
+) -> Engine:
     if poolclass is QueuePool:
         pool |= {"max_overflow": 0, "pool_timeout": _BUSY_TIMEOUT_S}
     engine = create_engine(
@@ -153,6 +158,14 @@ def _engine(connect: Any, begin: str, poolclass: type[Pool] = QueuePool, **pool:
         poolclass=poolclass,
         **pool,
     )
+
+    if beside is not None:
+
+        @event.listens_for(engine, "connect")
+        def _attach(connection: sqlite3.Connection, _: object) -> None:
+            connection.execute("ATTACH DATABASE ? AS beside", (str(beside),))
+            for setting in _ATTACHED_SETTINGS:
+                connection.execute(f"PRAGMA beside.{setting}")
 
     # The driver's own transactions would begin at the first write, too late: two writers could both read first.
     @event.listens_for(engine, "begin")

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, select
 
 from recollect.errors import StoreUnavailable
+from recollect.store.audience import sees
 from recollect.store.port import Coverage, Near
 from recollect.store.rows import as_stored
 from recollect.store.tables import vectors
 from recollect.store.view import View
-from recollect.store.visibility import sees
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

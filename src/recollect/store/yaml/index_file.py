@@ -1,4 +1,7 @@
-"""WHERE is the index, and what if it is gone or damaged? Made anew, since all that it says is said elsewhere."""
+"""WHERE is the index, and what if it is gone or damaged? Made anew, since all that it says is said elsewhere.
+
+What no file of text says, such as the keys and the audit, stands in a database beside it and is never made anew.
+"""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -6,13 +9,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DatabaseError, OperationalError
 
 from recollect.errors import RecollectError, StoreUnavailable
 from recollect.store.migrations import HEAD, migrate
 from recollect.store.port import Coverage, Near
 from recollect.store.sqlite import SqliteBackend
+from recollect.store.tables import BESIDE
 from recollect.store.yaml.locking import FolderLock
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from recollect.store.view import View
 
 _FOLDER: Final = ".recollect"
+_STATE: Final = "state.db"
 _OWNER: Final = "recollect index"
 
 
@@ -103,13 +108,14 @@ class IndexFile:
         path = self._path
         if path is None or self._opening is None:
             return _migrated(None)
-        if index := _sound(path):
+        if (path.parent / _STATE).exists() and (index := _sound(path)):
             return index
         with self._opening.held():
+            _make(path.parent)
+            _provide_state(path.parent / _STATE)
             # Another process may have come first.
             if index := _sound(path):
                 return index
-            _make(path.parent)
             # The log of an index that was deleted must not be taken for that of a new one.
             for each in (path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm"))):
                 each.unlink(missing_ok=True)
@@ -141,9 +147,11 @@ def _sound(path: Path) -> SqliteBackend | None:
 
 
 def _migrated(path: Path | None) -> SqliteBackend:
-    index = SqliteBackend(path)
+    index = SqliteBackend(path, None if path is None else path.parent / _STATE)
     try:
         migrate(index)
+        if path is not None:
+            _leave_to_state(index)
     except OperationalError as problem:
         index.close()
         raise _explained(index, problem) from problem
@@ -151,6 +159,30 @@ def _migrated(path: Path | None) -> SqliteBackend:
         index.close()
         raise
     return index
+
+
+def _leave_to_state(index: SqliteBackend) -> None:
+    """What the index has no table for is found in the database beside it."""
+    with index.reading() as connection:
+        present = set(inspect(connection).get_table_names()) & {table.name for table in BESIDE}
+    if present:
+        with index.writing() as connection:
+            for name in sorted(present):
+                connection.exec_driver_sql(f"DROP TABLE IF EXISTS main.{name}")
+
+
+def _provide_state(path: Path) -> None:
+    """It has all tables, so that it can go through every step that is still to come; only those are used that go by name."""
+    state = SqliteBackend(path)
+    try:
+        migrate(state)
+    except (DatabaseError, UnicodeDecodeError) as broken:
+        raise StoreUnavailable(
+            f"{path}, which holds the keys and the audit, cannot be used ({getattr(broken, 'orig', broken)}). Bring it back "
+            "from a backup; if it is deleted, all keys end and the audit begins anew. Nothing was changed."
+        ) from broken
+    finally:
+        state.close()
 
 
 def _explained(index: SqliteBackend, error: Exception) -> RecollectError:

@@ -11,8 +11,12 @@ import click
 from recollect import __version__
 from recollect.errors import Conflict, Forbidden, Invalid, NotFound, RecollectError, StoreUnavailable
 from recollect.service import OPERATIONS
-from recollect.surfaces.cli.commands import COMMON, config_command, operation_command
+from recollect.surfaces.cli.commands import COMMON, InOrder, add_operation, config_command
 from recollect.surfaces.cli.evaluating import eval_command
+from recollect.surfaces.cli.installing import install_command, uninstall_command
+from recollect.surfaces.cli.mcp import mcp_command
+from recollect.surfaces.cli.serving import serve_command
+from recollect.surfaces.cli.slash import slash_command
 from recollect.surfaces.cli.slayer import slayer_command
 from recollect.surfaces.cli.working import work_command
 
@@ -31,15 +35,8 @@ Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not f
 """
 
 
-class _InOrder(click.Group):
-    """Commands in the order in which people meet them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
 def _group() -> click.Group:
-    group = _InOrder(
+    group = InOrder(
         "recollect",
         params=[
             *COMMON,
@@ -51,11 +48,17 @@ def _group() -> click.Group:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     )
     for operation in OPERATIONS:
-        group.add_command(operation_command(operation))
+        if operation.command is not None:
+            add_operation(group, operation)
     group.add_command(config_command())
+    group.add_command(serve_command())
+    group.add_command(mcp_command())
+    group.add_command(install_command())
+    group.add_command(uninstall_command())
     group.add_command(work_command())
     group.add_command(eval_command())
     group.add_command(slayer_command())
+    group.add_command(slash_command())
     return group
 
 

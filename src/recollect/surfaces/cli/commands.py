@@ -1,7 +1,6 @@
 """WHICH commands are there? Each request becomes a command: its fields are the arguments and options."""
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from recollect.model.unset import UNSET
 from recollect.model.wire import to_json
 from recollect.service import Operation, Recollect
 from recollect.surfaces.cli import render
+from recollect.surfaces.reading import list_reader, text_reader
 
 COMMON: Final = (
     click.Option(
@@ -40,20 +40,45 @@ COMMON: Final = (
 _IN_CONVERSATION: Final = click.Option(
     ["--in-conversation"], help="The conversation you speak in; else RECOLLECT_CONVERSATION."
 )
+# A field of such a name is given by the option that every command has: `keys create --user ann` is ann's key.
+_COMMON_NAMES: Final = frozenset(option.name for option in COMMON)
 # How a field that holds several values is called when one of them is given.
 _SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
 _STANDARD: Final = "-"
-# More digits than any limit has; the rule refuses the number all the same.
-_NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
-_DECIMAL: Final = re.compile(r"[0-9]*\.?[0-9]+", re.ASCII)
+_GROUPS: Final = {
+    "keys": "Make, list and revoke the keys that agents and people come with.",
+    "tenants": "Make, list and erase tenants.",
+    "conversations": "Register, list and delete conversations.",
+    "artifacts": "Keep files beside the memories of a conversation.",
+    "scratchpads": "Keep the working notes of agents.",
+    "agents": "Set how each agent recalls.",
+}
 
 
-def operation_command(operation: Operation) -> click.Command:
-    """The command of an operation."""
-    asked = request_fields(operation.request)
+class InOrder(click.Group):
+    """Commands in the order in which people meet them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+def add_operation(group: click.Group, operation: Operation) -> None:
+    """The command of an operation, in a group of its own where its name has two words."""
+    *first, name = (operation.command or "").split()
+    for word in first:
+        if word not in group.commands:
+            group.add_command(InOrder(word, help=_GROUPS[word]))
+        inner = group.commands[word]
+        assert isinstance(inner, click.Group)
+        group = inner
+    group.add_command(operation_command(operation, name))
+
+
+def operation_command(operation: Operation, name: str) -> click.Command:
+    asked = [each for each in request_fields(operation.request) if each.name not in _COMMON_NAMES]
     parameters: list[click.Parameter] = [_parameter(each) for each in asked]
     return click.Command(
-        operation.name.rstrip("_").replace("_", "-"),
+        name,
         params=[*parameters, _IN_CONVERSATION, *COMMON],
         help=operation.request.__doc__,
         short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
@@ -82,7 +107,9 @@ def config_command() -> click.Command:
 def _parameter(each: Field[Any]) -> click.Parameter:
     rule, told = each.metadata["rule"], each.metadata["help"]
     if not each.kw_only:
-        return click.Argument([each.name], metavar=each.name.upper(), required=each.default is MISSING)
+        required = each.default is MISSING
+        name = each.name.upper() if required else f"[{each.name.upper()}]"
+        return click.Argument([each.name], metavar=name, required=required)
     kind = rule.rule if isinstance(rule, OrNone) else rule
     name = each.name.replace("_", "-")
     if isinstance(kind, Flag):
@@ -137,7 +164,7 @@ def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, A
 def _request(kind: type[Request], given: dict[str, Any]) -> Request:
     values = {}
     for each in request_fields(kind):
-        value = given[each.name]
+        value = given.get(each.name)
         if value is not None and value != ():
             values[each.name] = _read(value, each.metadata["rule"])
     if values.get("content") == _STANDARD:
@@ -155,22 +182,11 @@ def _standard_input() -> str:
 
 
 def _read(value: Any, rule: Rule) -> Any:
-    """What a text on the command line stands for. What cannot be read is left for the rule to refuse."""
-    if isinstance(rule, OrNone):
-        return None if value == "" else _read(value, rule.rule)
-    if isinstance(rule, Listing):
-        closed = isinstance(rule.each, Choice | Identifier)
-        return [part for item in value for part in (item.split(",") if closed else [item]) if part]
-    if isinstance(rule, Whole):
-        return int(value) if _NUMBER.fullmatch(value) else value
-    if isinstance(rule, Share):
-        return float(value) if _DECIMAL.fullmatch(value) else value
-    if isinstance(rule, Json):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
+    """What is given on a command line, as the rule wants it."""
+    several = list_reader(rule)
+    if several is not None:
+        return several(value)
+    return value if isinstance(value, bool) else text_reader(rule)(value)
 
 
 @contextmanager

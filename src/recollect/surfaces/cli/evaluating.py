@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -14,7 +14,9 @@ from recollect.errors import Fault, Invalid
 from recollect.surfaces.cli import render
 
 if TYPE_CHECKING:
+    from recollect.evaluation.data import Task
     from recollect.evaluation.report import Report
+    from recollect.evaluation.ways import Way
     from recollect.service import Recollect
 
 _HELP = """Measure how well questions with known answers are answered.
@@ -35,6 +37,18 @@ def eval_command() -> click.Command:
             click.Argument(["tasks"], metavar="[TASK]...", nargs=-1),
             click.Option(["--data"], type=folder, required=True, help="The folder with the tasks."),
             click.Option(["--recipe"], help="How to search; else as recall does by itself."),
+            click.Option(
+                ["--through"],
+                type=click.Choice(["recall", "search"]),
+                default="recall",
+                help="search: documents that describe tables become the catalog of all tasks named, "
+                "all others memories about it.",
+            ),
+            click.Option(
+                ["--within-datasource"],
+                is_flag=True,
+                help="With --through search: ask each question within the datasource that its data names.",
+            ),
             click.Option(
                 ["--skip-group", "skipped"],
                 multiple=True,
@@ -59,10 +73,10 @@ def _run(
     context: click.Context,
     tasks: Sequence[str],
     data: Path,
-    recipe: str | None,
     skipped: Sequence[str],
     store: str | None,
     file: Path | None,
+    **how: Any,
 ) -> None:
     from recollect.evaluation import evaluate
     from recollect.evaluation.data import read_task, tasks_in
@@ -71,19 +85,28 @@ def _run(
     if any((context.obj or {}).values()):
         raise click.UsageError("eval takes no option before its name; --store names a store to measure on")
     with _appended(file) as results:
-        for number, name in enumerate(tasks or tasks_in(data), 1):
-            task = read_task(data, name, skipped)
+        read = [read_task(data, name, skipped) for name in tasks or tasks_in(data)]
+        way = _way(read, **how)
+        for number, task in enumerate(read, 1):
             with render.progress() as progress, _empty_store(store, number) as door:
                 report = evaluate(
-                    task,
-                    door,
-                    tenant=f"task-{number}",
-                    now=datetime.now(UTC),
-                    recipe=recipe,
-                    progress=progress,
+                    task, door, tenant=f"task-{number}", now=datetime.now(UTC), way=way, progress=progress
                 )
             _tell(report, results)
     click.echo(FOOTNOTE)
+
+
+def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "Way":
+    from recollect.evaluation import ThroughRecall, ThroughSearch
+    from recollect.evaluation.tables import schemas_of
+
+    if through == "recall":
+        if within_datasource:
+            raise click.UsageError("--within-datasource is for --through search")
+        return ThroughRecall(recipe)
+    if recipe:
+        raise click.UsageError("--recipe is for --through recall; search has no recipes")
+    return ThroughSearch(schemas_of(read), within_datasource)
 
 
 @contextmanager

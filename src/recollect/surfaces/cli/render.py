@@ -14,6 +14,7 @@ import click
 from recollect.config import Setting
 from recollect.model import answers
 from recollect.model.memory import Memory, Relation
+from recollect.model.papers import Artifact, Conversation
 
 # Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -45,6 +46,8 @@ def show(answer: Any) -> None:
 
 def is_bad_news(answer: Any) -> bool:
     """Whether a program that only sees the exit code must be told that something is wrong."""
+    if isinstance(answer, answers.ErasedTenant):
+        return bool(answer.residue)
     return isinstance(answer, answers.Examined) and not answer.healthy
 
 
@@ -110,6 +113,8 @@ def parts_of(answer: Any) -> Iterator[Part]:
 @parts_of.register
 def _(answer: answers.Remembered) -> Iterator[Part]:
     verb = {"created": "Remembered", "updated": "Updated", "unchanged": "Already known as"}[answer.outcome]
+    if answer.dry_run:
+        yield "Nothing was saved (dry run). It would be:"
     yield f"{verb} #{answer.memory.id}  {answer.memory.title}"
     if answer.memory.status == "pending":
         yield "It waits for review; until then recall and browse leave it out."
@@ -173,6 +178,8 @@ def _(answer: answers.Shown) -> Iterator[Part]:
     yield f"#{memory.id}  {memory.title}"
     yield Table(("field", "value"), list(_fields(memory)))
     yield memory.content
+    if answer.artifact:
+        yield f"File: {_file(answer.artifact)}"
     if answer.edges:
         yield _edges(answer.edges)
 
@@ -241,7 +248,7 @@ def _(answer: answers.Retired) -> Iterator[Part]:
 @parts_of.register
 def _(answer: answers.Forgotten) -> Iterator[Part]:
     yield (
-        f"Erased #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
+        f"{'Would erase' if answer.dry_run else 'Erased'} #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
         f"and {_many(answer.references, 'reference')} to it."
     )
 
@@ -254,6 +261,17 @@ def _(answer: answers.Related) -> Iterator[Part]:
 @parts_of.register
 def _(answer: answers.Unrelated) -> Iterator[Part]:
     yield f"No longer related: {_arrow(answer.relation)}"
+
+
+@parts_of.register
+def _(answer: answers.ListedRelations) -> Iterator[Part]:
+    if not answer.relations:
+        yield "No relations."
+        return
+    rows = [(each.id, _arrow(each), _minute(each.created_at), each.created_by) for each in answer.relations]
+    yield Table(("id", "relation", "since", "by"), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
 
 
 def _arrow(relation: Relation) -> str:
@@ -429,6 +447,235 @@ def _(answer: answers.Prioritised) -> Iterator[Part]:
 @parts_of.register
 def _(answer: answers.Reindexed) -> Iterator[Part]:
     yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
+
+
+@parts_of.register
+def _(answer: answers.RegisteredConversation) -> Iterator[Part]:
+    yield f"{'Registered' if answer.created else 'Already known'}: {_conversation(answer.conversation)}"
+
+
+@parts_of.register
+def _(answer: answers.ListedConversations) -> Iterator[Part]:
+    if not answer.conversations:
+        yield "No conversations."
+        return
+    rows = [
+        (f"#{each.id}", each.title or "", each.agent or "", _minute(each.created_at), each.created_by)
+        for each in answer.conversations
+    ]
+    yield Table(("id", "title", "agent", "begun", "by"), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
+
+
+@parts_of.register
+def _(answer: answers.ShownConversation) -> Iterator[Part]:
+    yield _conversation(answer.conversation)
+    yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
+    yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
+
+
+@parts_of.register
+def _(answer: answers.DeletedConversation) -> Iterator[Part]:
+    yield f"Deleted conversation #{answer.id} with {_many(answer.artifacts, 'file')}."
+    yield (
+        f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
+        f"{answer.retired} retired that nobody else could see."
+    )
+
+
+def _conversation(conversation: Conversation) -> str:
+    agent = f" (with {conversation.agent})" if conversation.agent else ""
+    return f"#{conversation.id}  {conversation.title or ''}".rstrip() + agent
+
+
+@parts_of.register
+def _(answer: answers.WrittenArtifact) -> Iterator[Part]:
+    yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
+    if answer.scrubbed:
+        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+
+
+@parts_of.register
+def _(answer: answers.ArtifactContent) -> Iterator[Part]:
+    yield answer.content
+
+
+@parts_of.register
+def _(answer: answers.ListedArtifacts) -> Iterator[Part]:
+    if not answer.artifacts:
+        yield "No files."
+        return
+    rows = [
+        (
+            f"#{each.id}",
+            each.path,
+            each.media_type,
+            f"{each.size:,}",
+            _minute(each.updated_at),
+            each.conversation,
+        )
+        for each in answer.artifacts
+    ]
+    yield Table(("id", "path", "media type", "bytes", "updated", "conversation"), rows)
+
+
+@parts_of.register
+def _(answer: answers.DeletedArtifact) -> Iterator[Part]:
+    yield f"Deleted {_file(answer.artifact)}; {_memories(answer.unlinked)} lost the link to it."
+
+
+def _file(artifact: Artifact) -> str:
+    return f"#{artifact.id}  {artifact.path} ({artifact.media_type}, {artifact.size:,} bytes)"
+
+
+@parts_of.register
+def _(answer: answers.AppendedScratchpad) -> Iterator[Part]:
+    yield f"Noted; the notes of {answer.agent} take {answer.size:,} bytes."
+    if answer.scrubbed:
+        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+
+
+@parts_of.register
+def _(answer: answers.ScratchpadContent) -> Iterator[Part]:
+    yield answer.content.strip("\n") if answer.exists else "Nothing noted."
+
+
+@parts_of.register
+def _(answer: answers.ListedScratchpads) -> Iterator[Part]:
+    if not answer.scratchpads:
+        yield "Nothing noted."
+        return
+    rows = [(each.agent, f"{each.size:,}", _minute(each.updated_at)) for each in answer.scratchpads]
+    yield Table(("agent", "bytes", "updated"), rows)
+
+
+@parts_of.register
+def _(answer: answers.ClearedScratchpad) -> Iterator[Part]:
+    yield f"Threw away {answer.cleared:,} bytes of the notes of {answer.agent}."
+
+
+@parts_of.register
+def _(answer: answers.ShownAgent) -> Iterator[Part]:
+    since = (
+        f"set {_minute(answer.updated_at)} by {answer.updated_by}" if answer.updated_at else "the defaults"
+    )
+    yield f"Agent {answer.agent}: {since}."
+    yield Table(
+        ("setting", "value"),
+        [(name, str(getattr(answer.settings, name))) for name in answer.settings.__dataclass_fields__],
+    )
+
+
+@parts_of.register
+def _(answer: answers.Reviewed) -> Iterator[Part]:
+    memory = answer.memory
+    settled = "Approved" if memory.is_live else "Rejected"
+    yield f"{settled if answer.changed else f'{settled} already:'} #{memory.id}  {memory.title}"
+    if not memory.is_live and memory.status_reason:
+        yield f"Reason: {memory.status_reason}"
+
+
+@parts_of.register
+def _(answer: answers.ContextGiven) -> Iterator[Part]:
+    yield answer.text
+    yield from (f"Left out {reason}" for reason in answer.degraded)
+
+
+@parts_of.register
+def _(answer: answers.CreatedKey) -> Iterator[Part]:
+    yield f"Key {answer.key.id} for {answer.key.user} in tenant {answer.key.tenant}, shown this once:"
+    yield answer.secret
+    yield "Keep it where secrets are kept: only its hash is stored, and nobody can show it again."
+
+
+@parts_of.register
+def _(answer: answers.ListedKeys) -> Iterator[Part]:
+    if not answer.keys:
+        yield "No keys. Make one with `recollect keys create`."
+        return
+    yield Table(
+        ("id", "user", "actor", "may", "systems", "made", "stands", "for"),
+        [_key_row(key) for key in answer.keys],
+    )
+
+
+def _key_row(key: answers.Key) -> tuple[str, ...]:
+    systems = (name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
+    may = ", ".join(rule.removeprefix("memory.") for rule in key.rules)
+    return (
+        key.id,
+        key.user,
+        key.actor,
+        may,
+        ", ".join(systems),
+        _day(key.created_at),
+        _stands(key),
+        key.label or "",
+    )
+
+
+def _stands(key: answers.Key) -> str:
+    if key.revoked_at is not None:
+        return f"revoked {_day(key.revoked_at)}"
+    return f"until {_minute(key.expires_at)}" if key.expires_at else "for good"
+
+
+@parts_of.register
+def _(answer: answers.RevokedKey) -> Iterator[Part]:
+    if answer.changed:
+        yield f"Key {answer.key.id} works no longer."
+    else:
+        yield f"Key {answer.key.id} was revoked already ({_minute(answer.key.revoked_at)})."
+
+
+@parts_of.register
+def _(answer: answers.CreatedTenant) -> Iterator[Part]:
+    yield f"{'Made room for tenant' if answer.created else 'There is a tenant'} {answer.tenant.name}{'' if answer.created else ' already'}."
+
+
+@parts_of.register
+def _(answer: answers.ListedTenants) -> Iterator[Part]:
+    if not answer.tenants:
+        yield "No tenants yet: the first save makes one."
+        return
+    rows = [(each.name, str(each.memories), str(each.entities)) for each in answer.tenants]
+    yield Table(("tenant", "memories", "entities"), rows)
+
+
+@parts_of.register
+def _(answer: answers.ErasedTenant) -> Iterator[Part]:
+    yield f"Erased tenant {answer.name}: {_many(sum(answer.erased.values()), 'row')}."
+    yield Table(("table", "rows"), [(name, str(count)) for name, count in answer.erased.items()])
+    if answer.residue:
+        yield "STILL THERE: " + ", ".join(f"{name} {count}" for name, count in answer.residue.items())
+    else:
+        yield "A second look has found nothing of it."
+
+
+@parts_of.register
+def _(answer: answers.Audited) -> Iterator[Part]:
+    if not answer.entries:
+        yield "Nothing was written or refused."
+        return
+    rows = [
+        (
+            str(entry.number),
+            _minute(entry.at),
+            entry.user,
+            entry.origin,
+            entry.operation,
+            entry.outcome if entry.outcome != "done" else "",
+            entry.subject or "",
+            " ".join(
+                f"{name}={value}" for name in ("key", "run", "request") if (value := getattr(entry, name))
+            ),
+        )
+        for entry in answer.entries
+    ]
+    yield Table(("no.", "when", "user", "as", "operation", "", "about", "with"), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
 
 
 @parts_of.register

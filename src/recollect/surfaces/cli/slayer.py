@@ -111,13 +111,15 @@ def _search() -> click.Command:
         from recollect.faces import slayer
 
         context.obj = {**(context.obj or {}), "storage": storage}
-        flat, compact = asked.pop("max_results"), asked.pop("compact")
+        most, kinds, compact = asked.pop("max_results"), asked.pop("cypher_filter"), asked.pop("compact")
         given: dict[str, Any] = {"question": asked.pop("question"), "datasource": asked.pop("datasource")}
         with _told(), _door(context) as door:
             given["entities"] = _names(entities) if entities else None
             given["query"] = _json(query) if query else None
-            if flat is not None:
-                told = slayer.search_flat(door, **given, max_results=flat, compact=compact)
+            if most is not None or kinds is not None:
+                if most is not None:
+                    given["max_results"] = most
+                told = slayer.search_flat(door, **given, cypher_filter=kinds, compact=compact)
             else:
                 told = slayer.search(door, **given, **asked)
         click.echo(json.dumps(told, ensure_ascii=False, indent=2))
@@ -134,6 +136,10 @@ def _search() -> click.Command:
             click.Option(["--max-example-queries"], type=int, default=2, show_default=True),
             click.Option(["--max-entities"], type=int, default=5, show_default=True),
             click.Option(["--max-results"], type=int, help="One list of all kinds instead, so many at most."),
+            click.Option(
+                ["--cypher-filter"],
+                help="That list with some kinds alone: MATCH (n:Memory:Column) RETURN n.id AS id",
+            ),
             click.Option(
                 ["--compact/--no-compact"], default=True, help="In that list, previews instead of texts."
             ),

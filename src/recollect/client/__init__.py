@@ -1,0 +1,11 @@
+"""HOW does a program reach a store elsewhere? The doors of `recollect`, over HTTP: one import changes where the store is.
+
+from recollect.client import connect
+
+with connect("http://127.0.0.1:8321", key="rk_…") as memory:
+    memory.remember("Revenue is net of refunds.")
+"""
+
+from recollect.client.doors import AsyncClient, Client, connect, connect_async
+
+__all__ = ["AsyncClient", "Client", "connect", "connect_async"]

@@ -1,0 +1,74 @@
+"""HOW does a file travel? An export is written whole or not at all; an import is read from where it lies."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from recollect.errors import StoreUnavailable
+from recollect.model.answers import Exported
+
+_STANDARD: Final = "-"
+
+
+@contextmanager
+def file_for(name: str, path: str) -> Iterator[Path]:
+    """The file that an export is written to or an import is read from while it is on its way."""
+    with _written(path) if name == "export" else _read(path) as file:
+        yield file
+
+
+def exported(file: Path, path: str) -> Exported:
+    """How much a whole export holds."""
+    memories = versions = relations = 0
+    with file.open(encoding="utf-8") as lines:
+        for line in lines:
+            told = json.loads(line)
+            memories += "versions" in told
+            versions += len(told.get("versions", ()))
+            relations += "relation" in told
+    return Exported(path=path, memories=memories, versions=versions, relations=relations)
+
+
+@contextmanager
+def _written(path: str) -> Iterator[Path]:
+    """A file beside the one that is meant, which takes its place when it is whole; nobody else can read it."""
+    target = None if path == _STANDARD else Path(path)
+    try:
+        handle, name = tempfile.mkstemp(dir=target and target.parent, prefix=".recollect-", suffix=".part")
+        os.close(handle)
+        partial = Path(name)
+        try:
+            yield partial
+            if target is None:
+                with partial.open(encoding="utf-8") as file:
+                    shutil.copyfileobj(file, sys.stdout)
+            else:
+                with partial.open("rb+") as written:
+                    os.fsync(written.fileno())
+                partial.replace(target)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be written: {problem.strerror or problem}.") from None
+
+
+@contextmanager
+def _read(path: str) -> Iterator[Path]:
+    try:
+        if path != _STANDARD:
+            Path(path).open("rb").close()
+            yield Path(path)
+            return
+        # Kept in a file, so that it can be sent again.
+        with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
+            kept = Path(folder) / "import.jsonl"
+            kept.write_text(sys.stdin.read(), encoding="utf-8")
+            yield kept
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None

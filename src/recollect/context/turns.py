@@ -1,0 +1,119 @@
+"""WHAT was just said? The last turns of each conversation, in memory alone."""
+
+import json
+from collections import OrderedDict, deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+from typing import Any, Final, NamedTuple, cast
+
+from recollect.context import conversation
+from recollect.model import limits
+from recollect.model.answers import ClearedTurns, ListedTurns, NotedTurn, Turn
+from recollect.model.caller import Caller
+from recollect.model.requests import ClearTurns, ListTurns, NoteTurn
+from recollect.providers.scrubber import scrub, scrub_value
+
+#: How much text all conversations together may hold in memory.
+HELD_BYTES: Final = 64 * 1024 * 1024
+
+
+class _Session(NamedTuple):
+    """Whose turns: as with memories of session scope, whoever is in the conversation of the tenant shares them."""
+
+    tenant: str
+    conversation: str
+
+
+@dataclass(slots=True)
+class _Window:
+    """The last turns of one conversation, and how much they hold."""
+
+    turns: deque[Turn] = field(default_factory=deque)
+    held: int = 0
+
+    def add(self, turn: Turn, most: int) -> None:
+        self.turns.append(turn)
+        self.held += _size(turn)
+        while len(self.turns) > most:
+            self.held -= _size(self.turns.popleft())
+
+
+class Turns:
+    """A window over each conversation of each tenant, of so many conversations; safe to share between threads.
+
+    When there are too many, or they hold too much, the conversation that was not used for longest goes.
+    """
+
+    def __init__(
+        self, window: int = limits.TURNS, sessions: int = limits.SESSIONS, held_bytes: int = HELD_BYTES
+    ) -> None:
+        self._window = window
+        self._most = sessions
+        self._held_bytes = held_bytes
+        self._held = 0
+        self._sessions: OrderedDict[_Session, _Window] = OrderedDict()
+        # One for all: what is done under it takes microseconds.
+        self._lock = Lock()
+
+    def note(self, caller: Caller, ask: NoteTurn, now: datetime) -> NotedTurn:
+        """Keep a turn, without the secrets in it: it will be told to a model."""
+        session = _session(caller, ask.conversation)
+        turn = Turn(
+            role=ask.role, content=scrub(ask.content).text, at=now, metadata=_clean(ask.metadata or {})
+        )
+        with self._lock:
+            kept = self._sessions.setdefault(session, _Window())
+            self._sessions.move_to_end(session)
+            before = kept.held
+            kept.add(turn, self._window)
+            self._held += kept.held - before
+            count = len(kept.turns)
+            self._make_room()
+        return NotedTurn(conversation=session.conversation, turns=count)
+
+    def list(self, caller: Caller, ask: ListTurns) -> ListedTurns:
+        """The last turns, oldest first. To look at a conversation that has none leaves no trace of it."""
+        session = _session(caller, ask.conversation)
+        with self._lock:
+            kept = self._sessions.get(session)
+            turns = tuple(kept.turns) if kept else ()
+            if kept:
+                self._sessions.move_to_end(session)
+        most = len(turns) if ask.limit is None else ask.limit
+        return ListedTurns(conversation=session.conversation, turns=turns[max(len(turns) - most, 0) :])
+
+    def clear(self, caller: Caller, ask: ClearTurns) -> ClearedTurns:
+        """Drop a conversation's turns; one that has none is clear already."""
+        session = _session(caller, ask.conversation)
+        with self._lock:
+            gone = self._sessions.pop(session, _Window())
+            self._held -= gone.held
+        return ClearedTurns(conversation=session.conversation, cleared=len(gone.turns))
+
+    def sessions(self, caller: Caller) -> tuple[str, ...]:
+        """The conversations of the caller's tenant that have turns, the one spoken in last at the end."""
+        with self._lock:
+            return tuple(each.conversation for each in self._sessions if each.tenant == caller.tenant)
+
+    def _make_room(self) -> None:
+        # The one that was just spoken in stays, however much it holds.
+        while len(self._sessions) > max(self._most, 1) or (
+            self._held > self._held_bytes and len(self._sessions) > 1
+        ):
+            _, gone = self._sessions.popitem(last=False)
+            self._held -= gone.held
+
+
+def _session(caller: Caller, named: str | None) -> _Session:
+    return _Session(caller.tenant, conversation.needed(caller, named))
+
+
+def _size(turn: Turn) -> int:
+    return len(turn.content.encode()) + len(json.dumps(turn.metadata).encode())
+
+
+def _clean(metadata: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The same without the secrets in it."""
+    return cast(Mapping[str, Any], scrub_value("", metadata)[0]) if metadata else metadata

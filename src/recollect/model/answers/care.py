@@ -1,0 +1,101 @@
+"""WHAT comes back from the care of a store?"""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """How much an export wrote, and where."""
+
+    path: str
+    memories: int
+    versions: int
+    relations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """How much an import added, what it found unchanged, and which ids it left alone because they differ."""
+
+    added: int
+    unchanged: int
+    relations: int
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp:
+    """Where the copy is."""
+
+    path: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that does not agree, where it is, and what mends it."""
+
+    check: str
+    where: str
+    detail: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """What the doctor found."""
+
+    memories: int
+    problems: tuple[Problem, ...] = field(default=())
+
+    @property
+    def healthy(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedMissing:
+    """How many memories got their vectors, and why others did not."""
+
+    model: str
+    embedded: int
+    failures: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCoverage:
+    """How many memories have vectors of a model; `current` is the one that new memories get."""
+
+    model: str
+    indexed: int
+    expected: int
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantStatus:
+    """How a tenant stands: its memories, what waits to be done, and what was given up."""
+
+    tenant: str
+    memories: int
+    waiting: int
+    failed: int
+    models: tuple[ModelCoverage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus:
+    """How the store stands. Without an embedder, `embedder` is None."""
+
+    location: str
+    embedder: str | None
+    tenants: tuple[TenantStatus, ...]
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed:
+    """How much was indexed anew."""
+
+    memories: int
+    postings: int

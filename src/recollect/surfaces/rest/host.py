@@ -1,0 +1,112 @@
+"""WHO runs a request? One hop to a thread, in which the caller is found out, counted, and given its door."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from anyio import CapacityLimiter, to_thread
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from recollect.access.identity import Gate
+from recollect.access.throttle import Budget, Throttle
+from recollect.model.caller import Caller
+from recollect.service import Recollect
+from recollect.store.port import Store
+from recollect.surfaces.rest.problems import Reply
+
+Answer = TypeVar("Answer")
+Given = TypeVarTuple("Given")
+
+#: As many as the readers of a SQLite file; whoever takes minutes stands in a line of its own.
+THREADS = 8
+SLOW_THREADS = 2
+#: Where store and model are in this process, reading is computing: more threads only take the interpreter from each other.
+COMPUTING_THREADS = 2
+
+
+@dataclass(slots=True)
+class Visit:
+    """What is known of one request while it is answered: for its log line, its headers and its problems."""
+
+    request: str
+    caller: Caller | None = None
+    budget: Budget | None = None
+
+
+class Host:
+    """A door for everyone who knocks over the network."""
+
+    def __init__(
+        self,
+        door: Recollect,
+        store: Store,
+        gate: Gate,
+        throttle: Throttle,
+        *,
+        readers: int = THREADS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`readers` is how many read at once; those who write have threads of their own, since they wait for each other."""
+        self.door, self.store, self.gate, self.clock = door, store, gate, clock
+        self._throttle, self._readers = throttle, readers
+        self._lanes: _Lanes | None = None
+
+    def admit(self, scope: Scope) -> Recollect:
+        """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
+        visit = visit_of(scope)
+        client = scope.get("client")
+        caller = self.gate.caller(Headers(scope=scope), client[0] if client else None, visit.request)
+        visit.caller = caller
+        visit.budget = self._throttle.take(caller)
+        return self.door.as_caller(caller)
+
+    async def call(self, request: Request, act: Callable[[Recollect], Answer]) -> Answer:
+        """What `act` does with the door of whoever sent the request, in one hop to a thread.
+
+        Errors pass through; those of ours that nobody catches leave the server as problem details.
+        """
+        return await self.run(lambda: act(self.admit(request.scope)))
+
+    async def run(
+        self,
+        act: Callable[[Unpack[Given]], Answer],
+        *given: *Given,
+        slow: bool = False,
+        reads: bool = False,
+    ) -> Answer:
+        """Do something in a thread; what is slow has few threads of its own, so that nobody else waits for it."""
+        # Made here, since they belong to the loop that runs.
+        if self._lanes is None:
+            self._lanes = _Lanes(
+                CapacityLimiter(THREADS), CapacityLimiter(SLOW_THREADS), CapacityLimiter(self._readers)
+            )
+        lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
+        return await to_thread.run_sync(act, *given, limiter=lane)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """How many may do at once what is usual, what is slow, and what only reads."""
+
+    usual: CapacityLimiter
+    slow: CapacityLimiter
+    reading: CapacityLimiter
+
+
+def visit_of(scope: Scope) -> Visit:
+    """What is known of the request; the server has noted it before anyone else saw it."""
+    visit: Visit = scope["recollect.visit"]
+    return visit
+
+
+async def send_reply(reply: Reply, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send the whole of it at once."""
+    headers: list[tuple[bytes, bytes]] = [*reply.headers]
+    if reply.status not in (204, 304):
+        headers += [(b"content-type", reply.kind), (b"content-length", str(len(reply.body)).encode())]
+    start: dict[str, Any] = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": reply.body})

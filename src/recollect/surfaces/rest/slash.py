@@ -1,0 +1,45 @@
+"""HOW does a program that runs an agent have its text done? `POST /v1/slash`: the text goes in, the blocks come back."""
+
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from recollect.errors import Fault, Invalid
+from recollect.faces import arbiter_slash
+from recollect.model.wire import to_json
+from recollect.service import Recollect
+from recollect.surfaces.rest.bodies import read_body, read_object
+from recollect.surfaces.rest.host import Host
+from recollect.surfaces.rest.operations import PREFIX
+
+#: Files stand in the text, and what is no plain letter takes several bytes in JSON.
+_BODY_BYTES: Final = 4 * 1024 * 1024
+_FIELDS: Final = ("text", "agent", "conversation")
+
+
+def routes(host: Host) -> list[BaseRoute]:
+    """POST /v1/slash with `text`, and maybe `agent` and `conversation`."""
+
+    async def slash(request: Request) -> Response:
+        body = await read_body(request.scope, request.receive, _BODY_BYTES)
+        given = _read(read_object(request.headers, body))
+        return JSONResponse(await host.call(request, lambda door: _done(door, given)))
+
+    return [Route(f"{PREFIX}/slash", slash, methods=["POST"])]
+
+
+def _done(door: Recollect, given: dict[str, Any]) -> Any:
+    return to_json(arbiter_slash.run(door, **given))
+
+
+def _read(body: dict[str, Any]) -> dict[str, Any]:
+    faults = [
+        Fault(name, f"is not a field here; there are {', '.join(_FIELDS)}") for name in body.keys() - _FIELDS
+    ]
+    if "text" not in body:
+        faults.append(Fault("text", "is required"))
+    if faults:
+        raise Invalid(faults)
+    return body

@@ -1,0 +1,103 @@
+"""WHAT is kept of a key? Its hash, in the database of the store; beside files of text, in one of its own."""
+
+import os
+import re
+import shutil
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import Recollect, connect
+from recollect.access import keys
+from recollect.errors import StoreUnavailable
+from tests.conftest import Clock
+
+
+def bytes_in(folder: Path) -> bytes:
+    return b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.mark.parametrize("name", ["store.db", "notes/memories.yaml"])
+def test_a_key_is_nowhere_in_the_files_of_the_store(tmp_path: Path, name: str) -> None:
+    with connect(tmp_path / name) as door:
+        made = door.create_key(label="findable")
+    held = bytes_in(tmp_path)
+    assert b"findable" in held
+    assert made.secret.encode() not in held
+    assert made.secret.rpartition("_")[2].encode() not in held
+    assert made.secret not in repr(made)
+
+
+def test_no_two_keys_are_alike(memory: Recollect) -> None:
+    made = [memory.create_key().secret for _ in range(20)]
+    assert len(set(made)) == 20
+    assert all(re.fullmatch(r"rk_[a-z0-9]{8}_[A-Za-z0-9]{43}", secret) for secret in made)
+
+
+@given(st.text())
+def test_nothing_else_is_a_key(shown: str) -> None:
+    with connect(":memory:") as door:
+        door.create_key()
+        assert keys.find(shown, door._store, door._clock()) is None
+    assert len(keys.hash_of(shown)) == 64
+
+
+def test_keys_and_audit_outlive_the_index_of_a_store_in_text(
+    tmp_path: Path, opened: Callable[[str], Recollect], clock: Clock
+) -> None:
+    door = opened(str(tmp_path))
+    made = door.create_key()
+    door.remember("kept in a file")
+    door.close()
+    for path in (tmp_path / ".recollect").glob("index-*"):
+        path.unlink()
+    door = opened(str(tmp_path))
+    assert keys.find(made.secret, door._store, clock.now) == made.key
+    assert [entry.operation for entry in door.audit().entries] == ["remember", "create_key"]
+    clock.tick(days=1)
+    door.remember("one more")
+    assert [entry.number for entry in door.audit().entries] == [3, 2, 1]
+    assert door.doctor().problems == ()
+
+
+def test_what_a_person_writes_into_the_file_is_in_the_audit(tmp_path: Path) -> None:
+    (tmp_path / "memories.yaml").write_text("- learning: Deploys are frozen on Fridays.\n")
+    with connect(tmp_path) as door:
+        assert door.browse().memories[0].content == "Deploys are frozen on Fridays."
+        (entry,) = door.audit().entries
+    assert (entry.user, entry.origin, entry.operation) == ("file", "import", "remember")
+
+
+def test_a_damaged_state_is_told_and_never_made_anew(tmp_path: Path) -> None:
+    with connect(tmp_path) as door:
+        door.create_key()
+    shutil.rmtree(tmp_path / ".recollect", ignore_errors=False)
+    (tmp_path / ".recollect").mkdir()
+    (tmp_path / ".recollect" / "state.db").write_bytes(b"no database at all" * 1_000)
+    with pytest.raises(StoreUnavailable, match=r"state\.db.*keys"):
+        connect(tmp_path)
+    assert (tmp_path / ".recollect" / "state.db").read_bytes().startswith(b"no database")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_refusal_stands_where_its_line_cannot_be_written(tmp_path: Path) -> None:
+    with connect(tmp_path / "store.db") as door:
+        door.remember("note")
+    (tmp_path / "store.db").chmod(0o444)
+    tmp_path.chmod(0o555)
+    try:
+        with connect(tmp_path / "store.db") as door, pytest.raises(StoreUnavailable):
+            door.create_key()
+    finally:
+        tmp_path.chmod(0o755)
+
+
+def test_a_key_ends_at_its_time_to_the_moment(memory: Recollect, clock: Clock) -> None:
+    made = memory.create_key(expires_at=clock.now + timedelta(seconds=1))
+    assert keys.find(made.secret, memory._store, clock.now) is not None
+    clock.tick()
+    assert keys.find(made.secret, memory._store, clock.now) is None

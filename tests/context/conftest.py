@@ -1,0 +1,48 @@
+"""Doors to one store for the people and agents of one team, and what the tests read out of a frame."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from recollect import Recollect, connect
+from recollect.model.caller import Caller
+from recollect.model.limits import RULES
+
+Doors = Callable[..., Recollect]
+
+
+@pytest.fixture
+def store_of(clock: Any) -> Iterator[Recollect]:
+    """The door of whoever runs a store in memory."""
+    root = Caller(tenant="acme", user="root", rules=frozenset(RULES), operator=True)
+    with connect(":memory:", caller=root, clock=clock) as door:
+        yield door
+
+
+@pytest.fixture
+def door(store_of: Recollect) -> Doors:
+    """A door to that store for anyone: `door("ann", actor="agent")`."""
+
+    def opened(user: str = "ann", **more: Any) -> Recollect:
+        return store_of.as_caller(Caller(**{"tenant": "acme", "user": user, **more}))
+
+    return opened
+
+
+@pytest.fixture
+def ann(door: Doors) -> Recollect:
+    return door()
+
+
+TAG = re.compile(r"^<(stored-notes-[0-9a-f]{12})>$", re.MULTILINE)
+
+
+def inside(text: str) -> list[str]:
+    """The lines within the one frame of a text, once it is certain that there is one and where it ends."""
+    (tag,) = TAG.findall(text)
+    before, _, rest = text.partition(f"<{tag}>\n")
+    within, _, after = rest.partition(f"\n</{tag}>")
+    assert tag not in (before + within + after).casefold()
+    return within.split("\n")

@@ -1,0 +1,171 @@
+"""WHAT was just said? The last turns of each conversation, apart from every other."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recollect import Recollect
+from recollect.context.turns import Turns
+from recollect.errors import Invalid
+from recollect.model.caller import Caller
+from recollect.model.limits import RULES, TURNS
+from recollect.model.requests import ClearTurns, ListTurns, NoteTurn
+from tests.context.conftest import Doors
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+ANN = Caller(tenant="acme", user="ann", conversation="talk")
+
+
+def note(turns: Turns, *contents: str, caller: Caller = ANN) -> None:
+    for content in contents:
+        turns.note(caller, NoteTurn(content), NOON)
+
+
+def listed(turns: Turns, caller: Caller = ANN, **ask: Any) -> list[str]:
+    return [turn.content for turn in turns.list(caller, ListTurns(**ask)).turns]
+
+
+def test_a_window_of_three_keeps_the_last_three() -> None:
+    turns = Turns(window=3)
+    note(turns, "one", "two", "three", "four", "five")
+    assert listed(turns) == ["three", "four", "five"]
+    assert listed(turns, limit=2) == ["four", "five"]
+    assert turns.clear(ANN, ClearTurns()).cleared == 3
+    assert listed(turns) == []
+    assert turns.clear(ANN, ClearTurns()).cleared == 0
+
+
+def test_a_turn_keeps_who_said_it_and_when(ann: Recollect, clock: Any) -> None:
+    assert ann.note_turn("hello", conversation="talk").turns == 1
+    clock.tick()
+    noted = ann.note_turn("hi", role="assistant", conversation="talk")
+    assert (noted.conversation, noted.turns) == ("talk", 2)
+    first, second = ann.turns(conversation="talk").turns
+    assert (first.role, second.role) == ("user", "assistant")
+    assert second.at == clock.now
+
+
+def test_twenty_turns_are_kept(ann: Recollect) -> None:
+    for number in range(25):
+        ann.note_turn(f"turn {number}", conversation="talk")
+    assert [turn.content for turn in ann.turns(conversation="talk").turns] == [
+        f"turn {number}" for number in range(25 - TURNS, 25)
+    ]
+
+
+def test_the_conversation_of_the_caller_is_used_where_none_is_named(door: Doors) -> None:
+    door(conversation="talk").note_turn("hello")
+    assert door().turns(conversation="talk").turns[0].content == "hello"
+
+
+@pytest.mark.parametrize("ask", [NoteTurn("hello"), ListTurns(), ClearTurns()])
+def test_without_a_conversation_nothing_is_kept_or_told(ann: Recollect, ask: Any) -> None:
+    method = {NoteTurn: ann.note_turn, ListTurns: ann.turns, ClearTurns: ann.clear_turns}[type(ask)]
+    with pytest.raises(Invalid, match="conversation: is required"):
+        method(ask)
+
+
+def test_tenants_and_conversations_are_kept_apart(door: Doors) -> None:
+    door().note_turn("hello", conversation="talk")
+    assert door(tenant="beta").turns(conversation="talk").turns == ()
+    assert door().turns(conversation="other").turns == ()
+    assert door(tenant="beta").clear_turns(conversation="talk").cleared == 0
+    assert len(door().turns(conversation="talk").turns) == 1
+
+
+def test_names_that_would_run_together_are_kept_apart() -> None:
+    turns = Turns()
+    note(turns, "hello", caller=Caller(tenant="a", user="ann", conversation="b:c"))
+    assert listed(turns, Caller(tenant="a:b", user="ann", conversation="c")) == []
+
+
+def test_whoever_is_in_the_conversation_shares_its_turns(door: Doors) -> None:
+    door("ann", conversation="talk").note_turn("hello")
+    assert len(door("bob", conversation="talk").turns().turns) == 1
+
+
+def test_whoever_speaks_in_one_conversation_cannot_name_another(door: Doors) -> None:
+    door("ann", conversation="talk").note_turn("hello")
+    bound = door("bob", conversation="other")
+    for call in (bound.turns, bound.clear_turns, bound.context):
+        with pytest.raises(Invalid, match="conversation: is another"):
+            call(conversation="talk")
+    assert len(door("root", conversation="other", rules=RULES).turns(conversation="talk").turns) == 1
+
+
+def test_the_conversation_not_used_for_longest_goes() -> None:
+    turns = Turns(sessions=2)
+    first, second, third = (ANN.inside(name) for name in ("first", "second", "third"))
+    note(turns, "a", caller=first)
+    note(turns, "b", caller=second)
+    assert listed(turns, first) == ["a"]
+    note(turns, "c", caller=third)
+    assert (listed(turns, first), listed(turns, second), listed(turns, third)) == (["a"], [], ["c"])
+
+
+def test_looking_at_conversations_that_are_not_there_pushes_none_out() -> None:
+    turns = Turns(sessions=2)
+    note(turns, "a")
+    for number in range(5):
+        assert listed(turns, ANN.inside(f"ghost {number}")) == []
+        turns.clear(ANN.inside(f"ghost {number}"), ClearTurns())
+    assert listed(turns) == ["a"]
+
+
+def test_what_all_hold_together_is_bounded() -> None:
+    turns = Turns(held_bytes=100)
+    note(turns, "x" * 60)
+    note(turns, "y" * 60, caller=ANN.inside("other"))
+    assert listed(turns) == []
+    assert listed(turns, ANN.inside("other")) == ["y" * 60]
+    turns.clear(ANN.inside("other"), ClearTurns())
+    note(turns, "z" * 60)
+    note(turns, "w" * 30, caller=ANN.inside("other"))
+    assert listed(turns) == ["z" * 60]
+
+
+def test_secrets_are_taken_out_before_a_turn_is_kept(ann: Recollect) -> None:
+    ann.note_turn("my key is AKIAIOSFODNN7EXAMPLE, keep it", conversation="talk")
+    (turn,) = ann.turns(conversation="talk").turns
+    assert "AKIAIOSFODNN7EXAMPLE" not in turn.content
+    assert turn.content.endswith("keep it")
+
+
+def test_many_threads_lose_nothing_and_hold_nothing_up() -> None:
+    turns = Turns(window=10_000)
+
+    def speak(number: int) -> None:
+        caller = ANN.inside(f"talk {number % 3}")
+        for _ in range(200):
+            turns.note(caller, NoteTurn(f"from {number}"), NOON)
+            turns.list(caller, ListTurns())
+
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(speak, range(6)))
+    assert [len(listed(turns, ANN.inside(f"talk {number}"))) for number in range(3)] == [400] * 3
+
+
+def test_a_refused_turn_leaves_the_lock_free() -> None:
+    turns = Turns()
+    with pytest.raises(Invalid):
+        turns.note(Caller(tenant="acme", user="ann"), NoteTurn("hello"), NOON)
+    note(turns, "hello")
+    assert listed(turns) == ["hello"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.text(max_size=3)), max_size=60))
+def test_turns_behave_as_a_plain_list_would(said: Sequence[tuple[str, str]]) -> None:
+    turns, model = Turns(window=3, sessions=2), dict[str, list[str]]()
+    for name, content in said:
+        note(turns, content, caller=ANN.inside(name))
+        model[name] = [*model.pop(name, []), content][-3:]
+        while len(model) > 2:
+            del model[next(iter(model))]
+    # In the order in which they were used, since looking is using.
+    for name in [*model, *(set("abcd") - set(model))]:
+        assert listed(turns, ANN.inside(name)) == model.get(name, [])

@@ -1,0 +1,300 @@
+"""HOW do assistants of the checkstack platform come in? Over HTTP with a key and over a process's streams, in both eras."""
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+import uvicorn
+from mcp import Client, StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
+
+import recollect
+from recollect import connect
+from recollect.app import open_entrance
+from recollect.config import load
+from recollect.faces import checkstack
+from recollect.model.limits import RULES
+from recollect.surfaces.serving import application
+
+from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
+
+JIRA = "recall when filing infra jira tickets"
+TRANSCRIPT = Path(__file__).with_name("transcripts") / "checkstack.txt"
+COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
+
+
+class Site:
+    """A whole server on a port of this machine, and keys for it."""
+
+    def __init__(self, db: Path) -> None:
+        config = load(db=str(db), worker="no")
+        self.entrance = open_entrance(config)
+        app = application(config, self.entrance, log=lambda event, **told: None)
+        self._listening = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/mcp/checkstack"
+        self._server = uvicorn.Server(
+            uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on", ws="none")
+        )
+        self._thread = threading.Thread(target=self._server.run, args=([self._listening],))
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(0.005)
+
+    def key(self, user: str, **more: Any) -> str:
+        self.entrance.gate.forget_keys()
+        return self.entrance.door.create_key(**{"user": user, "actor": "agent"} | more).secret
+
+    def client(self, key: str, *, era: str = "auto", person: Person | None = None, **headers: str) -> Client:
+        @asynccontextmanager
+        async def transport() -> AsyncIterator[Any]:
+            shown = {"Authorization": f"Bearer {key}", **headers}
+            async with (
+                httpx2.AsyncClient(headers=shown) as http,
+                streamable_http_client(self.url, http_client=http) as streams,
+            ):
+                yield streams
+
+        return Client(transport(), mode=era, elicitation_callback=person)
+
+    def stop(self) -> None:
+        self._server.should_exit = True
+        self._thread.join()
+        self._listening.close()
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    yield from offices()
+
+
+@pytest.fixture
+def office(opened: Open, clock: Any) -> Iterator[Office]:
+    with connect(":memory:", caller=someone(actor="person", rules=frozenset(RULES)), clock=clock) as door:
+        yield opened(door)
+
+
+@pytest.fixture
+def sites(tmp_path: Path) -> Iterator[list[Site]]:
+    """Two servers of one store, as behind a balancer."""
+    started = [Site(tmp_path / "shared.db") for _ in range(2)]
+    yield started
+    for each in started:
+        each.stop()
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_over_http_everyone_has_what_is_theirs(sites: list[Site], office: Office, era: str) -> None:
+    site = sites[0]
+    ann = office.meet(site.client(site.key("ann", systems=["pay"]), era=era))
+    bob = office.meet(site.client(site.key("bob"), era=era))
+    assert ann.offered == THREE
+    ann.save(JIRA, "In OPS.")
+    ann.about("pay", "health endpoint", "Check /ready.")
+    assert len(ann.found("jira health")) == 2
+    assert bob.found("jira health") == []
+    robot = office.meet(site.client(site.key("robot", actor="unattended"), era=era))
+    assert robot.offered == THREE[:2]
+    me = office.meet(site.client(site.key("ann", actor="person"), era=era))
+    assert me.offered == FIVE
+
+
+def test_over_http_a_person_is_asked_by_a_form(sites: list[Site], office: Office) -> None:
+    site, person = sites[0], Person("yes")
+    ann = office.meet(site.client(site.key("ann"), person=person))
+    ann.save(JIRA)
+    assert ann.did("deleteMemory", id="1") == {"deleted": True}
+    assert [JIRA in each for each in person.asked] == [True]
+    ann.save(JIRA)
+    person.answer = "no"
+    assert ann.did("deleteMemory", id="2")["deleted"] is False
+    assert len(ann.found(JIRA)) == 1
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_a_word_of_one_server_is_good_at_another(sites: list[Site], office: Office, era: str) -> None:
+    key = sites[0].key("ann")
+    first, second = (office.meet(site.client(key, era=era)) for site in sites)
+    first.save(JIRA)
+    word = first.did("deleteMemory", id="1")["confirm"]
+    assert second.did("deleteMemory", id="1", confirm=word) == {"deleted": True}
+
+
+def test_over_http_in_the_older_era_no_one_can_be_asked_so_a_word_is_given(
+    sites: list[Site], office: Office
+) -> None:
+    site, person = sites[0], Person("yes")
+    ann = office.meet(site.client(site.key("ann"), era="legacy", person=person))
+    ann.save(JIRA)
+    first = ann.did("deleteMemory", id="1")
+    assert (first["deleted"], person.asked) == (False, [])
+    assert ann.did("deleteMemory", id="1", confirm=first["confirm"]) == {"deleted": True}
+
+
+def test_a_caller_without_identity_is_refused(sites: list[Site]) -> None:
+    site = sites[0]
+    site.key("ann")
+    for headers in ({}, {"Authorization": "Bearer rk_nobody_nothing"}):
+        refused = httpx2.post(site.url, headers=headers, json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
+        assert (refused.status_code, "www-authenticate" in refused.headers) == (401, True)
+
+
+def test_the_runs_of_a_key_are_told_apart_by_their_header_and_capped(
+    sites: list[Site], office: Office
+) -> None:
+    site = sites[0]
+    key = site.key("robot", actor="unattended", systems=["pay"])
+    for run in ("monday", "tuesday"):
+        robot = office.meet(site.client(key, **{"Recollect-Run": run}))
+        for hint in ("kestrel", "falcon", "osprey"):
+            assert "id" in robot.about("pay", f"{hint} on {run}s")
+        assert "limit for this run reached (3)" in robot.about("pay", f"eagle on {run}s")["error"]
+    ann = office.meet(site.client(site.key("ann", systems=["pay"])))
+    assert len(ann.found("kestrel falcon osprey eagle")) == 6
+
+
+def test_the_conversation_of_a_request_is_where_a_memory_came_from(sites: list[Site], office: Office) -> None:
+    site = sites[0]
+    key = site.key("ann", actor="person")
+    office.meet(site.client(key, **{"Recollect-Conversation": "talk-7"})).save(JIRA)
+    [listed] = office.meet(site.client(key)).did("listMemories")["memories"]
+    assert listed["sourceConversationId"] == "talk-7"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("era", ERAS)
+def test_over_the_streams_of_a_process_a_person_is_asked_in_both_eras(
+    tmp_path: Path, office: Office, era: str
+) -> None:
+    environment = {name: value for name, value in os.environ.items() if name.startswith("RECOLLECT_")}
+    environment |= {
+        "RECOLLECT_DB": str(tmp_path / "stdio.db"),
+        "PYTHONPATH": str(Path(recollect.__file__).parents[1]),
+    }
+    started = StdioServerParameters(
+        command=COMMAND[0], args=[*COMMAND[1:], "mcp", "--face", "checkstack"], env=environment, cwd=tmp_path
+    )
+    person = Person("yes")
+    ann = office.meet(Client(started, mode=era, elicitation_callback=person))
+    assert ann.offered == THREE
+    ann.about("pay", JIRA)
+    assert ann.did("deleteMemory", id="1") == {"deleted": True}
+    assert len(person.asked) == 1
+    person.answer = "decline"
+    ann.save(JIRA)
+    assert ann.did("deleteMemory", id="2")["deleted"] is False
+
+
+class Minutes:
+    """What was said in a session, word by word."""
+
+    def __init__(self, office: Office) -> None:
+        self.lines: list[str] = []
+        self._office = office
+
+    def seat(self, name: str, *, person: Person | None = None, **who: Any) -> "Seat":
+        return Seat(self, name, self._office(person=person, **who), person)
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"
+
+
+class Seat:
+    """Someone whose calls are written down."""
+
+    def __init__(self, minutes: Minutes, name: str, assistant: Any, person: Person | None) -> None:
+        self._lines, self._name, self._assistant, self._person = minutes.lines, name, assistant, person
+
+    def __call__(self, tool: str, /, **arguments: Any) -> Any:
+        self._lines.append(f"{self._name} > ai.{tool} {json.dumps(arguments, ensure_ascii=False)}")
+        result = self._assistant.call(f"ai.{tool}", **arguments)
+        if self._person is not None:
+            answer = self._person.answer
+            self._lines += [f"    asked: {each}\n    said: {answer}" for each in self._person.asked]
+            self._person.asked.clear()
+        self._lines.append(f"  {'refused: ' if result.is_error else ''}{said(result)}")
+        return result.structured_content
+
+
+def test_a_session_reads_as_it_was_reviewed(office: Office, clock: Any, tmp_path: Path) -> None:
+    """The file is the whole of what is said; after a change that is meant, look at it and keep what came out."""
+    with office.door._store.ledger() as ledger:
+        ledger.keep_secret("00" * 32)
+    minutes = Minutes(office)
+    person = Person("yes")
+    chat = minutes.seat("ann's chat", person=person, conversation="talk-1", systems={"pay": "read"})
+    plain = minutes.seat("ann's shell", systems={"pay": "read"})
+    settings = minutes.seat("ann", actor="person", systems={"pay": "read"})
+    bob = minutes.seat("bob's chat", user="bob", systems={"pay": "manage"}, person=Person("yes"))
+    robot = minutes.seat("robot", user="robot", actor="unattended", run="night-1", systems={"pay": "read"})
+
+    chat("searchMemory", query="where do infra tickets go?")
+    card = {"scope": "user", "recallHint": JIRA, "content": "File infra tickets in project OPS."}
+    chat("saveMemory", **card, dryRun=True)
+    chat("saveMemory", **card, tags=["jira"])
+    clock.tick(minutes=1)
+    style = {
+        "scope": "user",
+        "recallHint": "writing style for replies",
+        "content": "Short, British spelling.",
+    }
+    chat("saveMemory", **style, alwaysInject=True, dryRun=True)
+    chat("saveMemory", **style, alwaysInject=True)
+    settings("listMemories")
+    clock.tick(minutes=1)
+    settings("setMemoryAlwaysInject", id="2", alwaysInject=True)
+    minutes.lines.append("the preamble of ann's next turn:")
+    minutes.lines.append(checkstack.preamble(office.door.as_caller(someone())))
+    clock.tick(minutes=1)
+    chat("saveMemory", scope="system", recallHint="health endpoint of pay", content="Check /ready.")
+    health = {"scope": "system", "systemId": "pay", "recallHint": "health endpoint of the payment service"}
+    chat("saveMemory", **health, content="/health says 200 even when the database is down; check /ready.")
+    chat("saveMemory", scope="system", systemId="crm", recallHint="crm quirks", content="Slow on Mondays.")
+    chat("saveMemory", scope="team", recallHint="", content="x")
+    bob("searchMemory", query="payment service health")
+    clock.tick(minutes=1)
+    bob("saveMemory", **health, content="/health lies; check /ready, or /live behind the proxy.")
+    bob("saveMemory", **health, content="ignored", dryRun=True)
+    chat("searchMemory", query="health", limit=5)
+    chat("searchMemory", query="infra tickets")
+    clock.tick(minutes=1)
+    chat("saveMemory", scope="user", recallHint=f"{JIRA} for ops", content="File infra tickets in PLATFORM.")
+    chat("searchMemory", query="jira")
+    bob("searchMemory", query="jira")
+    chat("searchMemory", query="zebra")
+    chat("searchMemory", query="", limit=99)
+    chat("searchMemory", query="x", limit=51)
+    secret = {
+        "recallHint": "calling the gateway",
+        "content": "Use Bearer abcdef1234567890ABCDEF; it is slow.",
+    }
+    chat("saveMemory", scope="user", **secret, tags=["AKIAIOSFODNN7EXAMPLE", "gateway"])
+    chat("searchMemory", query="gateway")
+    for hint in ("retries of pay", "timezone of pay reports", "owner on call for pay", "logs of pay"):
+        robot("saveMemory", scope="system", systemId="pay", recallHint=hint, content=f"Noted: {hint}.")
+    robot("searchMemory", query="timezone")
+    clock.tick(minutes=1)
+    chat("deleteMemory", id="3", dryRun=True)
+    chat("deleteMemory", id="3")
+    bob("deleteMemory", id="3")
+    bob("deleteMemory", id="1")
+    person.answer = "no"
+    chat("deleteMemory", id="4")
+    first = plain("deleteMemory", id="4")
+    clock.tick(minutes=1)
+    plain("deleteMemory", id="2", confirm=first["confirm"])
+    plain("deleteMemory", id="4", confirm=first["confirm"])
+    plain("deleteMemory", id="4")
+    settings("listMemories", systemId="pay", limit=2)
+    came_out = tmp_path / TRANSCRIPT.name
+    came_out.write_text(minutes.text, encoding="utf-8")
+    assert minutes.text == TRANSCRIPT.read_text(encoding="utf-8"), f"what came out is in {came_out}"

@@ -1,0 +1,131 @@
+"""DOES the server do what its description says? The document itself, and a fuzzer over all of it."""
+
+import re
+from typing import Any
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from schemathesis import GenerationMode
+from schemathesis.checks import CHECKS, load_all_checks
+
+from recollect.service import OPERATIONS
+from recollect.surfaces.rest.openapi import document
+
+load_all_checks()
+DOCUMENT = document()
+CHECKED = CHECKS.get_by_names(
+    [
+        "not_a_server_error",
+        "status_code_conformance",
+        "content_type_conformance",
+        "response_headers_conformance",
+        "response_schema_conformance",
+    ]
+)
+REFUSED = CHECKS.get_by_names(["negative_data_rejection"])
+OPERATED = [(path, method) for path, methods in DOCUMENT["paths"].items() for method in methods]
+#: What no schema can say, and a request that fits its schema may be told: how fields go together, which names there
+#: are, what a mark looks like, what is inside a text.
+EXPLAINED = re.compile(
+    r"is required|is not a (mark|recipe|persona|system)|must not be before|must be another memory|from inside its"
+    r"|is what If-Match says|must be in the future|everything in it is erased|by whoever runs the store"
+    r"|must be the name of a system|identifier segment|letters, digits|is not a way of searching|must not contain|is not base64"
+    r"|must be relative|must not name|between two slashes|must not be empty"
+)
+each_operation = pytest.mark.parametrize(("path", "method"), OPERATED, ids=lambda part: str(part))
+few = settings(
+    max_examples=4,
+    deadline=None,
+    phases=[Phase.generate],
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+@schemathesis.serializer("application/jsonl")
+def lines(context: Any, value: Any) -> bytes:
+    return str(value).encode("utf-8", "replace")
+
+
+@pytest.fixture(scope="module")
+def api(fuzzed: Any) -> Any:
+    schema = schemathesis.openapi.from_dict(DOCUMENT)
+    schema.config.update(base_url=fuzzed.url)
+    return schema
+
+
+def asked(api: Any, path: str, method: str, mode: GenerationMode, data: st.DataObject) -> Any:
+    """A request that the fuzzer has thought of, and what was said to it."""
+    case = data.draw(api[path][method.upper()].as_strategy(generation_mode=mode))
+    # One key is for one request: the fuzzer sends the same for many.
+    case.headers.pop("Idempotency-Key", None)
+    said = case.call()
+    case.validate_response(said, checks=CHECKED)
+    return case, said
+
+
+class TestTheServerKeepsItsWord:
+    @each_operation
+    @few
+    @given(data=st.data())
+    def test_what_fits_is_answered_and_what_is_refused_is_explained(
+        self, api: Any, path: str, method: str, data: st.DataObject
+    ) -> None:
+        _, said = asked(api, path, method, GenerationMode.POSITIVE, data)
+        assert said.status_code not in (400, 405, 413, 415, 421), said.text
+        if said.status_code == 422:
+            for fault in said.json()["faults"]:
+                assert EXPLAINED.search(fault["message"]), fault
+
+    @each_operation
+    @few
+    @given(data=st.data())
+    def test_what_does_not_fit_is_refused_and_never_fails(
+        self, api: Any, path: str, method: str, data: st.DataObject
+    ) -> None:
+        if (
+            not DOCUMENT["paths"][path][method].get("parameters")
+            and "requestBody" not in DOCUMENT["paths"][path][method]
+        ):
+            return  # There is nothing that could be wrong.
+        case, said = asked(api, path, method, GenerationMode.NEGATIVE, data)
+        case.validate_response(said, checks=REFUSED)
+
+
+class TestTheDocument:
+    def test_every_operation_with_a_route_is_in_it_once(self) -> None:
+        told = {(method.upper(), path) for path, method in OPERATED if path.startswith("/v1")}
+        assert told == {
+            (method, "/v1" + path)
+            for method, path in (each.route.split(" ") for each in OPERATIONS if each.route)
+        }
+        ids = [DOCUMENT["paths"][path][method]["operationId"] for path, method in OPERATED]
+        assert len(ids) == len(set(ids))
+
+    def test_every_schema_in_it_is_sound_and_every_reference_leads_somewhere(self) -> None:
+        for name, schema in DOCUMENT["components"]["schemas"].items():
+            Draft202012Validator.check_schema(schema)
+            assert re.fullmatch(r"[A-Za-z0-9.\-_]+", name)
+        for reference in re.findall(r"'\$ref': '([^']+)'", str(DOCUMENT)):
+            assert reference.removeprefix("#/components/schemas/") in DOCUMENT["components"]["schemas"]
+
+    def test_every_parameter_is_described(self) -> None:
+        for path, method in OPERATED:
+            told = DOCUMENT["paths"][path][method]
+            assert told["summary"]
+            names = [each["name"] for each in told.get("parameters", ())]
+            assert set(re.findall(r"\{(\w+)\}", path)) <= set(names)
+            assert all(each["description"] for each in told.get("parameters", ()))
+
+    def test_it_says_how_to_prove_who_asks_and_what_problems_look_like(self, server: Any) -> None:
+        told = server.client.get("/openapi.json").json()
+        assert told["openapi"].startswith("3.1")
+        assert told["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+        for path, method in OPERATED:
+            if path.startswith("/v1"):
+                responses = told["paths"][path][method]["responses"]
+                assert {"401", "403", "404", "422", "429", "503"} <= set(responses)
+                assert "application/problem+json" in responses["422"]["content"]
