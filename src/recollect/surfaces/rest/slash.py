@@ -24,14 +24,14 @@ def routes(host: Host) -> list[BaseRoute]:
 
     async def slash(request: Request) -> Response:
         body = await read_body(request.scope, request.receive, _BODY_BYTES)
-        given = _read(read_object(request.headers, body))
-        return JSONResponse(await host.call(request, lambda door: _done(door, given)))
+
+        def act(door: Recollect) -> Any:
+            # Only whoever is let in is told what is wrong with it.
+            return to_json(arbiter_slash.run(door, **_read(read_object(request.headers, body))))
+
+        return JSONResponse(await host.call(request, act))
 
     return [Route(f"{PREFIX}/slash", slash, methods=["POST"])]
-
-
-def _done(door: Recollect, given: dict[str, Any]) -> Any:
-    return to_json(arbiter_slash.run(door, **given))
 
 
 def _read(body: dict[str, Any]) -> dict[str, Any]:

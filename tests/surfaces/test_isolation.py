@@ -1,0 +1,718 @@
+"""WHO gets at what is another's over the network? Nobody: every operation, route and tool is tried with foreign ids.
+
+The same is asked for what is hidden and for what never was; the answers must be alike, and nothing may have changed.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, get_args
+
+import httpx2
+import pytest
+from mcp import Client, MCPError
+from starlette.routing import Route
+
+from recollect.client import connect
+from recollect.client.asking import read_arguments
+from recollect.errors import NotFound, RecollectError
+from recollect.faces.arbiter_slash import parse
+from recollect.faces.arbiter_slash.commands import Command, Refused
+from recollect.model.caller import Caller
+from recollect.model.limits import SCOPES, STATUSES, Scope
+from recollect.model.wire import from_json, to_json
+from recollect.service import OPERATIONS, Recollect
+from recollect.surfaces.mcp.faces import FACES
+from recollect.surfaces.rest.host import Host
+from recollect.surfaces.serving import FACE_ROUTES
+from recollect.testing.builders import HOME, Clock, administrator
+from recollect.testing.embedder import StubEmbedders
+from recollect.testing.strangers import ATTEMPTS, OWNER, STRANGERS, TAKEN, Stranger, Try, World, outcome
+
+from .conftest import Served
+from .test_mcp import Agent, introduce, said
+from .test_mcp_faces import write_model
+from .test_mcp_transports import Site
+
+__all__ = ["introduce"]
+Meet = Callable[[Client], Agent]
+Fields = Mapping[str, str]
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
+#: One for each way to be a stranger: a tool does what the client does, and takes longer.
+DISTINCT = [
+    "another tenant",
+    "an admin of another tenant",
+    "another user",
+    "no persona",
+    "no system",
+    "no session",
+]
+ABROAD = [name for name, each in STRANGERS.items() if each.caller.tenant != HOME]
+#: A word in the names of what the owner's tenant has beside memories, and one in its texts that nobody asks for.
+PAPER, SECRET = "zqpapers", "zqsecret"
+#: What names something that everyone in the tenant shares: only those outside of it are strangers to that.
+OF_THE_TENANT = frozenset({"paper", "file", "key", "tenant"})
+OF_A_MEMORY = frozenset({"id", "other", "edge", "code"})
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b")
+FIELD = re.compile(r"\{(\w+)\}")
+#: After how many attempts it is looked at what is there.
+LOOKED_AFTER = 8
+#: What differs between any two answers.
+PASSING = frozenset({"date", "x-request-id", "content-length"})
+#: What makes something new, which has a number of its own.
+NUMBERED = frozenset(
+    {
+        "POST /memories",
+        "POST /v1/conversations",
+        "POST /v1/conversations/{id}/artifacts",
+        "POST /v1/memory/entries",
+        "AddEntry",
+        "WriteFile",
+        "native memory_save",
+        "slayer save_memory",
+        "datamind memory_save",
+        "checkstack ai.saveMemory",
+        "write_artifact",
+        "remember",
+        "create_key",
+        "append_scratchpad",
+        "WriteNotes",
+        "ClearNotes",
+    }
+)
+
+#: Every route of a face: what is asked there, as a path and a body.
+ROUTES: dict[str, list[tuple[str, Any]]] = {
+    "POST /memories": [
+        ("/memories", {"learning": "mine", "linked_entities": ["memory:{id}"]}),
+        ("/memories", {"learning": "mine", "linked_entities": ["{paper}.orders"]}),
+    ],
+    "DELETE /memories/{id}": [("/memories/{id}", None)],
+    "POST /search": [
+        ("/search", {"question": "{code}", "entities": ["thing:{code}", "memory:{id}"]}),
+        ("/search", {"question": "{code}", "max_results": 50}),
+        ("/search", {"entities": ["{paper}.orders"]}),
+    ],
+    "GET /api/memory/{profile}": [
+        (f"/api/memory/{HOME}?query={{code}}", None),
+        ("/api/memory/{tenant}?query={code}", None),
+    ],
+    "GET /v1/memory": [("/v1/memory", None)],
+    "GET /v1/memory/entries": [
+        ("/v1/memory/entries?q={code}", None),
+        ("/v1/memory/entries?limit=200", None),
+        ("/v1/memory/entries?tag={code}%20tag", None),
+        ("/v1/memory/entries?conversation_id={paper}-talk", None),
+    ],
+    "POST /v1/memory/entries": [
+        ("/v1/memory/entries", {"type": "context", "title": "mine", "supersedes_ids": ["{id}"]}),
+        ("/v1/memory/entries", {"type": "context", "title": "mine", "artifact_id": "{file}"}),
+    ],
+    "GET /v1/memory/entries/{id}": [("/v1/memory/entries/{id}", None)],
+    "PATCH /v1/memory/entries/{id}": [("/v1/memory/entries/{id}", {"title": "mine"})],
+    "DELETE /v1/memory/entries/{id}": [("/v1/memory/entries/{id}", None)],
+    "POST /v1/memory/entries/{id}/invalidate": [("/v1/memory/entries/{id}/invalidate", {})],
+    "GET /v1/memory/relations": [
+        ("/v1/memory/relations?source_id={id}", None),
+        ("/v1/memory/relations?target_id={other}&relation=supports", None),
+    ],
+    "POST /v1/memory/relations": [
+        ("/v1/memory/relations", {"source_id": "{id}", "target_id": "{other}", "relation": "supports"}),
+        ("/v1/memory/relations", {"source_id": "own", "target_id": "{id}", "relation": "refines"}),
+    ],
+    "DELETE /v1/memory/relations/{id}": [("/v1/memory/relations/{edge}", None)],
+    "GET /v1/memory/graph": [("/v1/memory/graph", None)],
+    "GET /v1/memory/{agent}": [("/v1/memory/{paper}-agent", None)],
+    "GET /v1/conversations": [("/v1/conversations", None)],
+    "POST /v1/conversations": [("/v1/conversations", {"title": "{paper}"})],
+    "GET /v1/conversations/{id}": [("/v1/conversations/{paper}-talk", None)],
+    "DELETE /v1/conversations/{id}": [("/v1/conversations/{paper}-talk", None)],
+    "GET /v1/conversations/{id}/artifacts": [("/v1/conversations/{paper}-talk/artifacts", None)],
+    "POST /v1/conversations/{id}/artifacts": [
+        ("/v1/conversations/{paper}-talk/artifacts", {"path": "plan.md", "content": "mine"})
+    ],
+    "GET /v1/conversations/{id}/artifacts/{artifact}": [
+        ("/v1/conversations/{paper}-talk/artifacts/{file}", None),
+        ("/v1/conversations/{paper}-talk/artifacts/{file}?via=mem:{id}", None),
+    ],
+    "DELETE /v1/conversations/{id}/artifacts/{artifact}": [
+        ("/v1/conversations/{paper}-talk/artifacts/{file}", None)
+    ],
+    "GET /v1/conversations/{id}/artifacts/{artifact}/raw": [
+        ("/v1/conversations/{paper}-talk/artifacts/{file}/raw", None)
+    ],
+    "GET /v1/artifacts": [("/v1/artifacts", None)],
+    "GET /v1/artifacts/{artifact}": [
+        ("/v1/artifacts/{file}", None),
+        ("/v1/artifacts/{file}?via=mem:{id}", None),
+    ],
+    "DELETE /v1/artifacts/{artifact}": [("/v1/artifacts/{file}", None)],
+    "GET /v1/artifacts/{artifact}/raw": [("/v1/artifacts/{file}/raw", None)],
+    "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "{paper}-talk"})],
+}
+#: Every command that an agent can write in its text; `agent` is whose notes they are about.
+COMMANDS: dict[str, list[str]] = {
+    "Entries": ["/mem entries", '/mem entries tag="{code} tag"'],
+    "Entry": ["/mem entry #{id}"],
+    "Search": ["/mem search {code}", "/mem search {code} --rerank"],
+    "Expand": ["/mem expand #{id} 2"],
+    "Density": ["/mem density #{id}"],
+    "AddEntry": [
+        "/mem add entry context mine --supersedes #{id}\nwords\n/endmem",
+        "/mem add entry context mine --artifact #{file}\nwords\n/endmem",
+    ],
+    "AddLink": ["/mem add link #{id} supports #{other}", "/mem add link #{id} refines #{other}"],
+    "Invalidate": ["/mem invalidate #{id}"],
+    "WriteNotes": ["/mem write a note of {paper}", "/mem shared write a note"],
+    "ReadNotes": ["/mem read"],
+    "ReadSharedNotes": ["/mem shared read"],
+    "ClearNotes": ["/mem clear", "/mem shared clear"],
+    "ReadFile": ["/read #{file}", "/read #{file} via=mem:{id}"],
+    "WriteFile": ["/write --persist {paper}.md\nwords\n/endwrite"],
+}
+#: Every tool of a face that is not simply an operation.
+TOOLS: dict[str, list[dict[str, Any]]] = {
+    "native memory_context": [{"question": "{code}", "max_tokens": 100_000}],
+    "native memory_search": [{"question": "{code}", "limit": 100}, {"question": "thing:{code}"}],
+    "native memory_get": [{"id": "{id}"}, {"id": "{id}", "as_of": "2026-03-01T12:00:00Z"}],
+    "native memory_save": [{"content": "{code} content", "scope": "user", "entities": ["memory:{id}"]}],
+    "native memory_update": [
+        {"action": "revise", "id": "{id}", "content": "mine"},
+        {"action": "retire", "id": "{id}"},
+        {"action": "supersede", "id": "{id}", "content": "mine"},
+        {"action": "relate", "id": "{id}", "relation": "supports", "target": "{other}"},
+        {"action": "relate", "id": "own", "relation": "refines", "target": "{id}"},
+    ],
+    "native memory_forget": [{"id": "{id}"}],
+    "slayer save_memory": [
+        {"learning": "mine", "linked_entities": ["memory:{id}"]},
+        {"learning": "mine", "linked_entities": ["{paper}.orders"]},
+    ],
+    "slayer forget_memory": [{"id": "{id}"}],
+    "slayer search": [
+        {"question": "{code}", "entities": ["memory:{id}"]},
+        {"question": "{code}", "max_results": 50},
+        {"entities": ["{paper}.orders"], "datasource": "{paper}"},
+    ],
+    "slayer inspect_model": [{"model_name": "{paper}.orders"}],
+    "slayer delete_model": [{"name": "orders", "data_source": "{paper}"}],
+    "slayer delete_datasource": [{"name": "{paper}"}],
+    "slayer edit_model": [{"name": "{paper}.orders", "remove": ["amount"]}],
+    "datamind memory_save": [
+        {"content": "{code} content", "profile": "{tenant}"},
+        {"content": "mine of {paper}", "scope": "session", "session_id": "{paper}-talk"},
+    ],
+    "datamind memory_recall": [
+        {"query": "{code}", "top_k": 10, "include_archived": True},
+        {"query": "{code}", "profile": "{tenant}"},
+    ],
+    "datamind memory_forget": [{"item_id": "{id}"}, {"item_id": "{id}", "hard": True}],
+    "datamind memory_list_profiles": [{}],
+    "checkstack ai.searchMemory": [{"query": "{code}", "limit": 50}],
+    "checkstack ai.saveMemory": [{"scope": "user", "recallHint": "{code} hint", "content": "mine"}],
+    "checkstack ai.deleteMemory": [{"id": "{id}"}, {"id": "{id}", "dryRun": True}],
+    "checkstack ai.listMemories": [{}],
+    "checkstack ai.setMemoryAlwaysInject": [{"id": "{id}", "alwaysInject": False}],
+}
+#: Every operation on what a tenant shares, for those who are outside of it.
+SHARED: dict[str, list[dict[str, Any]]] = {
+    "ingest": [{"path": "{paper}"}],
+    "search": [{"question": "{paper}", "entities": ["{paper}.orders.amount"]}],
+    "entities": [{"inside": "{paper}"}, {}],
+    "inspect": [{"model": "{paper}.orders"}],
+    "drop_entity": [{"entity": "{paper}.orders"}, {"entity": "{paper}"}],
+    "prioritise": [{"datasources": ["{paper}"]}],
+    "context": [{"question": "{paper}", "conversation": "{paper}-talk", "max_tokens": 100_000}],
+    "turns": [{"conversation": "{paper}-talk"}],
+    "clear_turns": [{"conversation": "{paper}-talk"}],
+    "note_turn": [{"content": "mine", "conversation": "{paper}-elsewhere"}],
+    "register_conversation": [{"id": "{paper}-elsewhere"}],
+    "conversations": [{}, {"agent": "{paper}-agent"}],
+    "show_conversation": [{"id": "{paper}-talk"}],
+    "delete_conversation": [{"id": "{paper}-talk"}],
+    "write_artifact": [{"path": "plan.md", "content": "mine", "conversation": "{paper}-talk"}],
+    "read_artifact": [{"id": "{file}"}, {"id": "{file}", "via": "{id}"}],
+    "artifacts": [{}, {"conversation": "{paper}-talk"}],
+    "delete_artifact": [{"id": "{file}"}],
+    "remember": [{"content": "mine", "artifact": "{file}"}],
+    "append_scratchpad": [{"content": "mine", "agent": "{paper}-other-agent"}],
+    "read_scratchpad": [{"agent": "{paper}-agent"}],
+    "scratchpads": [{}],
+    "clear_scratchpad": [{"agent": "{paper}-agent"}],
+    "show_agent": [{"agent": "{paper}-agent"}],
+    "recall": [{"question": "{paper}", "agent": "{paper}-agent"}],
+    "set_agent": [{"agent": "{paper}-other-agent", "decay": True}],
+    "create_key": [{"tenant": "{tenant}"}, {"label": "mine", "tenant": "{tenant}", "user": "ann"}],
+    "list_keys": [{}],
+    "revoke_key": [{"id": "{key}"}],
+    "create_tenant": [{"name": "{tenant}"}],
+    "list_tenants": [{}],
+    "erase_tenant": [{"name": "{tenant}", "confirm": "{tenant}"}],
+    "audit": [{"subject": "{key}"}, {"subject": "{paper}", "user": "ann"}],
+    "approve": [{"id": "{id}"}],
+    "reject": [{"id": "{id}"}],
+}
+
+
+@dataclass
+class House:
+    """A server with the owner's memories and papers on it, and a key for everyone who comes."""
+
+    server: Served
+    world: World
+
+    def key(self, caller: Caller) -> str:
+        return self.server.make_key(
+            tenant=caller.tenant,
+            user=caller.user,
+            personas=sorted(caller.personas),
+            rules=sorted(caller.rules),
+            systems=[f"{name}={grant}" for name, grant in caller.systems.items()],
+            actor=caller.actor,
+        )
+
+    def browser(self, caller: Caller) -> httpx2.Client:
+        return self.server.connect(self.key(caller), **_speaking_in(caller))
+
+    def client(self, caller: Caller) -> Any:
+        return connect(self.server.url, key=self.key(caller), conversation=caller.conversation)
+
+    def agent(self, caller: Caller, face: str, introduce: Meet) -> Agent:
+        site = Site(self.server.url, self.server.entrance.door)
+        return introduce(site.client(f"/mcp/{face}", key=self.key(caller), **_speaking_in(caller)))
+
+    @cached_property
+    def owner(self) -> Recollect:
+        return self.server.entrance.door.as_caller(administrator("ann"))
+
+    @cached_property
+    def papers(self) -> dict[str, str]:
+        """What the owner's tenant shares that is no memory, by the names that the attempts have for it."""
+        owner, talk, agent = self.owner, f"{PAPER}-talk", f"{PAPER}-agent"
+        for datasource in (PAPER, SECRET):
+            write_model(self.world.folder, datasource, "orders", "id", "amount")
+        self.world.door(administrator("ann")).ingest(str(self.world.folder))
+        owner.register_conversation(talk, agent=agent, title=SECRET)
+        owner.note_turn(SECRET, conversation=talk)
+        # No stranger has so many files: none of theirs has the number of the last.
+        files = [
+            owner.write_artifact(f"{SECRET}-{number}.md", SECRET, conversation=talk) for number in range(30)
+        ]
+        for each in (agent, f"{SECRET}-agent", "shared"):
+            owner.append_scratchpad(SECRET, agent=each)
+        owner.set_agent(agent, decay=True)
+        key = owner.create_key(label=SECRET).key.id
+        owner.revise(self.world.id("tenant", 1), artifact=files[-1].artifact.id)
+        return {"paper": PAPER, "file": files[-1].artifact.id, "key": key, "tenant": HOME}
+
+    def shared(self) -> str:
+        """All of that as its owner sees it."""
+        owner = self.owner
+        told = [
+            owner.conversations(),
+            owner.turns(conversation=f"{PAPER}-talk"),
+            owner.artifacts(),
+            owner.read_artifact(self.papers["file"]),
+            owner.read_scratchpad(f"{PAPER}-agent"),
+            owner.read_scratchpad(),
+            owner.show_agent(f"{PAPER}-agent"),
+            [key for key in owner.list_keys().keys if key.label == SECRET],
+            owner.entities(inside=PAPER),
+        ]
+        return json.dumps(to_json(told))
+
+    def hidden(self, scope: Scope) -> dict[str, str]:
+        """What an attempt on a memory of a scope needs to know."""
+        one, two = (self.world.id(scope, number) for number in (1, 2))
+        with self.world.store.archive() as archive:
+            edges = [edge.id for edge in archive.edges(HOME) if edge.source == one]
+        edge = min(edges, default="0", key=int)
+        return self.papers | {"id": one, "other": two, "edge": edge, "code": f"zq{scope}"}
+
+    @cached_property
+    def ghost(self) -> dict[str, str]:
+        """The same for what never was."""
+        one, two = self.world.ghosts("tenant")
+        word = one.content.split()[0]
+        named = {"id": one.id, "other": two.id, "code": word, "paper": f"{word}papers"}
+        return named | {"edge": "1000001", "file": "1000002", "key": "zqnokey0", "tenant": f"{word}tenant"}
+
+    @contextmanager
+    def knowing_meanings(self) -> Iterator[None]:
+        """The server finds what means the same, too."""
+        door = self.server.entrance.door
+        plain, door._embedders = door._embedders, StubEmbedders(self.world.stub)
+        yield
+        door._embedders = plain
+
+    def sweep(self, *kept: str) -> None:
+        """What strangers saved is gone before the next one asks."""
+        of_the_owner = {self.world.id(scope, number) for scope in SCOPES for number in (1, 2)}
+        for tenant in {each.caller.tenant for each in STRANGERS.values()}:
+            door = self.server.entrance.door.as_caller(administrator(tenant=tenant))
+            for memory in door.browse(limit=1_000, statuses=STATUSES).memories:
+                is_owners = memory.tenant != tenant or (tenant == HOME and memory.id in of_the_owner)
+                if not is_owners and memory.id not in kept:
+                    door.forget(memory.id)
+
+    def held(self, stranger: Stranger) -> Any:
+        memories = self.world.held(stranger.hidden)
+        return memories, self.shared() if stranger.caller.tenant != HOME else None
+
+
+def tried_in(stranger: Stranger) -> Sequence[Scope]:
+    """The scopes whose memories a stranger tries to get at; from another tenant all are closed in the same way."""
+    return stranger.hidden if len(stranger.hidden) == 1 else ("tenant", "user", "session")
+
+
+def comer(who: str) -> Caller:
+    """A stranger; from another tenant it comes in no conversation, in which it could name any."""
+    caller = STRANGERS[who].caller
+    return caller if caller.tenant == HOME else caller.inside(None)
+
+
+def _speaking_in(caller: Caller) -> dict[str, str]:
+    return {"Recollect-Conversation": caller.conversation} if caller.conversation else {}
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("house")
+    server = Served(db=str(folder / "served.db"), embedder="none", user="root", worker="no", sources="none")
+    house = House(server, World(server.entrance.store, Clock(), folder))
+    _ = house.papers
+    yield house
+    server.stop()
+
+
+@pytest.fixture(autouse=True)
+def _swept(house: House) -> None:
+    house.sweep()
+
+
+def filled(template: Any, fields: Fields) -> Any:
+    """A question with the names of what is asked about."""
+    if isinstance(template, str):
+        return FIELD.sub(lambda name: fields[name[1]], template)
+    if isinstance(template, dict):
+        return {name: filled(value, fields) for name, value in template.items()}
+    if isinstance(template, list):
+        return [filled(each, fields) for each in template]
+    return template
+
+
+def named_in(template: Any) -> set[str]:
+    return set(FIELD.findall(json.dumps(template)))
+
+
+def plain(text: str, asked: set[str], fields: Fields, *, numbered: bool) -> str:
+    """An answer without the names that were asked for, and without the time of now."""
+    for name in sorted(asked, key=lambda each: -len(fields[each])):
+        text = re.sub(rf"(?<![^\W_]){re.escape(fields[name])}(?![^\W_])", f"<{name}>", text)
+    text = MOMENT.sub("…", text)
+    return re.sub(r"\d+", "#", text) if numbered else text
+
+
+@dataclass
+class Attempt:
+    """One question, what it is one of, and what is told to whoever asks it."""
+
+    name: str
+    template: Any
+    ask: Callable[[Any], str]
+
+    @property
+    def is_for(self) -> set[str]:
+        return named_in(self.template)
+
+    def scopes(self, hidden: Sequence[Scope]) -> Sequence[Scope]:
+        """Those in which it asks for something else each time."""
+        return hidden if self.is_for & OF_A_MEMORY else hidden[: bool(self.is_for)]
+
+    def told(self, fields: Fields) -> tuple[str, str]:
+        """The very answer, and what is left of it to compare."""
+        raw = self.ask(filled(self.template, fields))
+        return raw, plain(raw, self.is_for, fields, numbered=self.name in NUMBERED)
+
+
+def faults_of(house: House, who: str, attempts: Sequence[Attempt]) -> list[str]:
+    """Whatever a stranger learned or changed by these."""
+    stranger = STRANGERS[who]
+    is_abroad = stranger.caller.tenant != HOME
+    secrets = [f"zq{scope}" for scope in stranger.hidden] + ([SECRET] if is_abroad else [])
+    before, ghost = house.held(stranger), house.ghost
+    since: list[str] = []
+    faults: list[str] = []
+    attempts = [each for each in attempts if is_abroad or not each.is_for & OF_THE_TENANT]
+    for attempt in attempts:
+        raw, expected = attempt.told(ghost)
+        faults += [
+            f"{attempt.name} {attempt.template} tells of {word}: {raw}" for word in secrets if word in raw
+        ]
+        for scope in attempt.scopes(tried_in(stranger)):
+            if attempt.name in NUMBERED:
+                house.sweep("own")
+            _, answer = attempt.told(house.hidden(scope))
+            if answer != expected:
+                faults.append(f"{attempt.name} {attempt.template} on {scope}: {answer} instead of {expected}")
+        if attempt.name in NUMBERED:
+            house.sweep("own")
+        since.append(f"{attempt.name} {attempt.template}")
+        if len(since) == LOOKED_AFTER or attempt is attempts[-1]:
+            before, since, faults = looked(before, house.held(stranger), since, faults)
+    return faults
+
+
+def looked(before: Any, now: Any, since: list[str], faults: list[str]) -> tuple[Any, list[str], list[str]]:
+    """What is there now, and whether anything of it was changed since the last look."""
+    return now, [], faults + ([f"one of these changed something: {since}"] if now != before else [])
+
+
+def unseen_by_the_owner(house: House, attempts: Sequence[Attempt]) -> list[str]:
+    """Those attempts that tell even the owner nothing, and so prove nothing."""
+    ghost = house.ghost
+    secrets = [SECRET, HOME, *(f"zq{scope}" for scope in SCOPES)]
+    blind = []
+    for attempt in attempts:
+        raw, nothing = attempt.told(ghost)
+        differs = any(attempt.told(house.hidden(scope))[1] != nothing for scope in attempt.scopes(SCOPES))
+        if not differs and not any(word in raw for word in secrets):
+            blind.append(f"{attempt.name} {attempt.template}")
+    return blind
+
+
+class Tools:
+    """The methods of a door, each by the tool of its name."""
+
+    def __init__(self, agent: Agent) -> None:
+        self._agent = agent
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        operation = BY_NAME[name]
+
+        def call(*given: Any, **named: Any) -> Any:
+            arguments = to_json(read_arguments(operation, given, named))
+            try:
+                result = self._agent.call(name.rstrip("_"), **arguments)
+            except MCPError as problem:
+                raise NotFound(str(problem)) from None
+            if result.is_error:
+                # Tools tell their reason, and not its kind.
+                raise NotFound(said(result))
+            return from_json(operation.answer, result.structured_content)
+
+        return call
+
+
+def operations_tried(house: House, who: str, door: Any, *, most: int = len(SCOPES)) -> list[str]:
+    """Whatever a stranger learned or changed by the operations, in so many of the scopes that are hidden from it."""
+    stranger, world = STRANGERS[who], house.world
+    since: list[str] = []
+    faults: list[str] = []
+    secrets = [f"zq{scope}" for scope in stranger.hidden]
+    before = world.held(stranger.hidden)
+    for name, attempt in ATTEMPTS.items():
+        if "." in name.split(":")[0]:
+            continue
+        nothing = MOMENT.sub("…", outcome(attempt, Try(world, door, *world.ghosts(stranger.hidden[0]))))
+        faults += [f"{name} tells of {word}: {nothing}" for word in secrets if word in nothing]
+        if name in TAKEN and stranger.caller.tenant == HOME:
+            nothing = "The id zqghost.1 cannot be used here. Choose another, or leave it out."
+        for scope in tried_in(stranger)[:most]:
+            answer = MOMENT.sub("…", outcome(attempt, Try(world, door, *world.kept[scope])))
+            if answer != nothing and not (name in TAKEN and answer.endswith(nothing)):
+                faults.append(f"{name} on {scope}: {answer} instead of {nothing}")
+        since.append(name)
+        if len(since) == LOOKED_AFTER or name == [*ATTEMPTS][-1]:
+            before, since, faults = looked(before, world.held(stranger.hidden), since, faults)
+    return faults
+
+
+def shared_attempts(door: Any) -> Iterator[Attempt]:
+    for name, templates in SHARED.items():
+
+        def ask(fields: dict[str, Any], name: str = name) -> str:
+            try:
+                return json.dumps(to_json(getattr(door, name)(**fields)))
+            except RecollectError as problem:
+                return f"{type(problem).__name__}: {problem}"
+
+        yield from (Attempt(name, template, ask) for template in templates)
+
+
+def route_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[Attempt]:
+    for route, templates in ROUTES.items():
+        method = route.split()[0]
+        if reads and not (method == "GET" or route == "POST /search"):
+            continue
+
+        def ask(template: list[Any], method: str = method) -> str:
+            path, body = template
+            came = browser.request(method, path, **({} if body is None else {"json": body}))
+            headers = {name: value for name, value in came.headers.items() if name not in PASSING}
+            try:
+                told = came.json()
+            except ValueError:
+                told = came.text
+            if isinstance(told, dict):
+                told.pop("request", None)
+            return json.dumps([came.status_code, told, sorted(headers.items())])
+
+        yield from (Attempt(route, list(template), ask) for template in templates)
+
+
+def command_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[Attempt]:
+    writes = {"AddEntry", "AddLink", "Invalidate", "WriteNotes", "ClearNotes", "WriteFile"}
+
+    def ask(template: dict[str, Any]) -> str:
+        return browser.post("/v1/slash", json=template).text
+
+    for command, texts in COMMANDS.items():
+        if not (reads and command in writes):
+            for text in texts:
+                agent = {"agent": "{paper}-agent"} if "Notes" in command else {}
+                yield Attempt(command, {"text": text, **agent}, ask)
+
+
+def tool_attempts(agent: Agent, face: str, *, reads: bool = False) -> Iterator[Attempt]:
+    effects = {tool.name: tool.operation.effect for tool in FACES[face]}
+    for name, templates in TOOLS.items():
+        its_face, _, tool = name.partition(" ")
+        if its_face != face or (reads and effects[tool] != "read"):
+            continue
+
+        def ask(arguments: dict[str, Any], tool: str = tool) -> str:
+            try:
+                result = agent.call(tool, **arguments)
+            except MCPError as problem:
+                return str(problem)
+            return json.dumps([result.is_error, said(result), result.structured_content])
+
+        yield from (Attempt(name, template, ask) for template in templates)
+    for uri in ("memory://entry/{id}", "memory://entity/thing:{code}", "memory://entity/{paper}.orders"):
+        yield Attempt("resource", uri, lambda address: _opened(agent, address))
+
+
+def _opened(agent: Agent, uri: str) -> str:
+    try:
+        return agent.read(uri)
+    except MCPError as problem:
+        return str(problem)
+
+
+# What is tried
+
+
+def test_every_operation_has_an_attempt() -> None:
+    tried = {name.split(":")[0] for name in ATTEMPTS if "." not in name.split(":")[0]}
+    assert tried == set(BY_NAME)
+
+
+def test_every_operation_on_what_a_tenant_shares_has_an_attempt() -> None:
+    kinds = ("papers", "access", "catalog", "context")
+    shared = {each.name for each in OPERATIONS if each.request.__module__.rpartition(".")[2] in kinds}
+    assert shared <= set(SHARED)
+
+
+def test_every_route_of_a_face_has_an_attempt(house: House) -> None:
+    entrance = house.server.entrance
+    host = Host(entrance.door, entrance.store, entrance.gate, entrance.throttle)
+    there = set()
+    for routes in FACE_ROUTES:
+        for route in routes(host):
+            assert isinstance(route, Route)
+            methods = route.methods or set(route.endpoint._methods)
+            there |= {f"{method} {route.path_format}" for method in methods - {"HEAD"}}
+    assert there == set(ROUTES)
+
+
+def test_every_command_in_a_text_has_an_attempt(house: House) -> None:
+    there = {kind.__name__ for kind in get_args(Command)} - {Refused.__name__}
+    assert there == set(COMMANDS)
+    fields = house.ghost
+    for command, texts in COMMANDS.items():
+        assert {type(each).__name__ for text in texts for each in parse(filled(text, fields))} == {command}
+
+
+def test_every_tool_has_an_attempt() -> None:
+    there = {f"{face} {tool.name}" for face, tools in FACES.items() if face != "full" for tool in tools}
+    assert there == set(TOOLS)
+
+
+def test_the_owner_sees_what_strangers_do_not(house: House, introduce: Meet) -> None:
+    """Else all of this would prove nothing."""
+    outside = OWNER.inside(None)
+    with house.browser(outside) as browser, house.client(OWNER) as client:
+        attempts = [*route_attempts(browser, reads=True), *command_attempts(browser, reads=True)]
+        for face in FACES:
+            if face != "full":
+                agent = house.agent(outside, face, introduce)
+                attempts += tool_attempts(agent, face, reads=True)
+        blind = unseen_by_the_owner(house, attempts)
+        for scope in SCOPES:
+            trial = Try(house.world, client, *house.world.kept[scope])
+            for name in ("recall", "show", "browse", "neighbours", "history", "diff", "search", "context"):
+                told = outcome(ATTEMPTS[name], trial)
+                if "zqghost" not in told and told != "True":
+                    blind.append(f"{name} on {scope}: {told}")
+    none_of(blind)
+
+
+# What comes of it
+
+
+@pytest.mark.parametrize("who", STRANGERS)
+def test_by_the_client_a_stranger_finds_nothing_and_changes_nothing(house: House, who: str) -> None:
+    with house.knowing_meanings(), house.client(STRANGERS[who].caller) as client:
+        none_of(operations_tried(house, who, client))
+
+
+@pytest.mark.parametrize("who", DISTINCT[:3])
+def test_by_the_tools_of_the_operations_a_stranger_finds_nothing_and_changes_nothing(
+    house: House, introduce: Meet, who: str
+) -> None:
+    tools = Tools(house.agent(STRANGERS[who].caller, "full", introduce))
+    with house.knowing_meanings():
+        none_of(operations_tried(house, who, tools, most=1))
+
+
+@pytest.mark.parametrize("who", ABROAD)
+def test_what_a_tenant_shares_is_not_there_for_another(house: House, introduce: Meet, who: str) -> None:
+    caller = comer(who)
+    tools = Tools(house.agent(caller, "full", introduce))
+    with house.client(caller) as client:
+        none_of(faults_of(house, who, [*shared_attempts(client)]))
+    none_of(faults_of(house, who, [*shared_attempts(tools)]))
+
+
+@pytest.mark.parametrize("who", STRANGERS)
+def test_by_the_routes_of_the_faces_a_stranger_finds_nothing_and_changes_nothing(
+    house: House, who: str
+) -> None:
+    with house.browser(comer(who)) as browser:
+        own(browser)
+        attempts = [*route_attempts(browser), *command_attempts(browser)]
+        none_of(faults_of(house, who, attempts))
+
+
+@pytest.mark.parametrize("face", [face for face in FACES if face != "full"])
+@pytest.mark.parametrize("who", DISTINCT)
+def test_by_the_tools_of_the_faces_a_stranger_finds_nothing_and_changes_nothing(
+    house: House, introduce: Meet, who: str, face: str
+) -> None:
+    agent = house.agent(comer(who), face, introduce)
+    with house.browser(comer(who)) as browser:
+        own(browser)
+    none_of(faults_of(house, who, [*tool_attempts(agent, face)]))
+
+
+def none_of(faults: Sequence[str]) -> None:
+    assert not faults, "\n".join(faults)
+
+
+def own(browser: httpx2.Client) -> None:
+    """A memory of the stranger's own, to join to what is another's."""
+    browser.post("/v1/memories", json={"content": "an own note", "id": "own", "scope": "user"})
