@@ -55,6 +55,10 @@ class SqlReading:
         self._view = View(connection, backend, caller, now)
 
     @property
+    def stamp(self) -> tuple[object, ...]:
+        return self._view.stamp
+
+    @property
     def size(self) -> int:
         return int(self._view.documents)
 

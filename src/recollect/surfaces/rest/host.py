@@ -63,6 +63,11 @@ class Host:
         visit.budget = self._throttle.take(caller)
         return self.door.as_caller(caller)
 
+    def stamp(self, caller: Caller) -> tuple[object, ...]:
+        """What tells the state of the store that this caller meets from every other."""
+        with self.store.reading(caller, self.clock()) as reading:
+            return reading.stamp
+
     async def call(self, request: Request, act: Callable[[Recollect], Answer]) -> Answer:
         """What `act` does with the door of whoever sent the request, in one hop to a thread.
 
