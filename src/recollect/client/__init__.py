@@ -6,6 +6,13 @@ with connect("http://127.0.0.1:8321", key="rk_…") as memory:
     memory.remember("Revenue is net of refunds.")
 """
 
-from recollect.client.doors import AsyncClient, Client, connect, connect_async
+try:
+    from recollect.client.doors import AsyncClient, Client, connect, connect_async
+except ModuleNotFoundError as missing:
+    if missing.name != "httpx2":
+        raise
+    raise ModuleNotFoundError(
+        "The client needs one more package: pip install 'recollect[client]'.", name="httpx2"
+    ) from None
 
 __all__ = ["AsyncClient", "Client", "connect", "connect_async"]
