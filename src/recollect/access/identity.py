@@ -98,7 +98,7 @@ class Gate:
 
     def _identified(self, given: "_Headers", peer: str | None) -> Caller:
         if not given.has("authorization"):
-            if self._local is None or not _is_local(given, peer) or self._needs_keys():
+            if self._local is None or not is_from_here(given.has, peer, unknown=True) or self._needs_keys():
                 raise Unauthenticated()
             return self._local
         caller = self._bearer(given.one("authorization") or "")
@@ -174,15 +174,17 @@ def _as_text(value: str) -> str:
         return value
 
 
-def _is_local(given: _Headers, peer: str | None) -> bool:
-    """Whether a request comes from this machine, as far as can be seen."""
-    if any(given.has(name) for name in _PASSED_ON):
+def is_from_here(has_header: Callable[[str], bool], peer: str | None, *, unknown: bool) -> bool:
+    """Whether a request comes from this machine, and through no proxy that says so.
+
+    `unknown` is the answer where there is no address: for a socket in the file system, or a call within this process.
+    """
+    if any(map(has_header, _PASSED_ON)):
         return False
     try:
-        return peer is None or ip_address(peer).is_loopback
+        return ip_address(peer or "").is_loopback
     except ValueError:
-        # Not an address: a socket in the file system, or a test that calls the server in its own process.
-        return True
+        return unknown
 
 
 def _run_of_today(caller: Caller, now: datetime) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Collection
-from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -19,7 +18,6 @@ _SECRET_IN_QUERY: Final = re.compile(
     rb"(?:^|[&;])(?:access_token|id_token|token|api_?key|authorization|bearer)=|=(?:bearer(?:%20|\+))?rk_",
     re.I,
 )
-_PASSED_ON: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 _PORT: Final = re.compile(r":\d{1,5}$")
 _ALLOWED: Final = [
     (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
@@ -83,17 +81,6 @@ class Guarding:
         if there.scheme not in ("http", "https"):
             return False
         return there.netloc == host or (self._local and _PORT.sub("", there.netloc) in LOOPBACK)
-
-
-def is_from_here(scope: Scope) -> bool:
-    """Whether a request comes from this machine, and through no proxy that says so."""
-    headers = Headers(scope=scope)
-    if any(name in headers for name in _PASSED_ON):
-        return False
-    try:
-        return ip_address((scope.get("client") or ("",))[0]).is_loopback
-    except ValueError:
-        return False
 
 
 def _shared(origin: str) -> list[tuple[bytes, bytes]]:
