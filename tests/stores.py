@@ -1,6 +1,5 @@
 """ON which stores do the suites run? A class for each, to inherit beside a suite: one store for all of its tests."""
 
-import uuid
 from collections.abc import Iterator
 
 import psycopg
@@ -10,14 +9,17 @@ from recollect.store.postgres import PostgresBackend
 from recollect.store.sql import SqlStore
 from recollect.store.sqlite import SqliteBackend
 from recollect.store.tables import metadata, store_facts
+from tests.schemas import address, new_schema
 
 
 def empty(store: SqlStore) -> None:
     """As it was when it was made, at a fraction of the cost of another."""
+    deletions = [f"DELETE FROM {name}" for name in metadata.tables if name != store_facts.name]
     with store._backend.writing() as connection:
-        for table in metadata.tables.values():
-            if table is not store_facts:
-                connection.execute(table.delete())
+        if connection.dialect.name == "postgresql":
+            deletions = ["; ".join(deletions)]
+        for deletion in deletions:
+            connection.exec_driver_sql(deletion)
     # The next test's tenants have the same keys, and their vectors the same stamps.
     if isinstance(store._backend, SqliteBackend):
         store._backend._vectors.clear()
@@ -54,13 +56,10 @@ class OnPostgres(Emptied):
     @pytest.fixture(scope="class")
     @classmethod
     def shared(cls, postgres_server: str) -> Iterator[SqlStore]:
-        schema = f"suite_{uuid.uuid4().hex}"
-        separator = "&" if "?" in postgres_server else "?"
-        with psycopg.connect(postgres_server, autocommit=True) as connection:
-            connection.execute(f'CREATE SCHEMA "{schema}"')
-            store = SqlStore(
-                PostgresBackend(f"{postgres_server}{separator}options=-csearch_path%3D{schema}%2Cpublic")
-            )
+        with (
+            psycopg.connect(postgres_server, autocommit=True) as connection,
+            new_schema(connection) as schema,
+        ):
+            store = SqlStore(PostgresBackend(address(postgres_server, schema)))
             yield store
             store.close()
-            connection.execute(f'DROP SCHEMA "{schema}" CASCADE')

@@ -414,7 +414,9 @@ class Recollect:
 
     @operation(DeleteConversation, "destroy", "memory.manage", "DELETE /threads/{id}", "conversations delete")
     def delete_conversation(self, ask: DeleteConversation) -> answers.DeletedConversation:
-        return conversing.delete(self.caller, ask, self._store, self._clock())
+        deleted = conversing.delete(self.caller, ask, self._store, self._clock())
+        self._turns.drop(self.caller.tenant, deleted.id)
+        return deleted
 
     @operation(WriteArtifact, "write", "memory.manage", "POST /files", "artifacts write")
     def write_artifact(self, ask: WriteArtifact) -> answers.WrittenArtifact:
@@ -479,7 +481,9 @@ class Recollect:
 
     @operation(EraseTenant, "destroy", "memory.admin", "DELETE /tenants/{name}", "tenants erase")
     def erase_tenant(self, ask: EraseTenant) -> answers.ErasedTenant:
-        return tenants.erase(self.caller, ask, self._store, self._clock())
+        erased = tenants.erase(self.caller, ask, self._store, self._clock())
+        self._turns.drop(erased.name)
+        return erased
 
     @operation(ListAudit, "read", "memory.admin", "GET /audit")
     def audit(self, ask: ListAudit) -> answers.Audited:

@@ -21,9 +21,8 @@ from recollect.access.grants import (
     ServiceGrants,
     open_grants,
     read_networks,
-    read_systems,
-    strongest,
 )
+from recollect.access.systems import read_systems, strongest
 from recollect.errors import Invalid
 from recollect.model.caller import Caller
 

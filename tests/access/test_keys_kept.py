@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from recollect import Recollect, connect
 from recollect.access import keys
-from recollect.errors import StoreUnavailable
+from recollect.errors import Forbidden, StoreUnavailable
 from tests.conftest import Clock
 
 
@@ -101,3 +101,22 @@ def test_a_key_ends_at_its_time_to_the_moment(memory: Recollect, clock: Clock) -
     assert keys.find(made.secret, memory._store, clock.now) is not None
     clock.tick()
     assert keys.find(made.secret, memory._store, clock.now) is None
+
+
+def test_the_name_of_a_system_may_hold_an_equals_sign(memory: Recollect) -> None:
+    made = memory.create_key(systems=["a=b=manage", "c=d=read", "e", "e=manage", "e=read"]).key
+    assert made.systems == {"a=b": "manage", "c=d": "read", "e": "manage"}
+
+
+@pytest.mark.parametrize(
+    ("bound", "less", "more"), [("per_minute", 5, 50), ("saves_per_day", 2, 20), ("saves_per_day", 0, 1)]
+)
+def test_a_key_that_is_bounded_makes_none_that_is_bounded_less(
+    memory: Recollect, bound: str, less: int, more: int
+) -> None:
+    bounded = memory.create_key(rules=["memory.read", "memory.admin"], **{bound: less}).key
+    holder = memory.as_caller(keys.caller_of(bounded))
+    for unbound in ({}, {bound: more}):
+        with pytest.raises(Forbidden, match=f"give {bound}"):
+            holder.create_key(rules=["memory.read"], **unbound)
+    assert holder.create_key(rules=["memory.read"], **{bound: less}).key.created_by == bounded.user

@@ -61,6 +61,14 @@ def test_a_catalog_goes_with_its_tenant(memory: Recollect, tmp_path: Path) -> No
     assert other.entities().entities == ()
 
 
+def test_what_was_said_in_it_goes_too(memory: Recollect) -> None:
+    other = memory.as_caller(replace(memory.caller, tenant="other", conversation="talk"))
+    other.remember("something")
+    other.note_turn("quagga")
+    memory.erase_tenant("other", confirm="other")
+    assert other.turns().turns == ()
+
+
 @pytest.mark.parametrize("name", ["store.db", "notes/memories.yaml"])
 def test_no_byte_of_it_is_left_in_the_files(tmp_path: Path, name: str) -> None:
     with connect(tmp_path / name, embedder=StubEmbedder()) as door:

@@ -188,7 +188,8 @@ def test_whatever_is_wrong_with_a_token_the_answer_is_the_same(
 def test_why_a_token_was_refused_is_in_the_log_and_the_token_is_not(
     tokens: OidcTokens, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("INFO", "recollect.access")
+    # At the level that is heard where nobody has asked for more.
+    caplog.set_level("WARNING")
     sent = token(aud="https://other.example.com")
     with pytest.raises(Unauthenticated):
         tokens.caller(sent)

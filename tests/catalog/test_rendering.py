@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from recollect.catalog.rendering import (
     TEXT_BYTES,
     cut,
+    description_in,
     in_words,
     text_of_datasource,
     text_of_model,
@@ -232,6 +233,12 @@ def test_odd_values_are_said_as_well_as_they_can_be() -> None:
     assert in_words({"since": date(2024, 3, 1), "none": None}) == "since 2024-03-01"
     assert in_words({"b", "a"}) == "a, b"
     assert in_words("a\r\n\x00\u2028 b\ud800") == "a b"
+
+
+def test_the_description_is_found_again_in_the_text() -> None:
+    told = replace(ORDERS, description="What was\nbought.", label="description: not this")
+    assert description_in(text_of_model(told)) == "What was bought."
+    assert description_in(text_of_model(replace(told, description=None))) is None
 
 
 def test_the_order_of_a_mapping_does_not_matter() -> None:

@@ -1,12 +1,17 @@
 """Does a reference mean the one thing that its order of rules says, and is everything else refused with a cure?"""
 
+import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import Literal
+from unicodedata import normalize
 
 import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from recollect.catalog.extraction import entities_of_query
+from recollect.catalog.queries import read_query
 from recollect.catalog.resolution import (
     Ambiguous,
     AmbiguousModel,
@@ -33,6 +38,7 @@ from recollect.testing.catalog_fixture import (
     shop,
 )
 
+Form = Literal["NFC", "NFD"]
 SHOP = shop(memories=["1", "kb.policy.42", "global:5"], systems=["web"])
 DATASET = "urn:li:dataset:(urn:li:dataPlatform:postgres,mydb.orders,PROD)"
 CANONICALS = [
@@ -189,6 +195,28 @@ def test_a_name_that_is_no_identifier_is_understood_when_written_in_full(name: s
     table = Model(datasource="my db", name="orders", parts=(replace(columns("x")[0], name=name),))
     canonical = f"my db.orders.{name}"
     assert resolve(canonical, HeldCatalog(models=(table,))) == Resolved(canonical)
+
+
+@pytest.mark.parametrize(("kept", "written"), [("NFC", "NFC"), ("NFC", "NFD"), ("NFD", "NFD")])
+def test_an_accent_may_be_a_character_of_its_own(kept: Form, written: Form) -> None:
+    events = Model(datasource="d", name=normalize(kept, "événements"), parts=columns(normalize(kept, "état")))
+    catalog = HeldCatalog(models=(events,))
+    for reference in ("événements.état", "état:max", "d.événements.état"):
+        canonical = f"{events.canonical}.{events.parts[0].name}"
+        assert resolve(normalize(written, reference), catalog).canonical == canonical
+    assert resolve_model(normalize(written, "événements"), catalog) == events
+    query = {"source_model": "événements", "dimensions": ["état"], "filters": ["état = 'é'"]}
+    asked = read_query(json.loads(normalize(written, json.dumps(query, ensure_ascii=False))))
+    assert entities_of_query(asked, catalog).canonicals == (events.canonical, canonical)
+
+
+@pytest.mark.parametrize("references", [["events", "nowhere"], ["nowhere", "events"]])
+def test_several_faults_are_of_the_kind_of_the_first(references: list[str]) -> None:
+    catalog = HeldCatalog(models=tuple(Model(datasource=each, name="events") for each in ("a", "b")))
+    with pytest.raises(Unresolved) as told:
+        resolve_all(references, catalog)
+    assert type(told.value) is {"events": AmbiguousModel, "nowhere": Unresolved}[references[0]]
+    assert len(told.value.faults) == 2
 
 
 def test_a_datasource_wins_over_a_model_of_the_same_name() -> None:

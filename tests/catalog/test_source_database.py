@@ -3,6 +3,8 @@
 import hashlib
 import socket
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -394,6 +396,21 @@ def test_what_is_only_in_the_log_of_a_sqlite_file_is_seen(make_sqlite: MakeSqlit
         writer.execute("CREATE TABLE b (i)")
         writer.commit()
         assert by_name(open_source(str(path))).keys() == {"a", "b"}
+
+
+_WRITE = "import sqlite3, sys; sqlite3.connect(sys.argv[1], timeout=0.1).execute('CREATE TABLE z (i)')"
+
+
+@pytest.mark.parametrize("journal", ["delete", "wal"])
+def test_a_file_that_this_process_is_writing_to_stays_locked(make_sqlite: MakeSqlite, journal: str) -> None:
+    """To open and close it by other means than SQLite's would take the locks away."""
+    path = make_sqlite(f"PRAGMA journal_mode = {journal};" + SHOP)
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert len(list(open_source(str(path)).models())) == 4
+        other = subprocess.run([sys.executable, "-c", _WRITE, str(path)], capture_output=True, check=False)
+        assert b"database is locked" in other.stderr
+        writer.execute("ROLLBACK")
 
 
 def test_a_missing_sqlite_file_is_not_made(tmp_path: Path) -> None:

@@ -119,11 +119,18 @@ class TestAsking:
             memory.remember("One.")
             memory.remember("Two, which is another.")
             memory.relate("1", "supports", "2")
+            memory.register_conversation(title="Close of March")
+            memory.write_artifact("a.txt", "x", conversation="1")
+            memory.append_scratchpad("half done")
+            memory.set_agent("scout")
             told = memory.export(str(path))
             assert (told.path, told.memories, told.versions, told.relations) == (str(path), 2, 2, 1)
+            assert (told.conversations, told.artifacts, told.scratchpads, told.agents) == (1, 1, 1, 1)
             assert stat.S_IMODE(path.stat().st_mode) == 0o600
             assert other.import_(str(path)).added == 2
             assert other.show("1").memory.content == "One."
+            assert other.read_artifact("1").content == "x"
+            assert other.import_(str(path)).papers_unchanged == 4
             with pytest.raises(StoreUnavailable, match="cannot be read"):
                 other.import_(str(tmp_path / "none.jsonl"))
             with pytest.raises(StoreUnavailable, match="cannot be written"):
@@ -320,6 +327,9 @@ class TestBadLines:
             says(404, b"<html>"),
             says(500, {"detail": "x"}),
             says(302, b"", "Location: http://elsewhere/"),
+            problem("version-conflict", 409, actual=2),
+            problem("invalid", 422, faults=["limit"]),
+            problem("invalid", 422, faults=5),
         ],
     )
     def test_someone_else_who_answers_is_told_apart(self, line: Lay, reply: bytes) -> None:

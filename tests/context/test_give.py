@@ -107,6 +107,15 @@ def test_a_long_part_leaves_room_for_the_next(door: Doors) -> None:
     assert told.left_out > 0
 
 
+@pytest.mark.parametrize("most", [250, 300, 400])
+def test_where_there_is_little_room_what_holds_in_every_turn_comes_first(ann: Recollect, most: int) -> None:
+    for number in range(25):
+        ann.remember(f"Habit {number}: write British.", always_inject=True, dedupe=False)
+    ann.remember("Refunds take 14 days.")
+    told = ann.context("refunds", max_tokens=most)
+    assert "always" in parts_of(told)
+
+
 def test_what_one_part_leaves_over_goes_to_those_that_need_more(ann: Recollect) -> None:
     ann.remember("habit " * 400, always_inject=True)
     told = ann.context("a habit", max_tokens=1_200)

@@ -52,3 +52,21 @@ def test_more_turns_can_be_asked_for_than_are_kept_by_default(ann: Recollect) ->
     assert ann.turns(conversation="talk", limit=MOST_TURNS).turns == ()
     with pytest.raises(Invalid, match="limit"):
         ann.turns(conversation="talk", limit=MOST_TURNS + 1)
+
+
+def test_a_tenant_that_opens_many_conversations_costs_no_other_its_turns() -> None:
+    turns = Turns(sessions=10)
+    turns.note(ANN, NoteTurn("x", conversation="ours"), NOON)
+    for number in range(100):
+        turns.note(EVE, NoteTurn("x", conversation=f"hers {number}"), NOON)
+    assert turns.sessions(ANN) == ("ours",)
+    assert turns.sessions(EVE) == tuple(f"hers {number}" for number in range(91, 100))
+
+
+def test_a_tenant_that_says_much_costs_no_other_its_turns() -> None:
+    turns = Turns(held_bytes=1_000)
+    turns.note(ANN, NoteTurn("x", conversation="ours"), NOON)
+    for number in range(5):
+        turns.note(EVE, NoteTurn("x" * 600, conversation=f"hers {number}"), NOON)
+    assert turns.sessions(ANN) == ("ours",)
+    assert turns.sessions(EVE) == ("hers 4",)

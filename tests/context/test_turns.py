@@ -169,3 +169,24 @@ def test_turns_behave_as_a_plain_list_would(said: Sequence[tuple[str, str]]) -> 
     # In the order in which they were used, since looking is using.
     for name in [*model, *(set("abcd") - set(model))]:
         assert listed(turns, ANN.inside(name)) == model.get(name, [])
+
+
+def test_what_is_deleted_leaves_no_turns(ann: Recollect) -> None:
+    kept = ann.register_conversation(title="Plans").conversation.id
+    gone = ann.register_conversation(title="Gossip").conversation.id
+    for conversation in (kept, gone):
+        ann.note_turn("quagga", conversation=conversation)
+    ann.delete_conversation(gone)
+    assert [len(ann.turns(conversation=each).turns) for each in (kept, gone)] == [1, 0]
+
+
+def test_dropping_a_tenants_turns_leaves_those_of_others() -> None:
+    turns = Turns()
+    elsewhere = Caller(tenant="beta", user="ann", conversation="talk")
+    note(turns, "one", "two")
+    note(turns, "theirs", caller=elsewhere)
+    turns.drop("acme", "another")
+    assert listed(turns) == ["one", "two"]
+    turns.drop("acme")
+    assert (listed(turns), listed(turns, elsewhere)) == ([], ["theirs"])
+    assert turns._held == len("theirs") + len("{}")

@@ -167,7 +167,7 @@ class TestTakingOut:
 
     @pytest.mark.parametrize("nothing", [[], None, "amount"])
     def test_what_is_no_list_of_parts_removes_nothing(self, quick: Recollect, nothing: Any) -> None:
-        with pytest.raises(Invalid, match="parts"):
+        with pytest.raises(Invalid, match="remove"):
             slayer.edit_model_remove(quick, "orders", nothing)
         assert len(as_json(quick)["columns"]) == 5
 

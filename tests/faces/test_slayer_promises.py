@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from recollect import Recollect, connect
 from recollect.errors import Invalid
@@ -167,6 +168,69 @@ class TestFolders:
         with connect(models) as door:
             assert len({memory.content for memory in door.browse().memories}) == 9
 
+    def test_models_are_read_in_and_the_file_holds_the_notes_alone(self, models: Path) -> None:
+        with connect(models) as door:
+            door.ingest(str(models))
+        assert not (models / "memories.yaml").exists()
+        with connect(models) as door:
+            slayer.save_memory(door, "a note", ["orders.id"])
+        assert [each["id"] for each in yaml.safe_load((models / "memories.yaml").read_text())] == ["1"]
+        with connect(models) as door:
+            assert slayer.save_memory(door, "another", ["orders.amount"])["resolved_entities"] == [AMOUNT]
+            assert ids(slayer.search(door, question="amount")["entities"])
+            assert door.doctor().problems == ()
+
+    def test_what_an_older_file_holds_of_models_is_taken_out_of_it(self, models: Path) -> None:
+        with connect(models) as door:
+            door.ingest(str(models))
+            slayer.save_memory(door, "a note", ["orders.id"])
+        path = models / "memories.yaml"
+        record = "- id: mydb.orders\n  tenant: catalog:default\n  learning: An old text.\n# of the note\n"
+        path.write_text(record + path.read_text(), encoding="utf-8")
+        with connect(models) as door:
+            assert "An old text." not in slayer.search(door, question="orders")["entities"][0]["text"]
+            slayer.save_memory(door, "another", ["orders.amount"])
+        assert [each["id"] for each in yaml.safe_load(path.read_text())] == ["1", "2"]
+        assert "# of the note" in path.read_text()
+
+    @pytest.mark.parametrize("style", ["block", "flow"])
+    def test_a_note_that_stands_there_under_a_number_and_the_same_text_is_one(
+        self, models: Path, style: str
+    ) -> None:
+        entry = {"learning": "a note", "entities": ["mydb.orders.id"], "created_at": "2026-01-02T00:00:00Z"}
+        again = {**entry, "created_at": "2026-02-02T00:00:00Z"}
+        other = {**entry, "id": "43", "learning": "another"}
+        path = models / "memories.yaml"
+        told = yaml.safe_dump(
+            [{"id": 42, **entry}, {"id": "42", **again}, other], default_flow_style=style == "flow"
+        )
+        path.write_text(told, encoding="utf-8")
+        with connect(models) as door:
+            assert {each.id: each.content for each in door.browse().memories} == {
+                "42": "a note",
+                "43": "another",
+            }
+            slayer.forget_memory(door, 42)
+        with connect(models) as door:
+            assert [each.id for each in door.browse().memories] == ["43"]
+
+    def test_two_that_differ_under_one_number_are_refused_with_their_lines(self, models: Path) -> None:
+        path = models / "memories.yaml"
+        path.write_text("- id: 42\n  learning: a note\n- id: '42'\n  learning: another\n", encoding="utf-8")
+        with pytest.raises(Invalid, match=r"line 3, id: the id 42 stands at line 1"):
+            connect(models).browse()
+        assert "another" in path.read_text()
+
+    @pytest.mark.parametrize("id", ["true", "False"])
+    def test_a_flag_is_no_id(self, models: Path, id: str) -> None:
+        path = models / "memories.yaml"
+        path.write_text(f"- learning: a note\n  id: {id}\n", encoding="utf-8")
+        with pytest.raises(Invalid, match=f"line 2: .*{id}"):
+            connect(models).browse()
+        path.write_text(f"- learning: a note\n  id: '{id}'\n", encoding="utf-8")
+        with connect(models) as door:
+            assert door.show(id).memory.content == "a note"
+
     def test_an_id_that_looks_like_a_path_leads_nowhere(self, models: Path) -> None:
         before = {path for path in models.parent.rglob("*") if models not in path.parents}
         with connect(models) as door:
@@ -204,6 +268,15 @@ class TestFolders:
 
 
 class TestInspecting:
+    def test_every_note_is_listed_however_many_there_are(self, quick: Recollect) -> None:
+        saves = [
+            {"content": f"note {number}", "entities": ["orders.id"], "dedupe": False}
+            for number in range(1_003)
+        ]
+        for save in saves:
+            quick.remember(**save)
+        assert len(slayer.inspect_model(quick, "orders", format="json")["learnings"]) == 1_003
+
     @pytest.mark.parametrize("form", ["html", "", "JSON"])
     def test_only_two_forms_are_known(self, quick: Recollect, form: Any) -> None:
         with pytest.raises(Invalid, match="format"):

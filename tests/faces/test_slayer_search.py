@@ -573,10 +573,10 @@ class TestForEveryone:
 
 
 class TestWithoutCatalog:
-    """Where nothing was read there is nothing to compare with, and references are taken as they are."""
+    """Where nothing was read there is nothing to compare with: other doors take references as they are given."""
 
     def test_a_note_is_found_by_what_it_was_saved_with(self, memory: Recollect) -> None:
-        here = note(memory, "a note", "shop.orders")
+        here = memory.remember("a note", entities=["shop.orders"]).memory.id
         found = slayer.search(memory, entities=["shop.orders"])
         assert (ids(found["memories"]), found["warnings"]) == ([here], [])
         assert found["memories"][0]["matched_entities"] == ["shop.orders"]
@@ -702,7 +702,7 @@ class TestOneList:
 
     def test_without_a_catalog_a_name_finds_the_notes_alone(self) -> None:
         with connect(":memory:", embedder="none") as bare:
-            note(bare, "a note", "orders")
+            bare.remember("a note", entities=["orders"])
             assert ids(slayer.search_flat(bare, entities=["orders"])["results"]) == ["1"]
 
     @pytest.mark.parametrize(
@@ -763,3 +763,13 @@ class TestOneList:
     def test_it_must_be_allowed_one_result(self, quick: Recollect, most: int) -> None:
         with pytest.raises(Invalid, match=rf"max_results.*{most}"):
             slayer.search_flat(quick, max_results=most)
+
+
+def test_a_memory_that_is_not_there_is_dropped_with_a_warning_also_without_a_catalog() -> None:
+    with connect(":memory:", embedder="none") as bare:
+        bare.remember("amounts are net", id="1")
+        note(bare, "see the note on amounts", "memory:1")
+        found = slayer.search(bare, entities=["memory:absent", "memory:1"])
+        assert found["resolved_input_entities"] == ["memory:1"]
+        assert [each["text"] for each in found["memories"]] == ["see the note on amounts"]
+        assert any("memory:absent" in warning for warning in found["warnings"])

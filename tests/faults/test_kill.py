@@ -25,6 +25,12 @@ BATCH = 1_000
 
 
 @pytest.fixture
+def postgres_store(postgres_dsn: str) -> str:
+    """A schema without tables: how they come to be is the question of some tests here."""
+    return postgres_dsn
+
+
+@pytest.fixture
 def reopened(shared_db: str) -> Iterator[Callable[[], AbstractContextManager[Recollect]]]:
     """The store as it is found after a crash: a file is opened anew, a server was there all the time."""
     if not shared_db.startswith("postgresql"):

@@ -16,7 +16,7 @@ from recollect.store.postgres import PostgresBackend
 from recollect.store.sql import SqlStore
 
 PROCESSES = 8
-SECONDS = 10
+SECONDS = 4
 #: What one of two connections calls itself, so that it can be watched.
 OTHER = "recollect-test-forgetting"
 

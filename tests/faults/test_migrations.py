@@ -21,6 +21,7 @@ from recollect.store import migrations
 from recollect.store.postgres import vectors
 from recollect.store.tables import metadata
 from recollect.testing.embedder import StubEmbedder
+from tests.new_stores import REPEATING, Repeating
 
 #: Tables of the whole store, which belong to no tenant.
 OF_THE_STORE = {"tenants", "store_facts", "models", "recollect_version"}
@@ -28,6 +29,17 @@ OF_THE_STORE = {"tenants", "store_facts", "models", "recollect_version"}
 FIRST = {"store_facts", "tenants", "memories", "versions", "relations", "facets", "terms", "postings"}
 #: What a worker looks for among all tenants, and what is asked before anyone is known.
 ACROSS_TENANTS = {("jobs", "jobs_due"): "due_at", ("api_keys", "api_keys_key"): "hash"}
+
+
+@pytest.fixture(autouse=True)
+def _by_the_steps_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrations, "_upgrade", REPEATING.upgrade)
+
+
+@pytest.fixture
+def postgres_store(postgres_dsn: str) -> str:
+    """A schema without tables: how they come to be is the question here."""
+    return postgres_dsn
 
 
 @pytest.fixture
@@ -82,6 +94,35 @@ def test_keys_indexes_and_storage_are_those_that_the_tables_declare(
         declared = structure(connection)
     assert migrated.pop("recollect_version")
     assert migrated == declared
+
+
+def test_a_store_that_the_tests_make_quickly_is_made_like_any_other(
+    shared_db: str, engine: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect(shared_db).close()
+    with engine.begin() as connection:
+        by_steps = content(connection)
+    quickly = Repeating(REPEATING.upgrade)
+    monkeypatch.setattr(migrations, "_upgrade", quickly)
+    for _ in ("by steps, heard", "as heard"):
+        with engine.begin() as connection:
+            tables = sa.MetaData()
+            tables.reflect(connection)
+            tables.drop_all(connection)
+        connect(shared_db).close()
+        # From here on, nothing but what was heard.
+        monkeypatch.setattr(quickly, "upgrade", None)
+    with engine.begin() as connection:
+        assert content(connection) == by_steps
+
+
+def content(connection: sa.Connection) -> tuple[dict[str, Any], list[Any]]:
+    """How the tables are made, and what a new store holds."""
+    rows = [
+        list(connection.execute(sa.text(f"SELECT * FROM {name} ORDER BY 1")))
+        for name in ("store_facts", "recollect_version")
+    ]
+    return structure(connection), rows
 
 
 def structure(connection: sa.Connection) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from recollect import Caller, Memory, Recollect
+from recollect.care.kinds import KINDS
 from recollect.config import load
 from recollect.errors import Conflict, Invalid, RecollectError
 from recollect.model import ids, limits, rules
@@ -435,7 +436,7 @@ class Lines(list[Any]):
 
 @pytest.fixture(scope="module")
 def export_lines(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Lines:
-    """An export with some of everything: versions, an edge that stands, one taken back, a global memory."""
+    """An export with some of everything: versions, an edge that stands, one taken back, a global memory, papers."""
     door = stores.emptied("sqlite-memory")["sqlite-memory"]
     door.remember(
         "oat milk", hint="what ann drinks", tags=["drink"], entities=["memory:2"], metadata={"n": [1]}
@@ -449,6 +450,12 @@ def export_lines(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Li
     stores.tick()
     door.unrelate("2", "refines", "1")
     door.retire("2", reason="dried up")
+    door.register_conversation(title="about milk", agent="scout")
+    door.write_artifact("notes/milk.md", "oats, water", conversation="1")
+    door.revise("1", artifact="1")
+    door.append_scratchpad("half done", agent="scout")
+    door.append_scratchpad("done", agent="scout")
+    door.set_agent("scout", decay=True)
     path = tmp_path_factory.mktemp("export") / "export.jsonl"
     door.export(str(path))
     return Lines(json.loads(line) for line in path.read_text().splitlines())
@@ -528,7 +535,7 @@ def test_an_import_of_a_spoilt_export_is_taken_in_or_refused_and_leaves_a_sound_
     line=st.text(max_size=60)
     | json_values.map(json.dumps)
     | st.dictionaries(
-        st.sampled_from(["tenant", "id", "versions", "relation", "last_id", "last_relation"]), json_values
+        st.sampled_from(["tenant", "id", "last_relation", *(kind.key for kind in KINDS)]), json_values
     ).map(json.dumps)
 )
 @example('{"n": ' + "1" * 5000 + "}")
@@ -542,7 +549,7 @@ def test_any_line_is_taken_in_or_refused_with_its_number(
     head, tenant = map(json.dumps, export_lines[:2])
     answer = import_text(door, tmp_path / "any.jsonl", f"{head}\n{tenant}\n{line}\n")
     if isinstance(answer, Invalid):
-        assert all(fault.field.startswith("line ") for fault in answer.faults)
+        assert all(fault.field.startswith("any.jsonl, line ") for fault in answer.faults)
         assert not door.browse().memories
     else:
         assert isinstance(answer, Imported), answer

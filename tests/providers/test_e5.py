@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -223,3 +224,12 @@ def test_neither_import_nor_the_name_of_the_model_loads_the_runtime() -> None:
         "sys.exit(sum(name in sys.modules for name in ('onnxruntime', 'numpy')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_runtime_reports_to_nobody(tmp_path: Path) -> None:
+    """It would leave a database of what it has to report in the home of whoever runs it."""
+    program = "from recollect.providers.e5 import E5; E5().embed_query('anything')"
+    home = os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    home.pop("ORT_DISABLE_TELEMETRY", None)
+    subprocess.run([sys.executable, "-c", program], check=True, env=home)
+    assert [each for each in tmp_path.rglob("*") if each.is_file()] == []

@@ -165,9 +165,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
         seen: list[str] = []
         real = View.__init__
 
-        def noted(self: View, connection: Any, backend: Any, caller: Caller, now: Any) -> None:
+        def noted(
+            self: View, connection: Any, backend: Any, caller: Caller, now: Any, **settled: bool
+        ) -> None:
             seen.append(caller.tenant)
-            real(self, connection, backend, caller, now)
+            real(self, connection, backend, caller, now, **settled)
 
         monkeypatch.setattr(View, "__init__", noted)
         yield seen

@@ -114,21 +114,22 @@ def _clear(answers: Sequence[Answer]) -> list[set[tuple[Any, ...]]]:
     return groups
 
 
-def _answers(root: Recollect, clock: Clock, recipe: str) -> Iterator[tuple[str, str, str, list[Answer]]]:
+def _answers(root: Recollect, clock: Clock) -> Iterator[tuple[tuple[str, ...], list[Answer]]]:
+    """A third of all ways to ask, so chosen that any two or three of recipe, caller, time and question meet."""
     times = {
         "now": {},
         "as_of": {"as_of": clock.now},
         "known_at": {"known_at": clock.now - timedelta(seconds=1)},
     }
-    for who, caller in _CALLERS.items():
-        for name, time in times.items():
-            for question in _QUESTIONS:
-                hits = (
-                    root.as_caller(caller)
-                    .recall(question, limit=200, kinds=["fact"], tags=["amber"], recipe=recipe, **time)
-                    .hits
-                )
-                yield who, name, question, list(map(Answer.of, hits))
+    for asked in product(enumerate(RECIPES), enumerate(_CALLERS), enumerate(times), enumerate(_QUESTIONS)):
+        numbers, (recipe, who, when, question) = zip(*asked, strict=True)
+        if sum(numbers) % 3 == 0:
+            hits = (
+                root.as_caller(_CALLERS[who])
+                .recall(question, limit=200, kinds=["fact"], tags=["amber"], recipe=recipe, **times[when])
+                .hits
+            )
+            yield (recipe, who, when, question), list(map(Answer.of, hits))
 
 
 @pytest.fixture
@@ -152,13 +153,13 @@ def test_the_same_corpus_gives_the_same_order_and_scores_on_both_databases(
         clock.now = start
         root = store_of(db)
         _fill(root, clock, 60)
-        told.append([answer for recipe in RECIPES for answer in _answers(root, clock, recipe)])
+        told.append(list(_answers(root, clock)))
     for here, there in zip(*told, strict=True):
-        assert here[:3] == there[:3]
-        assert _clear(here[3]) == _clear(there[3]), here[:3]
-        by_id = ({each.told[0]: each.numbers for each in answer[3]} for answer in (here, there))
+        assert here[0] == there[0]
+        assert _clear(here[1]) == _clear(there[1]), here[0]
+        by_id = ({each.told[0]: each.numbers for each in answer[1]} for answer in (here, there))
         assert next(by_id) == {id: pytest.approx(told, abs=_NOISE) for id, told in next(by_id).items()}
-    channels = Counter(part[0] for *_, answers in told[0] for each in answers for part in each.told[1:-1])
+    channels = Counter(part[0] for _, answers in told[0] for each in answers for part in each.told[1:-1])
     assert {"lexical", "semantic", "references"} <= {name for name, count in channels.items() if count > 100}
 
 

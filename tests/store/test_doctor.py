@@ -5,11 +5,12 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Table, text
 
 from recollect import Recollect, connect
 from recollect.errors import StoreUnavailable
@@ -55,21 +56,28 @@ def _backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[SqliteBac
         connection.execute(f'DROP SCHEMA "{schema}" CASCADE')
 
 
+@pytest.fixture(scope="module")
+def rows(lived: Recollect) -> dict[Table, list[dict[str, Any]]]:
+    """Every row of the store before anything was damaged."""
+    with lived._store._backend.reading() as connection:
+        return {
+            table: [dict(row) for row in connection.execute(table.select()).mappings()]
+            for table in metadata.sorted_tables
+        }
+
+
 @pytest.fixture
-def root(lived: Recollect, tmp_path: Path) -> Iterator[Recollect]:
+def root(lived: Recollect, rows: dict[Table, list[dict[str, Any]]]) -> Iterator[Recollect]:
     """The store as it was, for each test: emptied of every damage and filled again."""
-    path = str(tmp_path / "before.jsonl")
-    lived.export(path, all_tenants=True)
     yield lived
     with lived._store._backend.writing() as connection:
-        for table in metadata.tables.values():
+        for table, its_rows in rows.items():
             connection.execute(table.delete())
+            if its_rows:
+                connection.execute(table.insert(), its_rows)
     if isinstance(lived._store._backend, SqliteBackend):
-        # Tenants get their keys again, and vectors their stamps.
+        # Vectors get their stamps again.
         lived._store._backend._vectors.clear()
-    lived.import_(path, keep_tenants=True)
-    lived.reindex()
-    lived.embed_missing(all_tenants=True)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -76,14 +77,33 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     return Shell(monkeypatch)
 
 
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[], None]], None]:
+    """Fill the folder one is in: by what is given the first time, and later by a copy of what came of that."""
+    kept = tmp_path_factory.mktemp("once")
+
+    def fill(name: str, by: Callable[[], None]) -> None:
+        if (kept / name).exists():
+            shutil.copytree(kept / name, Path.cwd(), dirs_exist_ok=True)
+        else:
+            by()
+            shutil.copytree(Path.cwd(), kept / name)
+
+    return fill
+
+
 @pytest.fixture
-def filled(shell: Shell) -> Shell:
+def filled(shell: Shell, once: Callable[[str, Callable[[], None]], None]) -> Shell:
     """The same, with three memories and an edge."""
+    once("filled", lambda: _fill(shell))
+    return shell
+
+
+def _fill(shell: Shell) -> None:
     shell("remember", "Revenue is net of refunds.", "--kind", "decision", "--tag", "finance")
     shell("remember", "NULL in orders.is_returned means not returned.", "--kind", "learning")
     shell("remember", "Deploys are frozen on Fridays.", "--id", "policy.deploys")
     shell("relate", "1", "supports", "2")
-    return shell
 
 
 class Served:
@@ -127,9 +147,10 @@ class Served:
             return received
 
     def stop(self) -> None:
+        # A line that is still open would be waited for.
+        self.client.close()
         self._server.should_exit = True
         self._thread.join()
-        self.client.close()
         self._listening.close()
 
 

@@ -7,7 +7,7 @@ import re
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -80,26 +80,41 @@ CALLS: dict[str, tuple[list[str], str]] = {
 }
 
 
-def _prepare(command: str, shell: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+@pytest.fixture
+def prepared(
+    filled: Any, once: Callable[[str, Callable[[], None]], None], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], list[str]]:
     """What a command is given. One is refused without an embedder; others need a catalog, a file, a key, a proposal."""
-    if command == "embed-missing":
-        monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
-    shell("export", "in.jsonl")
+
+    def prepare(command: str) -> list[str]:
+        if command == "ingest":
+            _write_models()
+        else:
+            once("prepared", lambda: _prepare(filled))
+        if command == "embed-missing":
+            monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+        key = filled("keys", "create", "--json").json["key"]["id"] if command == "keys revoke" else ""
+        return [key if word == KEY else word for word in CALLS[command][0]]
+
+    return prepare
+
+
+def _write_models() -> None:
     models = Path("shop/models/shop")
     models.mkdir(parents=True)
     text = "{version: 6, name: orders, data_source: shop, sql_table: orders, columns: [{name: amount}]}"
     (models / "orders.yaml").write_text(text)
-    if command != "ingest":
-        assert shell("ingest", "shop").code == 0
-    if command.startswith(("conversations", "artifacts")):
-        assert shell("conversations", "register", "told").code == 0
-        assert shell("artifacts", "write", "a.md", "text", "--conversation", "told").code == 0
-    if command == "reject":
-        robot = Caller(tenant="default", user="robot", actor="unattended")
-        with connect("shell.db", caller=robot) as door:
-            door.remember("a proposal", id="proposal")
-    key = shell("keys", "create", "--json").json["key"]["id"] if command == "keys revoke" else ""
-    return [key if word == KEY else word for word in CALLS[command][0]]
+
+
+def _prepare(shell: Any) -> None:
+    shell("export", "in.jsonl")
+    _write_models()
+    assert shell("ingest", "shop").code == 0
+    assert shell("conversations", "register", "told").code == 0
+    assert shell("artifacts", "write", "a.md", "text", "--conversation", "told").code == 0
+    robot = Caller(tenant="default", user="robot", actor="unattended")
+    with connect("shell.db", caller=robot) as door:
+        door.remember("a proposal", id="proposal")
 
 
 class TestEveryCommand:
@@ -108,9 +123,9 @@ class TestEveryCommand:
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_it_prints_plain_text_through_a_pipe(
-        self, filled: Any, command: str, monkeypatch: pytest.MonkeyPatch
+        self, filled: Any, command: str, prepared: Callable[[str], list[str]]
     ) -> None:
-        given = _prepare(command, filled, monkeypatch)
+        given = prepared(command)
         said = filled(*command.split(), *given)
         assert (said.code, said.err) == (0, "")
         assert said.out.strip()
@@ -119,9 +134,9 @@ class TestEveryCommand:
     @pytest.mark.parametrize("command", COMMANDS)
     @pytest.mark.parametrize("where", ["before", "after"])
     def test_it_prints_the_whole_answer_as_json(
-        self, filled: Any, command: str, where: str, monkeypatch: pytest.MonkeyPatch
+        self, filled: Any, command: str, where: str, prepared: Callable[[str], list[str]]
     ) -> None:
-        given, key = _prepare(command, filled, monkeypatch), CALLS[command][1]
+        given, key = prepared(command), CALLS[command][1]
         words = [*command.split(), *given]
         words = ["--json", *words] if where == "before" else [*words, "--json"]
         said = filled(*words)
@@ -488,6 +503,27 @@ class TestWhatIsPrinted:
         said = filled("--db", "other.db", "import", "-", typed=exported)
         assert said.out == "Imported 3 memories and 1 relation; 0 were here already.\n"
 
+    def test_an_export_and_an_import_say_how_much_lies_beside_memories(self, shell: Any) -> None:
+        shell("conversations", "register")
+        for path in ("a.txt", "b.txt"):
+            shell("artifacts", "write", path, "x", "--conversation", "1")
+        shell("scratchpads", "append", "half done", "--agent", "scout")
+        shell("agents", "set", "scout", "--decay")
+        said = shell("export", "all.jsonl").out.splitlines()
+        assert said[1] == "With them: 1 conversation, 2 files, 1 scratchpad, 1 agent."
+        told = [shell("--db", "other.db", "import", "all.jsonl").out.splitlines()[1] for _ in range(2)]
+        assert told == [
+            "With them: 1 conversation, 2 files, 1 scratchpad, 1 agent; 0 were here already.",
+            "With them: no conversation, file, scratchpad or agent; 5 were here already.",
+        ]
+
+    def test_a_bad_line_of_an_import_is_named_by_file_and_line(self, shell: Any) -> None:
+        shell("remember", "makes the tenant known")
+        exported = shell("export", "-").out
+        broken = exported + '{"tenant": "default", "conversation": {}}\n'
+        said = shell("--db", "other.db", "import", "-", typed=broken)
+        assert "standard input, line 4: has conversation without 'id'" in said.err
+
     def test_other_scripts_come_out_as_they_went_in(self, shell: Any) -> None:
         text = "注文 é e\u0301 🧠 שלום नमस्ते"
         shell("remember", text)
@@ -559,3 +595,20 @@ class TestQuickHelp:
         code = "import recollect, sys; print(*sorted(sys.modules))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert not set(done.stdout.decode().split()) & {"sqlalchemy", "numpy", "click", "rich", "alembic"}
+
+
+class TestWhoAndForWhom:
+    """`--user` and `--tenant` of a command are what it asks about, where it asks about someone."""
+
+    def test_a_key_for_another_is_made_by_whoever_makes_it(self, shell: Any) -> None:
+        made = shell("--user", "ann", "keys", "create", "--tenant", "acme", "--user", "robot", "--json").json
+        assert made["key"]["user"] == "robot"
+        assert made["key"]["tenant"] == "acme"
+        assert made["key"]["created_by"] == "ann"
+        [line] = shell("audit", "--tenant", "acme", "--json").json["entries"]
+        assert (line["user"], line["operation"]) == ("ann", "create_key")
+
+    def test_the_audit_of_one_user_holds_nothing_of_another(self, shell: Any) -> None:
+        shell("remember", "Gates open at six.", "--user", "ann")
+        shell("remember", "Ports close at nine.", "--user", "bob")
+        assert [each["user"] for each in shell("audit", "--user", "bob", "--json").json["entries"]] == ["bob"]

@@ -298,3 +298,10 @@ def test_the_page_shows_what_is_printed(quiet: Shell) -> None:
             r'"[^"\n]*[/\\]recollect"', '"recollect"', quiet("install", "--print", *words.split()).out
         )
         assert block == printed, words
+
+
+def test_a_face_that_is_none_is_refused_before_a_host_is_told_of_it(quiet: Shell, home: Path) -> None:
+    said = quiet("install", "cursor", "--face", "slyer", "--yes")
+    assert said.code == 2
+    assert "'slyer' is not a face" in said.err
+    assert not (home / ".cursor").exists()

@@ -14,6 +14,7 @@ from typing import Any, get_args
 import httpx2
 import pytest
 from mcp import Client, MCPError
+from sqlalchemy import delete
 from starlette.routing import Route
 
 from recollect.client import connect
@@ -25,6 +26,7 @@ from recollect.model.caller import Caller
 from recollect.model.limits import SCOPES, STATUSES, Scope
 from recollect.model.wire import from_json, to_json
 from recollect.service import OPERATIONS, Recollect
+from recollect.store.tables import PAPERS
 from recollect.surfaces.mcp.faces import FACES
 from recollect.surfaces.rest.host import Host
 from recollect.surfaces.serving import FACE_ROUTES
@@ -357,6 +359,15 @@ class House:
                 is_owners = memory.tenant != tenant or (tenant == HOME and memory.id in of_the_owner)
                 if not is_owners and memory.id not in kept:
                     door.forget(memory.id)
+            if tenant != HOME:
+                # What it took in from an export of the owner's is its own; the next one shall not find it there.
+                self._drop_papers(tenant)
+
+    def _drop_papers(self, tenant: str) -> None:
+        store: Any = self.server.entrance.store
+        with store._backend.writing() as connection:
+            for table in PAPERS:
+                connection.execute(delete(table).where(table.c.tenant == tenant))
 
     def held(self, stranger: Stranger) -> Any:
         memories = self.world.held(stranger.hidden)

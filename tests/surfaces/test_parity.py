@@ -7,12 +7,13 @@ import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
 from mcp import Client
 
 from recollect import Recollect, errors
@@ -22,6 +23,7 @@ from recollect.app import local_caller
 from recollect.client import connect, connect_async
 from recollect.config import load
 from recollect.errors import RecollectError
+from recollect.model.limits import RULES
 from recollect.model.requests import request_fields
 from recollect.model.rules import Flag, Listing, OrNone
 from recollect.model.wire import to_json
@@ -40,11 +42,11 @@ SHAPED = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|rk_\w+")
 OWN = frozenset({"ms", "bytes", "location", "request", "audit", "idempotency"})
 #: What a shell opens belongs to whoever runs the store; from anywhere else these are refused.
 OF_WHOEVER_RUNS_IT = frozenset({"create_tenant", "backup"})
-#: There is no proposal here to turn down, no key of a known name, and no embedder.
-REFUSED = frozenset({"reject", "revoke_key", "embed_missing"})
+#: What an unattended run has left in each store for a person to look at.
+PROPOSALS = {"proposal.good": "Refunds take a week.", "proposal.bad": "Refunds take a year."}
 
 Call = tuple[str, dict[str, Any]]
-#: Every operation, and some calls that are refused.
+#: Every operation, and some calls that are refused. `{key}` is the id of the key made last.
 STORY: tuple[Call, ...] = (
     ("ingest", {"path": "{models}"}),
     ("prioritise", {"datasources": ["mydb", "other"]}),
@@ -89,6 +91,10 @@ STORY: tuple[Call, ...] = (
     ("drop_entity", {"entity": "mydb.nothing"}),
     ("approve", {"id": "2"}),
     ("reject", {"id": "2", "reason": "No."}),
+    ("browse", {"statuses": ["pending"]}),
+    ("approve", {"id": "proposal.good"}),
+    ("reject", {"id": "proposal.bad", "reason": "It takes a week."}),
+    ("reject", {"id": "proposal.bad", "reason": "It takes a week."}),
     ("context", {"question": "revenue", "max_tokens": 500, "parts": ["always", "memories"]}),
     ("note_turn", {"content": "Hello.", "conversation": "c1"}),
     ("turns", {"conversation": "c1"}),
@@ -114,6 +120,7 @@ STORY: tuple[Call, ...] = (
     ("doctor", {}),
     ("reindex", {}),
     ("embed_missing", {}),
+    ("embed_missing", {}),
     ("export", {"path": "{folder}/all.jsonl"}),
     ("import_", {"path": "{folder}/all.jsonl", "skip_conflicts": True}),
     ("import_", {"path": "{folder}/none.jsonl"}),
@@ -125,8 +132,19 @@ STORY: tuple[Call, ...] = (
     ("revoke_key", {"id": "nokey"}),
     ("erase_tenant", {"name": "default", "confirm": "defualt"}),
     ("erase_tenant", {"name": "default", "confirm": "default"}),
-    # The last one: from now on a server wants to see a key.
+    # From now on a server wants to see a key, and is shown this one.
+    ("create_key", {"label": "owner", "rules": sorted(RULES), "systems": ["*=manage"], "actor": "person"}),
     ("create_key", {"label": "agent", "systems": ["crm", "erp=manage"]}),
+    ("revoke_key", {"id": "{key}"}),
+    ("revoke_key", {"id": "{key}"}),
+    ("list_keys", {}),
+)
+#: Where nobody makes vectors: what needs one is refused, and the rest goes on.
+WITHOUT_VECTORS: tuple[Call, ...] = (
+    ("remember", {"content": "Revenue is net of refunds."}),
+    ("recall", {"question": "what is revenue?", "explain": True}),
+    ("embed_missing", {}),
+    ("status", {}),
 )
 
 
@@ -140,40 +158,46 @@ class Outcome(NamedTuple):
 
 
 Act = Callable[[Operation, dict[str, Any]], Outcome]
+#: How to come in through a surface, with a key once there is one.
+Enter = Callable[[str | None], Act]
 
 
 def test_the_story_tells_of_every_operation() -> None:
     assert {name for name, _ in STORY} == set(BY_NAME)
 
 
-def plain(value: Any, folder: Path) -> Any:
+def plain(value: Any, own: dict[str, str]) -> Any:
     """Without what two stores cannot have in common, the times of now and secrets among it."""
     if isinstance(value, dict):
-        told = {name: plain(each, folder) for name, each in value.items() if name not in OWN}
-        if "secret" in value:
-            told["key"]["id"] = "…"
-        return told
+        return {name: plain(each, own) for name, each in value.items() if name not in OWN}
     if isinstance(value, list):
-        return [plain(each, folder) for each in value]
+        return [plain(each, own) for each in value]
     if isinstance(value, str):
-        return SHAPED.sub("…", value.replace(str(folder), "…"))
+        told = SHAPED.sub("…", value)
+        for what, here in own.items():
+            told = told.replace(here, f"<{what}>")
+        return told
     return value
 
 
-def told(acts: dict[str, Act], folder: Path, models: Path) -> dict[str, list[Outcome]]:
-    """The whole story through each surface."""
-    outcomes: dict[str, list[Outcome]] = {}
-    for surface, act in acts.items():
-        own = folder / surface
-        own.mkdir(exist_ok=True)
-        for name, given in STORY:
-            fields = {
-                field: value.format(models=models, folder=own) if field == "path" else value
-                for field, value in given.items()
-            }
-            came = act(BY_NAME[name], fields)
-            here = Outcome(f"{name}({given})", plain(came.answer, own), came.error, plain(came.words, own))
-            outcomes.setdefault(surface, []).append(here)
+def told(enter: Enter, story: tuple[Call, ...], folder: Path) -> list[Outcome]:
+    """The whole story through one surface, whose files are in this folder."""
+    own = {"folder": str(folder)}
+    act, outcomes = enter(None), []
+    for name, given in story:
+        fields = {
+            field: value.format(models=folder.parent / "layer", **own) if field in ("path", "id") else value
+            for field, value in given.items()
+        }
+        came = act(BY_NAME[name], fields)
+        if name == "create_key" and came.error is None:
+            made = came.answer["key"]
+            if "key" not in own:
+                act = enter(came.answer["secret"])
+            own |= {"key": made["id"], f"key of {made['label']}": made["id"]}
+        outcomes.append(
+            Outcome(f"{name}({given})", plain(came.answer, own), came.error, plain(came.words, own))
+        )
     return outcomes
 
 
@@ -240,61 +264,124 @@ def through_tools(agent: Agent, operation: Operation, given: dict[str, Any]) -> 
     return Outcome("", result.structured_content)
 
 
-@contextmanager
-def doors(folder: Path, db: str) -> Iterator[Recollect]:
-    """The door of the local owner as a server knows them: not as whoever runs the store."""
-    with open_store(
-        folder / db, caller=replace(local_caller(load()), operator=False), embedder="none"
-    ) as door:
-        yield door
+def propose(db: Path) -> None:
+    """Leave what an unattended run has found out, and a person has to look at."""
+    robot = replace(local_caller(load()), actor="unattended", run="night", operator=False)
+    with open_store(db, caller=robot) as door:
+        for id, content in PROPOSALS.items():
+            assert door.remember(content, id=id).memory.status == "pending"
 
 
-def test_every_operation_gives_the_same_through_every_surface(
+class Surfaces:
+    """Every way in, each to a store of its own."""
+
+    def __init__(
+        self,
+        folder: Path,
+        shell: Shell,
+        served: Callable[..., Served],
+        introduce: Callable[[Client], Agent],
+        until: ExitStack,
+    ) -> None:
+        self._folder, self._shell, self._served, self._introduce = folder, shell, served, introduce
+        self._until, self._loop = until, until.enter_context(asyncio.Runner())
+        self._models = folder / "layer"
+        write_model(self._models, "mydb", "orders", "id", "amount", "status")
+        write_model(self._models, "other", "users", "id", "name")
+
+    def tell(self, story: tuple[Call, ...]) -> dict[str, list[Outcome]]:
+        """What came of the story through each surface."""
+        outcomes = {}
+        for surface, opened in {
+            "python": self._python,
+            "async": self._async,
+            "rest": self._rest,
+            "async-rest": self._async_rest,
+            "cli": self._cli,
+            "mcp": self._mcp,
+        }.items():
+            folder = self._folder / surface
+            folder.mkdir()
+            propose(folder / "store.db")
+            outcomes[surface] = told(opened(folder / "store.db"), story, folder)
+        return outcomes
+
+    def _door(self, db: Path) -> Recollect:
+        """The door of the local owner as a server knows them: not as whoever runs the store."""
+        owner = replace(local_caller(load()), operator=False)
+        return self._until.enter_context(open_store(db, caller=owner))
+
+    def _python(self, db: Path) -> Enter:
+        act = partial(through_python, self._door(db))
+        return lambda key: act
+
+    def _async(self, db: Path) -> Enter:
+        act = partial(through_loop, AsyncRecollect(self._door(db)), self._loop)
+        return lambda key: act
+
+    def _rest(self, db: Path) -> Enter:
+        url = self._served(db=str(db), sources=str(self._models)).url
+        return lambda key: partial(through_python, self._until.enter_context(connect(url, key=key)))
+
+    def _async_rest(self, db: Path) -> Enter:
+        url = self._served(db=str(db), sources=str(self._models)).url
+
+        def enter(key: str | None) -> Act:
+            client = connect_async(url, key=key)
+            self._until.callback(lambda: self._loop.run(client.close()))
+            return partial(through_loop, client, self._loop)
+
+        return enter
+
+    def _cli(self, db: Path) -> Enter:
+        return lambda key: partial(through_shell, self._shell, str(db))
+
+    def _mcp(self, db: Path) -> Enter:
+        visit = Visit(self._door(db), chosen(["full"]))
+        agent = self._introduce(Client(build_server(lambda context: visit)))
+        return lambda key: partial(through_tools, agent)
+
+
+@pytest.fixture
+def surfaces(
     tmp_path: Path,
     shell: Shell,
     served: Callable[..., Served],
     introduce: Callable[[Client], Agent],
+) -> Iterator[Surfaces]:
+    with ExitStack() as until:
+        yield Surfaces(tmp_path, shell, served, introduce, until)
+
+
+def test_every_operation_gives_the_same_through_every_surface(
+    surfaces: Surfaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    models = tmp_path / "layer"
-    write_model(models, "mydb", "orders", "id", "amount", "status")
-    write_model(models, "other", "users", "id", "name")
-    here = served(db=str(tmp_path / "rest.db"), sources=str(models))
-    also = served(db=str(tmp_path / "async-rest.db"), sources=str(models))
-    with (
-        doors(tmp_path, "python.db") as python,
-        doors(tmp_path, "async.db") as other,
-        doors(tmp_path, "mcp.db") as third,
-        connect(here.url) as client,
-        asyncio.Runner() as loop,
-    ):
-        visit = Visit(third, chosen(["full"]))
-        agent = introduce(Client(build_server(lambda context: visit)))
-        async_client = connect_async(also.url)
-        outcomes = told(
-            {
-                "python": partial(through_python, python),
-                "async": partial(through_loop, AsyncRecollect(other), loop),
-                "rest": partial(through_python, client),
-                "async-rest": partial(through_loop, async_client, loop),
-                "cli": partial(through_shell, shell, str(tmp_path / "cli.db")),
-                "mcp": partial(through_tools, agent),
-            },
-            tmp_path,
-            models,
-        )
-        loop.run(async_client.close())
-    expected = outcomes.pop("python")
-    went_well = {name for (name, _), each in zip(STORY, expected, strict=True) if each.error is None}
-    assert set(BY_NAME) - went_well == {*OF_WHOEVER_RUNS_IT, *REFUSED}
-    differing = [
+    monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+    outcomes = surfaces.tell(STORY)
+    went_well = {
+        name for (name, _), each in zip(STORY, outcomes["python"], strict=True) if each.error is None
+    }
+    assert set(BY_NAME) - went_well == OF_WHOEVER_RUNS_IT
+    assert differing(STORY, outcomes) == []
+
+
+def test_without_vectors_it_is_the_same_too(surfaces: Surfaces) -> None:
+    outcomes = surfaces.tell(WITHOUT_VECTORS)
+    assert [each.error for each in outcomes["python"]] == [None, None, "Invalid", None]
+    assert differing(WITHOUT_VECTORS, outcomes) == []
+
+
+def differing(
+    story: tuple[Call, ...], outcomes: dict[str, list[Outcome]]
+) -> list[tuple[str, Outcome, Outcome]]:
+    """What came out otherwise than in Python: through which surface, what was wanted, and what came."""
+    expected = outcomes["python"]
+    return [
         (surface, wanted, came)
         for surface, each in outcomes.items()
-        for wanted, came, (name, _) in zip(expected, each, STORY, strict=True)
+        for wanted, came, (name, _) in zip(expected, each, story, strict=True)
         if not is_alike(surface, BY_NAME[name], wanted, came)
     ]
-    for each in differing:
-        print("DIFF", each)
-    assert differing == []
 
 
 def is_alike(surface: str, operation: Operation, wanted: Outcome, came: Outcome) -> bool:

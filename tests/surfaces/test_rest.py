@@ -220,7 +220,7 @@ class TestMoving:
         problem(server.client.post("/v1/import", json={}), 415)
         headers = {"Content-Type": "application/x-ndjson"}
         told = problem(server.client.post("/v1/import", content=b"nonsense\n", headers=headers), 422)
-        assert "line 1" in told["detail"]
+        assert "body, line 1" in told["detail"]
         assert "/tmp" not in told["detail"]
 
 

@@ -1,5 +1,6 @@
 """WHO is let in over HTTP? Strangers, foreign pages, wrong hosts and keys in addresses are not."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -263,3 +264,23 @@ def test_another_tenant_reads_and_changes_nothing_and_learns_nothing(keyed: Any)
         assert theirs.post("/v1/recall", json={"question": "secret plans"}).json()["hits"] == []
     with keyed.connect(keyed.key) as ours:
         assert ours.get("/v1/memories/plan").headers["etag"] == '"1"'
+
+
+def test_two_origins_are_none_of_ours(server: Any) -> None:
+    both = [("Origin", server.url), ("Origin", "https://elsewhere.example")]
+    for origins in (both, both[::-1]):
+        assert server.client.get("/v1/memories", headers=origins).status_code == 403
+
+
+def test_what_parts_of_the_server_say_stands_in_its_log_without_the_words_of_an_error(server: Any) -> None:
+    try:
+        raise ValueError("the word is quagga")
+    except ValueError:
+        logging.getLogger("recollect.access").warning("Refused: %s.", "a token", exc_info=True)
+    (line,) = [each for each in server.log if each.get("from") == "recollect.access"]
+    assert line == {
+        "level": "warning",
+        "from": "recollect.access",
+        "said": "Refused: a token.",
+        "error": "ValueError",
+    }

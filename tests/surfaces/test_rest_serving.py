@@ -3,15 +3,25 @@
 import json
 import os
 import re
+import resource
 import signal
+import socket
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
+
+from recollect.errors import StoreUnavailable
+from recollect.surfaces.serving.sharing import Shares
+from recollect.surfaces.serving.workers import Workers
 
 ANNOUNCED = re.compile(r"Listening on (http://\S+) ")
 
@@ -42,6 +52,10 @@ class Process:
             except httpx2.TransportError:
                 time.sleep(0.05)
         raise AssertionError("it did not come up")
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def tell(self, number: int) -> None:
         self._process.send_signal(number)
@@ -120,6 +134,178 @@ def test_several_processes_serve_one_store_and_count_together(started: Starting)
     figures = server.client.get("/metrics").text
     assert 'recollect_requests_total{method="POST",route="/v1/memories",status="201"} 20.0' in figures
     assert server.stop()[0] == 0
+
+
+def test_a_connection_is_left_to_whoever_is_there_and_holds_fewer() -> None:
+    shares = Shares.among(3)
+    shares.tell(0, 2)
+    assert shares.has_fewest(0), "the others are not there yet"
+    shares.tell(1, 2)
+    assert shares.has_fewest(0)
+    assert shares.has_fewest(1)
+    shares.tell(2, 1)
+    assert [shares.has_fewest(place) for place in range(3)] == [False, False, True]
+    shares.leave(2)
+    assert shares.has_fewest(0)
+
+
+class Several:
+    """A server of two processes, seen from outside: who they are, and who holds which connection."""
+
+    def __init__(self, server: Process) -> None:
+        self.server = server
+        self.url = httpx2.URL(server.client.base_url)
+        # Its own connection would count among those that are to be shared.
+        server.client.close()
+
+    def workers(self) -> list[int]:
+        found = Path(f"/proc/{self.server.pid}/task/{self.server.pid}/children").read_text().split()
+        return [int(pid) for pid in found if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+
+    def held(self) -> list[int]:
+        """How many connections each worker holds."""
+        port = f":{self.url.port:04X}"
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        # Open, or closed by the other side alone: it is held until this side closes it too.
+        open_here = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(port) and row[3] in ("01", "08")}
+        return [len(open_here.intersection(_open_files(pid))) for pid in self.workers()]
+
+    def ask(self, number: int) -> list[HTTPConnection]:
+        """Connections that were made and asked all at once, each with its answer and kept open."""
+        lines = [HTTPConnection(str(self.url.host), self.url.port, timeout=30) for _ in range(number)]
+        for line in lines:
+            line.request("GET", "/health/live")
+        for line in lines:
+            assert line.getresponse().read()
+        return lines
+
+    def wait_for(self, number: int) -> None:
+        """Until they hold so many together."""
+        _until(lambda: sum(self.held()) == number, lambda: f"they hold {self.held()}")
+
+    def wait_until_all_take(self) -> None:
+        """Until each takes connections, and then until they hold none again."""
+        lines: list[HTTPConnection] = []
+
+        def all_take() -> bool:
+            lines.extend(self.ask(1))
+            return 0 not in self.held()
+
+        self.wait_for(0)
+        _until(all_take, lambda: f"they hold {self.held()}")
+        _close(lines)
+        self.wait_for(0)
+
+    def refuses(self) -> bool:
+        try:
+            socket.create_connection((str(self.url.host), self.url.port), timeout=30).close()
+        except ConnectionRefusedError:
+            return True
+        return False
+
+
+def _open_files(pid: int) -> set[str]:
+    found = set()
+    for each in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.add(os.readlink(each))
+    return found
+
+
+def _until(happened: Callable[[], bool], otherwise: Callable[[], str]) -> None:
+    for _ in range(1_200):
+        if happened():
+            return
+        time.sleep(0.05)
+    raise AssertionError(otherwise())
+
+
+def _under_way(line: HTTPConnection) -> int:
+    """How many requests are being answered, this one among them."""
+    line.request("GET", "/metrics")
+    found = re.search(r"^recollect_requests_in_flight ([\d.]+)$", line.getresponse().read().decode(), re.M)
+    assert found
+    return int(float(found[1]))
+
+
+def _close(lines: list[HTTPConnection]) -> None:
+    for line in lines:
+        line.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="who holds which connection is read from /proc")
+class TestSharing:
+    @pytest.fixture
+    def several(self, started: Starting) -> Several:
+        several = Several(started("--workers", "2", "--no-worker"))
+        several.wait_for(0)
+        return several
+
+    def test_connections_are_shared_evenly_as_they_come_and_go(self, several: Several) -> None:
+        lines = several.ask(8)
+        assert several.held() == [4, 4]
+        _close(lines[:3])
+        several.wait_for(5)
+        lines += several.ask(5)
+        assert several.held() == [5, 5]
+        _close(lines)
+        assert several.server.stop()[0] == 0
+
+    def test_one_that_is_killed_is_followed_by_another_that_takes_its_share(self, several: Several) -> None:
+        lines, halves = several.ask(2), several.ask(4)
+        for half in halves:
+            half.putrequest("POST", "/v1/memories")
+            half.putheader("Content-Type", "application/json")
+            half.putheader("Content-Length", "100")
+            half.endheaders(b'{"content": ')
+        assert several.held() == [3, 3]
+        _until(lambda: _under_way(lines[0]) == 5, lambda: "they have not begun")
+        killed, _ = several.workers()
+        os.kill(killed, signal.SIGKILL)
+        lines += several.ask(4)
+        _until(lambda: len({*several.workers()} - {killed}) == 2, lambda: "none follows")
+        _close(lines + halves)
+        several.wait_until_all_take()
+        lines = several.ask(8)
+        assert several.held() == [4, 4]
+        # Those that the killed one had begun are not counted for ever.
+        assert _under_way(lines[0]) == 1
+        _close(lines)
+        assert several.server.stop()[0] == 0
+
+    def test_one_that_does_not_move_is_not_waited_for(self, several: Several) -> None:
+        stuck, _ = several.workers()
+        os.kill(stuck, signal.SIGSTOP)
+        lines = several.ask(8)
+        assert several.held() == [0, 8]
+        os.kill(stuck, signal.SIGCONT)
+        _close(lines)
+        several.wait_until_all_take()
+        assert several.server.stop()[0] == 0
+
+    def test_one_that_can_hold_no_more_leaves_them_to_the_others(self, several: Several) -> None:
+        full, _ = several.workers()
+        few = len(_open_files(full))
+        resource.prlimit(full, resource.RLIMIT_NOFILE, (few, few))
+        lines = several.ask(8)
+        assert several.held() == [0, 8]
+        _close(lines)
+        code, err = several.server.stop()
+        assert code == 0
+        assert "takes no connection for a while" in err
+
+    def test_they_end_when_nobody_is_left_to_tell_them(self, several: Several) -> None:
+        several.server.tell(signal.SIGKILL)
+        _until(several.refuses, lambda: "they still listen")
+
+
+def test_processes_that_cannot_begin_are_told_of(capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        workers = Workers("recollect.surfaces.serving:nothing", {"log_level": "error"}, listening, 2)
+        with pytest.raises(StoreUnavailable, match="ended as it began"):
+            workers.run(ready=lambda: pytest.fail("none of them is ready"))
+    assert "nothing" in capfd.readouterr().err
 
 
 def test_it_does_not_listen_elsewhere_without_keys(shell: Any) -> None:

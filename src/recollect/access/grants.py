@@ -8,7 +8,7 @@ import logging
 import time
 import tomllib
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -19,12 +19,11 @@ from typing import Any, Final, Protocol, cast
 import httpx2
 
 from recollect.access.fetching import NoAnswer, fetch_json
+from recollect.access.systems import Systems, read_systems
 from recollect.errors import Fault, Invalid
 from recollect.model.caller import Caller
-from recollect.model.limits import Grant
-from recollect.model.rules import GRANT, NAME
+from recollect.model.rules import NAME
 
-Systems = Mapping[str, Grant]
 Network = IPv4Network | IPv6Network
 
 _log: Final = logging.getLogger("recollect.access")
@@ -80,30 +79,6 @@ def read_networks(setting: str | None) -> tuple[Network, ...]:
     if faults:
         raise Invalid(faults)
     return tuple(networks)
-
-
-def strongest(first: Systems, second: Systems) -> dict[str, Grant]:
-    """Both together; who may manage by either may manage."""
-    joined = dict(first)
-    for system, grant in second.items():
-        if joined.get(system) != "manage":
-            joined[system] = grant
-    return joined
-
-
-def read_systems(names: Iterable[object]) -> tuple[dict[str, Grant], list[str]]:
-    """Systems from `name`, `name=read` and `name=manage`, and what is wrong with the rest."""
-    systems, problems = dict[str, Grant](), []
-    for each in names:
-        try:
-            text = GRANT(each)
-        except ValueError as reason:
-            problems.append(str(reason))
-            continue
-        name, _, grant = text.rpartition("=")
-        found: Systems = {name.strip(): cast(Grant, grant)} if name else {text: "read"}
-        systems = strongest(systems, found)
-    return systems, problems
 
 
 class NoGrants:

@@ -17,7 +17,8 @@ from threading import Lock
 from typing import Final, Protocol
 
 from recollect.access import keys
-from recollect.access.grants import NO_GRANTS, Arrival, Grants, strongest
+from recollect.access.grants import NO_GRANTS, Arrival, Grants
+from recollect.access.systems import strongest
 from recollect.errors import Fault, Invalid, Unauthenticated
 from recollect.model.answers import Key
 from recollect.model.caller import Caller

@@ -6,11 +6,12 @@ A key reads `rk_<id>_<secret>`: the id is for people and the audit, the whole is
 import re
 import secrets
 import string
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
+from recollect.access.systems import read_systems
 from recollect.errors import Fault, Forbidden, Invalid, NotFound
 from recollect.model.answers import CreatedKey, Key, ListedKeys, RevokedKey
 from recollect.model.caller import Caller
@@ -69,7 +70,8 @@ def caller_of(
 
 
 def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> CreatedKey:
-    systems = _systems(ask)
+    # `crm=manage` is the grant to manage, `crm` alone to read; that each is one was checked with the request.
+    systems, _ = read_systems(ask.systems)
     _refuse_more_than(caller, ask, systems)
     if ask.expires_at is not None and ask.expires_at <= now:
         raise Invalid([Fault("expires_at", f"must be in the future (it is {now.isoformat()} now)")])
@@ -92,19 +94,10 @@ def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> Creat
     caller_of(key)
     shown = f"rk_{id}_{secret}"
     with store.ledger(key.tenant) as ledger:
-        _refuse_outliving(caller, key, ledger)
+        _refuse_overstepping(caller, key, ledger)
         ledger.add_key(key, hash_of(shown))
         ledger.note(caller, "create_key", now, id)
     return CreatedKey(secret=shown, key=key)
-
-
-def _systems(ask: CreateKey) -> dict[str, Grant]:
-    """`crm=manage` is the grant to manage, `crm` alone to read."""
-    systems: dict[str, Grant] = {}
-    for each in ask.systems:
-        name, _, grant = each.partition("=")
-        systems[name] = "manage" if "manage" in (grant, systems.get(name)) else "read"
-    return systems
 
 
 def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Grant]) -> None:
@@ -124,18 +117,21 @@ def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Gran
         )
 
 
-def _refuse_outliving(caller: Caller, key: Key, ledger: Ledger) -> None:
-    """A key that ends could otherwise live on in those it has made."""
-    if caller.key is None:
+def _refuse_overstepping(caller: Caller, key: Key, ledger: Ledger) -> None:
+    """What bounds a key would otherwise be shed by making another: its end, and how much it may do."""
+    own = next((each for each in ledger.all_keys() if each.id == caller.key), None)
+    if own is None:
         return
-    ends = [
-        own.expires_at for own in ledger.all_keys() if own.id == caller.key and own.expires_at is not None
+    bounds: Sequence[tuple[str, Any, Any]] = [
+        (name, getattr(key, name), getattr(own, name))
+        for name in ("expires_at", "per_minute", "saves_per_day")
     ]
-    if ends and (key.expires_at is None or key.expires_at > ends[0]):
-        raise Forbidden(
-            f"A key can do no more than its maker, whose own key ends on {ends[0].isoformat()}; "
-            "give expires_at, no later than that."
-        )
+    for name, wanted, most in bounds:
+        if most is not None and (wanted is None or wanted > most):
+            told = most.isoformat() if isinstance(most, datetime) else most
+            raise Forbidden(
+                f"A key can do no more than its maker, whose own key has {name} {told}; give {name}, at most that."
+            )
 
 
 def listed(caller: Caller, store: Store) -> ListedKeys:

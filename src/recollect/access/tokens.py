@@ -18,7 +18,7 @@ import httpx2
 import jwt
 
 from recollect.access.fetching import NoAnswer, fetch_json
-from recollect.access.grants import Systems, read_systems
+from recollect.access.systems import Systems, read_systems
 from recollect.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
 from recollect.model.caller import Caller
 from recollect.model.limits import RULES, Actor, RuleName
@@ -128,9 +128,9 @@ class OidcTokens:
         try:
             return _caller(self._verified(token), self._claims)
         except (jwt.PyJWTError, _Refused, Invalid) as reason:
-            _log.info("A token was refused: %s", reason)
+            _log.warning("A token was refused: %s", reason)
         except RecursionError:
-            _log.info("A token was refused: it is nested too deeply")
+            _log.warning("A token was refused: it is nested too deeply")
         raise Unauthenticated()
 
     def _verified(self, token: str) -> Mapping[str, Any]:

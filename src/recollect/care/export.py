@@ -1,28 +1,24 @@
-"""HOW does a store leave? Lossless JSONL, and a copy while others write.
-
-The first line names the format. Then for each tenant: a line with its counters, a line for each memory with
-all its versions, and a line for each relation, those taken back included.
-"""
+"""HOW does a store leave? Lossless JSONL, whose lines `care/kinds.py` lists, and a copy while others write."""
 
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any
 
+from recollect.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
 from recollect.errors import Fault, Invalid, StoreUnavailable
 from recollect.model.answers import BackedUp, Exported
 from recollect.model.caller import Caller
 from recollect.model.limits import GLOBAL_TENANT
+from recollect.model.papers import PaperNumbers
 from recollect.model.requests import Backup, Export
-from recollect.model.wire import to_json, write_instant
-from recollect.store.port import Archive, Store
-
-FORMAT: Final = 1
-STANDARD: Final = "-"
+from recollect.model.wire import write_instant
+from recollect.store.port import Archive, Dossier, Store
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -63,18 +59,37 @@ def _write(
     archive: Archive, file: IO[str], tenants: Sequence[str], path: str, now: datetime, progress: Progress
 ) -> Exported:
     total = sum(map(archive.count, tenants))
-    memories = versions = relations = 0
-    _line(file, {"recollect": FORMAT, "exported_at": write_instant(now), "memories": total})
+    counts, versions = Counter[str](), 0
+    _line(file, {HEAD: FORMAT, "exported_at": write_instant(now), "memories": total})
     for tenant in tenants:
-        _line(file, {"tenant": tenant, **archive.counters(tenant)._asdict()})
-        for dossier in archive.dossiers(tenant):
-            _line(file, {"tenant": tenant, "id": dossier.id, "versions": to_json(dossier.versions)})
-            memories, versions = memories + 1, versions + len(dossier.versions)
-            progress("exporting", memories, total)
-        for relation in archive.edges(tenant):
-            _line(file, {"tenant": tenant, "relation": to_json(relation)})
-            relations += 1
-    return Exported(path=path, memories=memories, versions=versions, relations=relations)
+        for held in _holdings(archive, tenant):
+            kind = kind_for(held)
+            _line(file, {"tenant": tenant, **kind.written(held)})
+            counts[kind.key] += 1
+            if isinstance(held, Dossier):
+                versions += len(held.versions)
+                progress("exporting", counts[kind.key], total)
+    return exported(path, counts, versions)
+
+
+def _holdings(archive: Archive, tenant: str) -> Iterator[object]:
+    """All that a tenant holds, in the order of an export.
+
+    Papers come before the memories that point at them: whoever reads knows by then which could not be taken in.
+    """
+    yield archive.counters(tenant)
+    papers = archive.papers(tenant)
+    if (numbers := papers.numbers()) != PaperNumbers():
+        yield numbers
+    yield from papers.every()
+    yield from archive.dossiers(tenant)
+    yield from archive.edges(tenant)
+
+
+def exported(path: str, counts: Counter[str], versions: int) -> Exported:
+    """What an export says of itself, by how many lines of each kind it has."""
+    counted = {kind.counted_as: counts[kind.key] for kind in KINDS if kind.counted_as}
+    return Exported(path=path, versions=versions, **counted)
 
 
 def _line(file: IO[str], value: dict[str, Any]) -> None:

@@ -1,35 +1,31 @@
 """HOW does an export come back? Line by line, checked, in batches that are each one transaction."""
 
 import gc
-import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
-from itertools import pairwise
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, Final, NamedTuple
+from typing import IO, Any, Final
 
-from recollect.care.export import FORMAT, STANDARD
+from recollect.care.kinds import FORMAT, HEAD, STANDARD, kind_of
+from recollect.care.lines import Line, lines_of
+from recollect.care.restoring_papers import TakenIn, Tray, file_name, take_in_papers
 from recollect.errors import Conflict, Fault, Invalid, StoreUnavailable
-from recollect.model import ids, rules
+from recollect.model import rules
 from recollect.model.answers import Imported
 from recollect.model.caller import Caller
-from recollect.model.limits import GLOBAL_TENANT, ID_CHARACTERS, ORIGINS
-from recollect.model.memory import Relation, Version
-from recollect.model.record import record_faults
+from recollect.model.limits import GLOBAL_TENANT
+from recollect.model.memory import Relation
+from recollect.model.papers import PaperNumbers
 from recollect.model.requests import Import
-from recollect.model.wire import memory_from_json, read_instant
-from recollect.remember.scrub import scrub_memory
-from recollect.store.port import EMBED, Counters, Dossier, Store
+from recollect.store.port import EMBED, Counters, Dossier, Restoring, Store
 
 _BATCH: Final = 1_000
+_BATCH_BYTES: Final = 8 * 1024 * 1024
 _NAMED_CONFLICTS: Final = 5
-_read_json: Final = json.JSONDecoder().decode
-_ORIGIN: Final = rules.Choice(ORIGINS)
-_VERSION: Final = rules.Whole(1, 2**31 - 1)
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -40,8 +36,25 @@ class _Section:
 
     tenant: str
     counters: Counters
+    tray: Tray = field(default_factory=Tray)
     dossiers: list[Dossier] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
+
+    @property
+    def is_full(self) -> bool:
+        lines = len(self.tray.papers) + len(self.dossiers) + len(self.edges)
+        return lines >= _BATCH or self.tray.bytes >= _BATCH_BYTES
+
+    def put(self, told: Any, line: Line) -> None:
+        match told:
+            case Dossier():
+                self.dossiers.append(told)
+            case Relation():
+                self.edges.append(told)
+            case PaperNumbers():
+                self.tray.numbers = told
+            case paper:
+                self.tray.put(paper, line)
 
 
 @dataclass(slots=True)
@@ -52,11 +65,12 @@ class _Tally:
     unchanged: int = 0
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
-    skipped: set[tuple[str, str]] = field(default_factory=set)
+    papers: TakenIn = field(default_factory=TakenIn)
+    #: Ids of memories and names of papers in whose places something else is here.
+    left: set[tuple[str, str]] = field(default_factory=set)
 
-    def has_skipped(self, tenant: str, edge: Relation) -> bool:
-        """Whether an end of the edge was left alone, because its id holds another memory here."""
-        return bool(self.skipped & {(tenant, edge.source), (tenant, edge.target)})
+    def has_left(self, tenant: str, *names: str) -> bool:
+        return any((tenant, name) in self.left for name in names)
 
 
 def import_from(
@@ -77,7 +91,9 @@ def import_from(
         added=tally.added,
         unchanged=tally.unchanged,
         relations=tally.relations,
-        conflicts=tuple(tally.conflicts),
+        conflicts=(*tally.papers.differing, *tally.conflicts),
+        papers_unchanged=tally.papers.unchanged,
+        **tally.papers.added,
     )
 
 
@@ -86,39 +102,61 @@ def _take_in(
 ) -> None:
     """One transaction: what is new is added, what is here already in the same form is left alone."""
     with store.restoring(section.tenant) as restoring:
-        here = {
-            each.id: each
-            for each in restoring.dossiers(section.tenant, [each.id for each in section.dossiers])
-        }
-        fresh: dict[str, Dossier] = {}
-        differing = []
-        for each in section.dossiers:
-            # A file may say a thing twice; what it says first counts.
-            held = here.get(each.id) or fresh.setdefault(each.id, each)
-            if held != each:
-                differing.append(each.id)
+        papers = take_in_papers(
+            restoring.restoring_papers(), section.tray, partial(tally.has_left, section.tenant)
+        )
+        if papers.differing and not ask.skip_conflicts:
+            raise _conflict("In place of these, something else is here", papers.differing, tally)
+        tally.left |= {(section.tenant, name) for name in papers.differing}
+        fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
-            raise Conflict(
-                f"These ids hold other memories here: {', '.join(differing[:_NAMED_CONFLICTS])}"
-                f"{' …' if len(differing) > _NAMED_CONFLICTS else ''}. {tally.added} memories before them were imported. "
-                "Import into an empty tenant, or repeat with --skip-conflicts to keep what is here."
-            )
+            raise _conflict("These ids hold other memories here", differing, tally)
         restoring.restore(fresh.values())
-        tally.skipped |= {(section.tenant, id) for id in differing}
+        tally.left |= {(section.tenant, id) for id in differing}
         # An edge between memories of the file says nothing of the others that hold their ids here.
-        edges = [edge for edge in section.edges if not tally.has_skipped(section.tenant, edge)]
+        edges = [
+            edge for edge in section.edges if not tally.has_left(section.tenant, edge.source, edge.target)
+        ]
         related = restoring.restore_edges(edges, section.counters)
         if embed_from is not None and fresh:
             restoring.ask_for(EMBED, embed_from)
+    tally.papers.add(papers)
     tally.added += len(fresh)
     tally.unchanged += len(section.dossiers) - len(fresh) - len(differing)
     tally.conflicts += differing
     tally.relations += related
 
 
-class _Line(NamedTuple):
-    number: int
-    value: Mapping[str, Any]
+def _compared(restoring: Restoring, section: _Section, tally: _Tally) -> tuple[dict[str, Dossier], list[str]]:
+    """The memories that are not here yet, and the ids of those that cannot be taken in as they are."""
+    wanted = [each.id for each in section.dossiers]
+    here = {each.id: each for each in restoring.dossiers(section.tenant, wanted)}
+    fresh: dict[str, Dossier] = {}
+    differing = []
+    for each in section.dossiers:
+        if each.id not in here and tally.has_left(section.tenant, *_files_of(each)):
+            # It would point at the file that has this number here, and let its readers read that one.
+            differing.append(each.id)
+            continue
+        # A file may say a thing twice; what it says first counts.
+        held = here.get(each.id) or fresh.setdefault(each.id, each)
+        if held != each:
+            differing.append(each.id)
+    return fresh, differing
+
+
+def _files_of(dossier: Dossier) -> set[str]:
+    """What the files are called that a memory points at, or did."""
+    links = {version.memory.artifact for version in dossier.versions}
+    return {file_name(link) for link in links if link is not None}
+
+
+def _conflict(what: str, names: list[str], tally: _Tally) -> Conflict:
+    more = " …" if len(names) > _NAMED_CONFLICTS else ""
+    return Conflict(
+        f"{what}: {', '.join(names[:_NAMED_CONFLICTS])}{more}. {tally.added} memories before them were imported. "
+        "Import into an empty tenant, or repeat with --skip-conflicts to keep what is here."
+    )
 
 
 class _Reader:
@@ -131,172 +169,48 @@ class _Reader:
         self.expected: int | None = None
 
     def sections(self, file: IO[str]) -> Iterator[_Section]:
-        lines = _lines(file)
+        name = "standard input" if self._ask.path == STANDARD else Path(self._ask.path).name
+        lines = lines_of(file, name)
         self._read_header(next(lines, None))
         section: _Section | None = None
         for line in lines:
-            if "last_id" in line.value:
+            kind = kind_of(line.value)
+            if kind.holds is Counters:
                 if section is not None:
                     yield section
-                section = _Section(self._home(line), _counters(line))
+                home = self._home(line)
+                section = _Section(home, kind.read(line, home))
                 continue
             if section is None:
-                raise _fault(line, "comes before the line of its tenant; this is not a whole export")
-            if "relation" in line.value:
-                section.edges.append(_relation(line, section.tenant))
-            else:
-                section.dossiers.append(_dossier(line, section.tenant))
-            if len(section.dossiers) + len(section.edges) >= _BATCH:
+                raise line.fault("comes before the line of its tenant; this is not a whole export")
+            section.put(kind.read(line, section.tenant), line)
+            if section.is_full:
                 yield section
                 section = _Section(section.tenant, section.counters)
         if section is not None:
             yield section
 
-    def _read_header(self, line: _Line | None) -> None:
+    def _read_header(self, line: Line | None) -> None:
         if line is None:
             raise Invalid([Fault("path", "the file is empty; it is not an export of Recollect")])
-        if line.value.get("recollect") != FORMAT:
-            raise _fault(line, f"is not the head of an export of format {FORMAT}")
+        if line.value.get(HEAD) != FORMAT:
+            raise line.fault(f"is not the head of an export of format {FORMAT}")
         expected = line.value.get("memories")
         self.expected = expected if isinstance(expected, int) else None
 
-    def _home(self, line: _Line) -> str:
+    def _home(self, line: Line) -> str:
         """Where a tenant of the file goes: to its own name, to the caller, or to everyone."""
-        name: str = _checked(line, "tenant", rules.NAME)
+        name: str = line.checked("tenant", rules.NAME)
         if self._ask.keep_tenants or name == GLOBAL_TENANT:
             home = name
         else:
             home = self._caller.tenant
         if home in self._homes.values() and self._homes.get(name) != home:
-            raise _fault(
-                line, "is a second tenant; repeat with --keep-tenants to restore each under its own name"
+            raise line.fault(
+                "is a second tenant; repeat with --keep-tenants to restore each under its own name"
             )
         self._homes[name] = home
         return home
-
-
-def _lines(file: IO[str]) -> Iterator[_Line]:
-    number = 0
-    try:
-        for number, text in enumerate(file, 1):
-            if text.strip():
-                value = _read_json(text)
-                if not isinstance(value, dict):
-                    raise _fault(_Line(number, {}), "is not a JSON object")
-                yield _Line(number, value)
-    except json.JSONDecodeError as problem:
-        raise _fault(_Line(number, {}), f"is not JSON: {problem.msg} at column {problem.colno}") from None
-    except UnicodeDecodeError:
-        raise _fault(_Line(number + 1, {}), "is not UTF-8") from None
-    except ValueError as problem:
-        # A number of thousands of digits, which Python declines to read.
-        raise _fault(_Line(number, {}), f"is not JSON that can be read: {problem}") from None
-    except RecursionError:
-        raise _fault(_Line(number, {}), "is nested too deeply") from None
-
-
-def _counters(line: _Line) -> Counters:
-    last_id = _checked(line, "last_id", rules.Text(at_least=1, at_most=ID_CHARACTERS))
-    if ids.whole_number(last_id) is None:
-        raise _fault(line, "last_id is not a whole number")
-    return Counters(last_id, _checked(line, "last_relation", rules.Whole(0, 2**62)))
-
-
-def _dossier(line: _Line, tenant: str) -> Dossier:
-    id = _checked(line, "id", rules.ID)
-    _check_home(line, id, tenant)
-    told = line.value.get("versions")
-    if not isinstance(told, list) or not told:
-        raise _fault(line, "has no versions")
-    versions = tuple([_version(line, each, tenant) for each in told])
-    if any(version.memory.id != id for version in versions):
-        raise _fault(line, f"has versions that are not of memory {id}")
-    if [version.number for version in versions] != list(range(1, len(versions) + 1)):
-        raise _fault(line, "has versions that are not numbered 1, 2, 3 …")
-    joined = [before.until == after.at >= before.at for before, after in pairwise(versions)]
-    if not all(joined) or versions[-1].until is not None:
-        raise _fault(line, "has versions whose times do not join")
-    return Dossier(id, versions)
-
-
-def _version(line: _Line, value: Any, tenant: str) -> Version:
-    try:
-        until = value["until"]
-        memory = memory_from_json(value["memory"], tenant)
-        version = Version(
-            number=_VERSION(value["number"]),
-            change=_name(value["change"]),
-            by=_name(value["by"]),
-            origin=_ORIGIN(value["origin"]),  # type: ignore[arg-type]
-            at=read_instant(value["at"]),
-            until=None if until is None else read_instant(until),
-            memory=memory,
-        )
-    except KeyError as missing:
-        raise _fault(line, f"has a version without {missing}") from None
-    except (TypeError, ValueError, AttributeError, OverflowError) as reason:
-        raise _fault(line, f"has a version that cannot be read: {reason}") from None
-    faults = [*record_faults(memory)]
-    if type(memory.version) is not int or memory.version != version.number:
-        faults.append(Fault("version", "differs from the number of its version"))
-    if faults:
-        raise Invalid(Fault(f"line {line.number}, {fault.field}", fault.message) for fault in faults)
-    clean, secrets = scrub_memory(memory)
-    return replace(version, memory=clean) if secrets else version
-
-
-def _relation(line: _Line, tenant: str) -> Relation:
-    value = line.value["relation"]
-    try:
-        edge = Relation(**value)
-        removed = edge.removed_at
-        edge = replace(
-            edge,
-            id=str(rules.Whole(1, 2**62)(int(edge.id))),
-            source=rules.ID(edge.source),
-            relation=rules.RELATION(edge.relation),  # type: ignore[arg-type]
-            target=rules.ID(edge.target),
-            created_at=rules.INSTANT(edge.created_at),
-            created_by=rules.NAME(edge.created_by),
-            removed_at=None if removed is None else rules.INSTANT(removed),
-            removed_by=None if removed is None else rules.NAME(edge.removed_by),
-        )
-    except (TypeError, ValueError, OverflowError) as reason:
-        raise _fault(line, f"has a relation that cannot be read: {reason}") from None
-    if edge.source == edge.target:
-        raise _fault(line, "relates a memory to itself")
-    if edge.removed_at is not None and edge.removed_at < edge.created_at:
-        raise _fault(line, "has a relation that was taken back before it was made")
-    for end in (edge.source, edge.target):
-        _check_home(line, end, tenant)
-    return edge
-
-
-def _check_home(line: _Line, id: str, tenant: str) -> None:
-    """An id says whether it is a global one, and so does the section it stands in."""
-    if ids.is_global(id) != (tenant == GLOBAL_TENANT):
-        raise _fault(line, f"names memory {id}, which does not live in tenant {tenant}")
-
-
-def _name(value: Any) -> str:
-    return _known_name(value) if isinstance(value, str) else rules.NAME(value)
-
-
-@lru_cache(maxsize=1_024)
-def _known_name(value: str) -> str:
-    """Few different people and changes stand in an export, so each name is looked at once."""
-    return rules.NAME(value)
-
-
-def _checked(line: _Line, name: str, rule: rules.Rule) -> Any:
-    try:
-        return rule(line.value.get(name))
-    except ValueError as reason:
-        raise _fault(line, f"{name} {reason}") from None
-
-
-def _fault(line: _Line, message: str) -> Invalid:
-    return Invalid([Fault(f"line {line.number}", message)])
 
 
 @contextmanager

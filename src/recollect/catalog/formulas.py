@@ -7,7 +7,8 @@ from typing import Final, NamedTuple
 
 from recollect.errors import Fault, Invalid
 
-_NAME: Final = r"[^\W\d]\w*"
+# An accent may be a character of its own, behind its letter.
+_NAME: Final = r"[^\W\d][\w\u0300-\u036f]*"
 _TOKEN: Final = re.compile(
     rf"""
     (?P<space>\s+)

@@ -1,6 +1,7 @@
 """WHAT must be known of a catalog to say what a reference means? The port that resolution reads through."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from recollect.model.catalog import Model
@@ -36,3 +37,34 @@ class Lookup(Protocol):
 
     def has_system(self, name: str) -> bool:
         """Whether there is a system of this name."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoCatalog:
+    """Where nothing was ever read in: only memories can be referred to."""
+
+    memory_exists: Callable[[str], bool]
+
+    def datasources(self) -> Collection[str]:
+        return ()
+
+    def priority(self) -> tuple[str, ...]:
+        return ()
+
+    def model(self, datasource: str, name: str) -> Model | None:
+        return None
+
+    def datasources_of(self, model: str) -> Sequence[str]:
+        return ()
+
+    def models_with(self, datasource: str, part: str) -> Sequence[str]:
+        return ()
+
+    def canonical_of(self, alias: str) -> str | None:
+        return None
+
+    def has_memory(self, id: str) -> bool:
+        return self.memory_exists(id)
+
+    def has_system(self, name: str) -> bool:
+        return False

@@ -59,7 +59,7 @@ def inspected(
     """A model with what was learned about it: memories without a query, about it or one of its parts."""
     lookup = StoredCatalog(reading)
     model = named_model(lookup, model_name, data_source)
-    about = reading.about(list(canonicals_of(model)), most=1_000)
+    about = reading.about(list(canonicals_of(model)), most=max(reading.size, 1))
     matches = reading.standing(sorted(about.holders))
     memories = [memory for memory in reading.read(list(matches.values())) if memory.query is None]
     memories.sort(key=lambda memory: (memory.created_at, memory.place))

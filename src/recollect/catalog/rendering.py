@@ -24,6 +24,7 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DEEPEST: Final = 4
 _WIDEST: Final = 1_000
 _NEVER_SHOWN: Final = "meta"
+_DESCRIPTION: Final = "description: "
 _PLURALS: Final[Mapping[PartKind, str]] = {
     "column": "columns",
     "measure": "measures",
@@ -79,6 +80,12 @@ def text_of_part(model: Model, part: Part) -> str:
             _line("values", details.get("sampled")),
         )
     )
+
+
+def description_in(text: str) -> str | None:
+    """The description that the text of an entity holds; every value is one line of it."""
+    told = (line.removeprefix(_DESCRIPTION) for line in text.split("\n") if line.startswith(_DESCRIPTION))
+    return next(told, None)
 
 
 def text_of_system(system: System) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NamedTuple, NoReturn, Self
+from unicodedata import normalize
 
 from recollect.catalog.formulas import Unreadable, shown, split_aggregation
 from recollect.catalog.lookup import Lookup
@@ -13,8 +14,8 @@ from recollect.model import ids, limits
 from recollect.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model
 from recollect.model.rules import storable
 
-# Hyphens, because the name of a datasource may embed a UUID.
-_IDENTIFIER: Final = re.compile(r"[^\W\d][\w-]*")
+# Hyphens, because the name of a datasource may embed a UUID; and accents that are characters of their own.
+_IDENTIFIER: Final = re.compile(r"[^\W\d][\w\u0300-\u036f-]*")
 _EVERY_ROW: Final = "*"
 
 
@@ -79,10 +80,11 @@ class Gathering:
         self._errors.append(error)
 
     def entities(self) -> Entities:
-        if len(self._errors) == 1:
-            raise self._errors[0]
         if self._errors:
-            raise Invalid(dict.fromkeys(fault for error in self._errors for fault in error.faults))
+            first = self._errors[0]
+            # Of the kind of the first, as if the others had never been looked at, but it tells of all.
+            Invalid.__init__(first, dict.fromkeys(fault for error in self._errors for fault in error.faults))
+            raise first
         return Entities(tuple(self._canonicals), tuple(self._warnings))
 
 
@@ -92,6 +94,17 @@ def resolve(reference: str, lookup: Lookup, *, source_model: Model | None = None
     for prefix, branch in _SCHEMES:
         if text.startswith(prefix):
             return Resolved(branch(text, lookup))
+    try:
+        return _named(text, lookup, source_model)
+    except Unresolved:
+        # The same letters may have been written in another way than in the catalog.
+        composed = normalize("NFC", text)
+        if composed == text:
+            raise
+    return _named(composed, lookup, source_model)
+
+
+def _named(text: str, lookup: Lookup, source_model: Model | None) -> Resolved:
     if _misnamed(text.split("."), lookup) is not None and probe(text, lookup):
         # The catalog has names that are no identifiers; written in full there is no doubt about them.
         return Resolved(text)
@@ -134,6 +147,16 @@ def resolve_leniently(references: Iterable[object], lookup: Lookup) -> Entities:
 def resolve_model(reference: str, lookup: Lookup) -> Model:
     """The model that is meant where only a model can be, such as the source of a query."""
     text = _clean(reference)
+    composed = normalize("NFC", text)
+    try:
+        return _model_called(text, lookup)
+    except Unresolved:
+        if composed == text:
+            raise
+    return _model_called(composed, lookup)
+
+
+def _model_called(text: str, lookup: Lookup) -> Model:
     asked = _Asked(text, lookup)
     datasource, dot, name = text.partition(".")
     if dot and datasource in lookup.datasources() and (model := lookup.model(datasource, name)):
@@ -146,6 +169,11 @@ def resolve_model(reference: str, lookup: Lookup) -> Model:
 
 def within(model: Model, path: str, lookup: Lookup) -> str | None:
     """What a path means as seen from a model: a part of it, or what its joins lead to; else None."""
+    spellings = dict.fromkeys((path, normalize("NFC", path)))
+    return next(filter(None, (_within(model, each, lookup) for each in spellings)), None)
+
+
+def _within(model: Model, path: str, lookup: Lookup) -> str | None:
     if model.part(path):
         return f"{model.canonical}.{path}"
     head, *tail = path.split(".")

@@ -76,7 +76,12 @@ def read_answer(call: Call, came: Reply | Lost, location: str) -> Any:
         known = "" if call.operation.effect == "read" else " Whether it was done is not known."
         raise StoreUnavailable(f"No answer from {location}: {came.reason}.{known}")
     if not 200 <= came.status < 300:
-        raise _error(came, location)
+        try:
+            error = _error(came, location)
+        except (ValueError, KeyError, TypeError):
+            # It looks like one of ours and is none.
+            error = _stranger(came, location)
+        raise error
     if call.into is not None:
         return None
     try:

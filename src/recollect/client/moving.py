@@ -5,11 +5,15 @@ import os
 import shutil
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from recollect.care.export import exported as report
+from recollect.care.kinds import kind_of
 from recollect.errors import StoreUnavailable
 from recollect.model.answers import Exported
 
@@ -25,14 +29,14 @@ def file_for(name: str, path: str) -> Iterator[Path]:
 
 def exported(file: Path, path: str) -> Exported:
     """How much a whole export holds."""
-    memories = versions = relations = 0
+    counts, versions = Counter[str](), 0
     with file.open(encoding="utf-8") as lines:
-        for line in lines:
+        # The first line is the head.
+        for line in islice(lines, 1, None):
             told = json.loads(line)
-            memories += "versions" in told
+            counts[kind_of(told).key] += 1
             versions += len(told.get("versions", ()))
-            relations += "relation" in told
-    return Exported(path=path, memories=memories, versions=versions, relations=relations)
+    return report(path, counts, versions)
 
 
 @contextmanager

@@ -72,9 +72,11 @@ def fitted(parts: Sequence[Part], max_tokens: int, degraded: Sequence[str] = ())
     """As much as fits. Each part may first take half of what is left, so that none starves the next; then the rest."""
     held = [part for part in parts if part.pieces]
     choice = _Choice(max_tokens)
-    for part in held:
-        choice.fill(part, choice.left if part is held[-1] else choice.left // 2)
-    for part in held:
+    # What holds in every turn is the last to be given up, wherever it is told.
+    by_need = sorted(held, key=lambda part: part.name != "always")
+    for part in by_need:
+        choice.fill(part, choice.left if part is by_need[-1] else choice.left // 2)
+    for part in by_need:
         choice.fill(part, choice.left)
     blocks = tuple(part.told(choice.chosen[part.name]) for part in held if choice.chosen[part.name])
     text = _GAP.join(block.text for block in blocks)

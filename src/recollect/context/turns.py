@@ -1,8 +1,8 @@
 """WHAT was just said? The last turns of each conversation, in memory alone."""
 
 import json
-from collections import OrderedDict, deque
-from collections.abc import Mapping
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
@@ -43,7 +43,8 @@ class _Window:
 class Turns:
     """A window over each conversation of each tenant, of so many conversations; safe to share between threads.
 
-    When there are too many, or they hold too much, the conversation that was not used for longest goes.
+    When there are too many, or they hold too much, the tenant that takes most of it gives up the conversation that it
+    has not used for longest: what one of them does costs no other its turns.
     """
 
     def __init__(
@@ -92,18 +93,34 @@ class Turns:
             self._held -= gone.held
         return ClearedTurns(conversation=session.conversation, cleared=len(gone.turns))
 
+    def drop(self, tenant: str, conversation: str | None = None) -> None:
+        """What is deleted, or erased, leaves no turns behind: those of one conversation, or of all."""
+        with self._lock:
+            for session in [each for each in self._sessions if each.tenant == tenant]:
+                if conversation in (None, session.conversation):
+                    self._held -= self._sessions.pop(session).held
+
     def sessions(self, caller: Caller) -> tuple[str, ...]:
         """The conversations of the caller's tenant that have turns, the one spoken in last at the end."""
         with self._lock:
             return tuple(each.conversation for each in self._sessions if each.tenant == caller.tenant)
 
     def _make_room(self) -> None:
+        while len(self._sessions) > max(self._most, 1):
+            self._give_up(lambda window: 1)
+        while self._held > self._held_bytes and len(self._sessions) > 1:
+            self._give_up(lambda window: window.held)
+
+    def _give_up(self, taken: Callable[[_Window], int]) -> None:
+        """Drop the conversation that was not used for longest, of the tenant that takes most."""
+        by_tenant: Counter[str] = Counter()
+        for session, window in self._sessions.items():
+            by_tenant[session.tenant] += taken(window)
         # The one that was just spoken in stays, however much it holds.
-        while len(self._sessions) > max(self._most, 1) or (
-            self._held > self._held_bytes and len(self._sessions) > 1
-        ):
-            _, gone = self._sessions.popitem(last=False)
-            self._held -= gone.held
+        *others, _ = self._sessions
+        # Of several that take as much, the first: those not used for longest come first.
+        gone = max(others, key=lambda session: by_tenant[session.tenant])
+        self._held -= self._sessions.pop(gone).held
 
 
 def _session(caller: Caller, named: str | None) -> _Session:

@@ -5,18 +5,22 @@ A translation alone: what a reference means, what is found and what is refused i
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
 from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from recollect.app import connect
+from recollect.catalog.extraction import entities_of_query
+from recollect.catalog.lookup import NoCatalog
 from recollect.catalog.queries import SlayerQuery, read_query, to_json
-from recollect.errors import Fault, Invalid
-from recollect.faces.slayer_http import Elsewhere
+from recollect.catalog.rendering import description_in
+from recollect.catalog.resolution import resolve_all
+from recollect.errors import Fault, Invalid, NotFound
+from recollect.faces.slayer_http import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
 from recollect.model import ids
-from recollect.model.answers import Entity, EntityHit, SubjectHit
+from recollect.model.answers import Entity, EntityHit, Remembered, SubjectHit
 from recollect.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
 from recollect.model.limits import RECALL_LIMIT
 from recollect.service import Recollect
@@ -28,6 +32,7 @@ _PREVIEW_CHARACTERS: Final = 500
 _MOST_LISTED: Final = 10_000
 # As in the sums of reciprocal ranks that every score is.
 _RANK_OFFSET: Final = 60
+_BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _LABELS: Final = {"Memory": "memory", **{kind.capitalize(): kind for kind in ENTITY_KINDS}}
 _CYPHER: Final = re.compile(
     r"\s*MATCH\s*\(\s*(?P<node>\w+)\s*(?P<labels>(?::\s*\w+\s*)+)\)\s*RETURN\s+(?P=node)\.id\s+AS\s+id\s*;?\s*",
@@ -45,6 +50,8 @@ def save_memory(
     """Keep a note about entities, or with a query the note that it is an example of."""
     if not isinstance(learning, str) or not learning.strip():
         raise Invalid([Fault("learning", "must be a text that is not empty")])
+    if description is not None and not isinstance(description, str):
+        raise Invalid([Fault("description", f"must be a text; got {type(description).__name__}")])
     if description is not None and len(description) > _PREVIEW_CHARACTERS:
         raise Invalid([Fault("description", f"must have at most {_PREVIEW_CHARACTERS} characters")])
     # A second save under the same id replaces all that the first has said.
@@ -56,12 +63,23 @@ def save_memory(
     }
     if id is not None:
         given["id"] = _identifier(id)
-    saved = door.remember(**given, **_links(linked_entities))
+    links = _links(linked_entities)
+    with said_of("save_memory"):
+        _require_known(door, links)
+        saved = door.remember(**given, **links)
     return {
         "memory_id": saved.memory.id,
         "resolved_entities": list(saved.memory.entities),
-        "warnings": list(dict.fromkeys((*saved.warnings, *saved.degraded))),
+        "warnings": list(dict.fromkeys((*saved.warnings, *_otherwise(saved), *saved.degraded))),
     }
+
+
+def _otherwise(saved: Remembered) -> Iterator[str]:
+    """Where what was saved is not just what was given."""
+    if saved.scrubbed:
+        yield f"secrets were taken out of it before it was saved ({saved.scrubbed})."
+    if saved.memory.status == "pending":
+        yield "it waits for the approval of a person, and is not found until then."
 
 
 def _identifier(given: object) -> str:
@@ -99,6 +117,25 @@ def _links(linked: object) -> dict[str, Any]:
     return {"entities": list(linked), "query": None}
 
 
+def _require_known(door: Recollect, links: Mapping[str, Any]) -> None:
+    """Elsewhere a reference stands as it was given while there is no catalog to look it up in; here it is unknown."""
+    may_look = Recollect.entities.operation.is_offered_to(door.caller)  # type: ignore[attr-defined]
+    if not may_look or any(door.entities(kind=kind, limit=1).total for kind in ("datasource", "system")):
+        return
+    nothing = NoCatalog(lambda id: _is_there(door, id))
+    if links["query"] is not None:
+        entities_of_query(read_query(links["query"]), nothing)
+    resolve_all(links["entities"], nothing)
+
+
+def _is_there(door: Recollect, id: str) -> bool:
+    try:
+        door.show(id)
+    except NotFound:
+        return False
+    return True
+
+
 def forget_memory(door: Recollect, identifier: str | int) -> dict[str, Any]:
     # What a search shows can be forgotten, also what is for everyone.
     is_global = isinstance(identifier, str) and ids.is_global(identifier)
@@ -108,7 +145,7 @@ def forget_memory(door: Recollect, identifier: str | int) -> dict[str, Any]:
 def search(
     door: Recollect,
     entities: Sequence[str] | None = None,
-    query: Mapping[str, Any] | None = None,
+    query: Mapping[str, Any] | SlayerQuery | None = None,
     question: str | None = None,
     datasource: str | None = None,
     max_memories: int = 5,
@@ -121,12 +158,12 @@ def search(
     """
     found = door.search(
         question,
-        entities=list(entities or ()),
-        query=query,
+        entities=_listed(entities),
+        query=to_json(query) if isinstance(query, SlayerQuery) else query,
         datasource=datasource,
-        max_memories=_within_limit(max_memories),
-        max_example_queries=_within_limit(max_example_queries),
-        max_entities=_within_limit(max_entities),
+        max_memories=within_limit(max_memories, RECALL_LIMIT),
+        max_example_queries=within_limit(max_example_queries, RECALL_LIMIT),
+        max_entities=within_limit(max_entities, RECALL_LIMIT),
     )
     return {
         "memories": [_memory(hit) for hit in found.memories],
@@ -137,15 +174,18 @@ def search(
     }
 
 
-def _within_limit(cap: int) -> int:
-    """What is no number is left for the request to refuse."""
-    return RECALL_LIMIT if isinstance(cap, int) and cap > RECALL_LIMIT else cap
+def _listed(entities: Sequence[str] | None) -> list[str]:
+    """A text is a list of its letters, and an object one of its names: neither is meant."""
+    if isinstance(entities, str | Mapping) or not isinstance(entities, Iterable | None):
+        told = f"must be a list of references; got {type(entities).__name__}"
+        raise Invalid([Fault("entities", told)])
+    return list(entities or ())
 
 
 def search_flat(
     door: Recollect,
     entities: Sequence[str] | None = None,
-    query: Mapping[str, Any] | None = None,
+    query: Mapping[str, Any] | SlayerQuery | None = None,
     question: str | None = None,
     datasource: str | None = None,
     max_results: int = 10,
@@ -158,13 +198,13 @@ def search_flat(
     keeps some kinds, as in `MATCH (n:Memory:Column) RETURN n.id AS id`. At most 200 notes, as many example queries and
     as many entities are looked at.
     """
-    if max_results < 1:
-        raise Invalid([Fault("max_results", f"must be at least 1; got {max_results}")])
+    if isinstance(max_results, bool) or not isinstance(max_results, int) or max_results < 1:
+        raise Invalid([Fault("max_results", f"must be a whole number of at least 1; got {max_results!r}")])
     kinds = _LABELS.values() if cypher_filter is None else _kinds(cypher_filter)
     found = door.search(
         question,
-        entities=list(entities or ()),
-        query=query,
+        entities=_listed(entities),
+        query=to_json(query) if isinstance(query, SlayerQuery) else query,
         datasource=datasource,
         max_memories=RECALL_LIMIT,
         max_example_queries=RECALL_LIMIT,
@@ -280,11 +320,11 @@ def _entity(hit: EntityHit) -> dict[str, Any]:
 
 
 def _flat_entity(hit: EntityHit) -> dict[str, Any]:
-    return _entity(hit) | {"description": None, "matched_entities": [], "query": None}
+    return _entity(hit) | {"description": description_in(hit.text), "matched_entities": [], "query": None}
 
 
 def _preview(hit: SubjectHit) -> str:
-    paragraphs = (each.strip() for each in hit.text.split("\n\n"))
+    paragraphs = (each.strip() for each in _BLANK_LINE.split(hit.text.replace("\r\n", "\n")))
     return hit.description or next((each for each in paragraphs if each), "")[:_PREVIEW_CHARACTERS]
 
 
@@ -301,25 +341,28 @@ def inspect_model(
 ) -> str | dict[str, Any]:
     if format not in ("markdown", "json"):
         raise Invalid([Fault("format", f"must be markdown or json; got {format!r}")])
-    found = door.inspect(
-        model_name,
-        num_rows=num_rows,
-        show_sql=show_sql,
-        sections=sections,
-        descriptions_max_chars=descriptions_max_chars,
-        reachable_fields_depth=reachable_fields_depth,
-        data_source=data_source,
-    )
+    with said_of("inspect_model"):
+        found = door.inspect(
+            model_name,
+            num_rows=within_limit(num_rows, MOST_ROWS),
+            show_sql=show_sql,
+            sections=sections,
+            descriptions_max_chars=within_limit(descriptions_max_chars, MOST_CHARACTERS),
+            reachable_fields_depth=reachable_fields_depth,
+            data_source=data_source,
+        )
     return found.markdown if format == "markdown" else dict(found.sections)
 
 
 def delete_model(door: Recollect, name: str, data_source: str | None = None) -> dict[str, Any]:
-    dropped = door.drop_entity(name, kind="model", data_source=data_source)
+    with said_of("delete_model"):
+        dropped = door.drop_entity(name, kind="model", data_source=data_source)
     return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
 
 
 def delete_datasource(door: Recollect, name: str) -> dict[str, Any]:
-    dropped = door.drop_entity(name, kind="datasource")
+    with said_of("delete_datasource"):
+        dropped = door.drop_entity(name, kind="datasource")
     return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
 
 
@@ -328,7 +371,8 @@ def edit_model_remove(
 ) -> dict[str, Any]:
     """Take columns, measures or aggregations out of a model: all of them, or none."""
     parts = remove if remove is not None else ()
-    dropped = door.drop_entity(name, kind="model", data_source=data_source, parts=parts)
+    with said_of("edit_model_remove"):
+        dropped = door.drop_entity(name, kind="model", data_source=data_source, parts=parts)
     return {
         "model": dropped.entity,
         "removed": [f"{dropped.entity}.{part.strip()}" for part in dict.fromkeys(parts)],

@@ -1,4 +1,7 @@
-"""WHAT is kept beside memories? Conversations, their files, working notes, and agents' settings."""
+"""WHAT is kept beside memories? Conversations, their files, working notes, and agents' settings.
+
+The last classes are how a store hands them over as a whole, for moving them to another.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -75,3 +78,35 @@ class AgentSettings:
 
 def pad_kind(agent: str) -> PadKind:
     return "shared" if agent == SHARED_PAD else "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFile:
+    """A file with its content."""
+
+    artifact: Artifact
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One addition to working notes, with the mark that it stands under."""
+
+    written_at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """All working notes of an agent, in the order in which they were added."""
+
+    agent: str
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PaperNumbers:
+    """The last numbers that a tenant gave to conversations and files, so that none is given twice."""
+
+    conversation: int = 0
+    artifact: int = 0

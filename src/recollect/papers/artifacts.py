@@ -10,11 +10,11 @@ from recollect.model.caller import Caller
 from recollect.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, TENANT_BYTES
 from recollect.model.memory import Memory
 from recollect.model.papers import Artifact
+from recollect.model.paths import normalised
 from recollect.model.requests import DeleteArtifact, ListArtifacts, ReadArtifact, WriteArtifact
 from recollect.model.unset import Unset
 from recollect.papers import conversations
-from recollect.papers.paths import normalised
-from recollect.providers.scrubber import scrub
+from recollect.providers.scrubber import scrub_bytes
 from recollect.store.papers import File, Papers
 from recollect.store.port import Store
 
@@ -42,7 +42,7 @@ def _file(ask: WriteArtifact) -> tuple[File, int]:
         content = _bytes(ask)
     except ValueError as reason:
         faults.append(Fault("content", f"is not base64: {reason}"))
-    content, scrubbed = _clean(content)
+    content, scrubbed = scrub_bytes(content)
     if len(content) > ARTIFACT_BYTES:
         faults.append(Fault("content", f"must have at most {ARTIFACT_BYTES} bytes (has {len(content)})"))
     if faults:
@@ -54,16 +54,6 @@ def _bytes(ask: WriteArtifact) -> bytes:
     if ask.encoding == "text":
         return ask.content.encode()
     return b64decode("".join(ask.content.split()), validate=True)
-
-
-def _clean(content: bytes) -> tuple[bytes, int]:
-    """A text without its secrets; what is no text is left as it is."""
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return content, 0
-    scrubbed = scrub(text)
-    return (scrubbed.text.encode(), len(scrubbed.found)) if scrubbed.found else (content, 0)
 
 
 def _home(caller: Caller, named: str | None, papers: Papers) -> str:

@@ -14,6 +14,7 @@ from recollect.model.answers import (
     ShownConversation,
 )
 from recollect.model.caller import Caller
+from recollect.model.limits import TITLE_CHARACTERS
 from recollect.model.memory import Memory
 from recollect.model.papers import Conversation
 from recollect.model.requests import (
@@ -34,7 +35,8 @@ _DELETED: Final = "its conversation was deleted"
 def register(
     caller: Caller, ask: RegisterConversation, store: Store, now: datetime
 ) -> RegisteredConversation:
-    title = ask.title if ask.title is None else scrub(ask.title).text
+    # A placeholder may be longer than the secret it stands for.
+    title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
     with store.papers(caller, now) as papers:
         made, created = papers.register(plain(ask.id), ask.agent, title)
         if created:

@@ -202,6 +202,16 @@ def scrub(text: str) -> Scrubbed:
     return Scrubbed(text, tuple(name for _, _, name in placed))
 
 
+def scrub_bytes(content: bytes) -> tuple[bytes, int]:
+    """A file without its secrets, and how many there were; what is no text is left as it is."""
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return content, 0
+    scrubbed = scrub(text)
+    return (scrubbed.text.encode(), len(scrubbed.found)) if scrubbed.found else (content, 0)
+
+
 # ---- metadata --------------------------------------------------------------------------------------------
 _DEEPEST = 100
 _PLAIN_NAMES = frozenset(

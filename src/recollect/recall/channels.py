@@ -112,6 +112,8 @@ def _first_of_each(
     standing: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd]
 ) -> list[Found]:
     """The best of all, and the best of each crowd, in their order."""
+    if not crowds:
+        return list(standing[:pool])
     wanted = {each.key for each in standing[:pool]}
     for crowd in crowds:
         mine = [each.key for each in standing if crowd.holds(matches[each.key])]

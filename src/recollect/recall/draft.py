@@ -100,15 +100,21 @@ class Draft:
         return max(most, 2 * self.ask.limit)
 
     def score(self, key: Key) -> float:
-        total = sum([part[3] for part in self.parts[key]])
+        total = 0.0
+        for part in self.parts[key]:
+            total += part[3]
         for _, factor in self.boosts.get(key, ()):
             total *= factor
         return total
 
     def ranked(self) -> list[Key]:
-        """Best first; where two are equal, the order in which they were saved decides."""
-        scores = {key: self.score(key) for key in self.parts}
-        return sorted(scores, key=lambda key: (-scores[key], key))
+        return [each.key for each in best_first({key: self.score(key) for key in self.parts})]
+
+
+def best_first(scores: Mapping[Key, float]) -> list[Found]:
+    """Where two are equal, the order in which they were saved decides."""
+    # Plain tuples, negated: to sort by a function of each would take twice as long.
+    return [Found(key, -score) for score, key in sorted([(-score, key) for key, score in scores.items()])]
 
 
 def with_part(draft: Draft, channel: str, found: Sequence[Found], shares: Sequence[float]) -> Draft:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from recollect.recall.draft import Draft, Piece, Tools, replace
+from recollect.recall.draft import Draft, Piece, Tools, best_first, replace
 from recollect.recall.recipes import Channel, Fusion
 from recollect.store.port import Found, Key
 
@@ -13,9 +13,8 @@ _RRF: Final = 60
 def fuse(draft: Draft, tools: Tools) -> Draft:
     found = dict(draft.found)
     if "semantic" in found:
-        found["semantic"] = sorted(
-            (Found(key, near.score) for key, near in draft.nearest.items() if key in draft.matches),
-            key=lambda each: (-each.score, each.key),
+        found["semantic"] = best_first(
+            {key: near.score for key, near in draft.nearest.items() if key in draft.matches}
         )
     marks = _marks(draft, tools, found.get("semantic", ()))
     lowest = {"semantic": marks[1]} if marks else {}
@@ -54,8 +53,10 @@ def add_up(
     """The parts of each memory, in the order of the channels' names, so that the order of asking says nothing."""
     parts: dict[Key, tuple[Piece, ...]] = {}
     for channel in sorted(found):
-        for rank, (each, share) in enumerate(zip(found[channel], shares[channel], strict=True), 1):
-            parts[each.key] = (*parts.get(each.key, ()), Piece(channel, rank, each.score, share))
+        for rank, ((key, score), share) in enumerate(zip(found[channel], shares[channel], strict=True), 1):
+            piece = Piece(channel, rank, score, share)
+            before = parts.get(key)
+            parts[key] = (piece,) if before is None else (*before, piece)
     return parts
 
 

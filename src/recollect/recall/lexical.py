@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Final
 
 from recollect.recall.channels import asked
-from recollect.recall.draft import Draft, Tools, replace
-from recollect.store.port import Found, Key, Places
+from recollect.recall.draft import Draft, Tools, best_first, replace
+from recollect.store.port import Key, Places
 from recollect.text import STOP_TERMS, document_words
 
 #: What two words that stand side by side in question and memory are worth, against one word.
@@ -42,10 +42,11 @@ def raise_pairs(draft: Draft, tools: Tools) -> Draft:
     if not found or not pairs:
         return draft
     head = [draft.matches[each.key] for each in found[:_LOOKED_AT]]
-    places = tools.store.places(head, sorted({word for pair in pairs for word in pair}))
+    places = tools.store.places(head, pairs)
     extra = pair_scores(pairs, places, tools.store.size, tools.store.average_length)
-    raised = [Found(each.key, each.score + _PAIRS * extra.get(each.key, 0.0)) for each in found]
-    raised.sort(key=lambda each: (-each.score, each.key))
+    if not extra:
+        return draft
+    raised = best_first({key: score + _PAIRS * extra.get(key, 0.0) for key, score in found})
     return replace(draft, found={**draft.found, "lexical": raised})
 
 

@@ -43,9 +43,8 @@ def share_places(draft: Draft, tools: Tools) -> Draft:
 def _nearer_first(draft: Draft) -> list[Key]:
     """Best first; of two that are equal, the one of the smaller circle, and then the one that was saved first."""
     matches = draft.matches
-    return sorted(
-        draft.parts, key=lambda key: (-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key)
-    )
+    ranked = [(-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key) for key in draft.parts]
+    return [key for _, _, key in sorted(ranked)]
 
 
 def _shared(draft: Draft, ranked: Sequence[Key], limit: int) -> list[Key]:

@@ -20,12 +20,13 @@ from recollect.catalog.stored import StoredCatalog
 from recollect.errors import Fault, Invalid, ProviderError
 from recollect.model.answers import EntityHit, Searched, SubjectHit
 from recollect.model.caller import Caller
+from recollect.model.catalog import MEMORY_PREFIX
 from recollect.model.embedding import Model, Passage
 from recollect.model.limits import BROWSE_LIMIT, RECALL_LIMIT
 from recollect.model.memory import Memory
 from recollect.model.requests import Browse, Recall, Search
 from recollect.providers.embedding import Embedder, Embedders
-from recollect.recall.draft import Draft, Tools
+from recollect.recall.draft import Draft, Tools, best_first
 from recollect.recall.fusion import by_rank
 from recollect.recall.lexical import raise_pairs
 from recollect.recall.recipes import recipe_named
@@ -95,10 +96,10 @@ def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
     """Lenient: what means nothing is told and left out. Where there is no catalog, names stay as they were given."""
     gathering = Gathering()
     told = []
-    if ask.entities:
-        told.append(
-            Entities(tuple(ask.entities), ()) if lookup.is_empty else resolve_leniently(ask.entities, lookup)
-        )
+    for name in ask.entities:
+        # A memory is there or not, whether or not there is a catalog.
+        stays = lookup.is_empty and not name.startswith(MEMORY_PREFIX)
+        told.append(Entities((name,), ()) if stays else resolve_leniently([name], lookup))
     if ask.query is not None:
         try:
             told.append(entities_of_query(read_query(ask.query), lookup))
@@ -313,12 +314,8 @@ class _Found:
         """BM25 over what they are about, as far as that still exists, among those that count."""
         if not references and not names:
             return []
-        if not place.has_queries:
-            shared = place.reading.about((), names, most=0).counts
-            names = [name for name, count in shared.items() if count <= _MOST_NAMESAKES]
-            if not names:
-                return []
-        about = place.reading.about(references, names, most=MOST_HOLDERS)
+        namesakes = None if place.has_queries else _MOST_NAMESAKES
+        about = place.reading.about(references, names, most=MOST_HOLDERS, namesakes=namesakes)
         place.standing(about.holders)
         holders: dict[Key, tuple[str, ...]] = {}
         lengths: dict[Key, int] = {}
@@ -390,13 +387,13 @@ def _followed(first: Sequence[Found], then: Sequence[Found]) -> list[Found]:
     return [*first, *rest]
 
 
-def _added_up(rankings: Iterable[Sequence[Found]]) -> list[tuple[Key, float]]:
+def _added_up(rankings: Iterable[Sequence[Found]]) -> list[Found]:
     """Reciprocal ranks; of equals, the one saved first."""
     scores: dict[Key, float] = {}
     for ranking in rankings:
         for each, share in zip(ranking, by_rank(ranking, 1.0, 0.0), strict=True):
             scores[each.key] = scores.get(each.key, 0.0) + share
-    return sorted(scores.items(), key=lambda item: (-item[1], item[0]))
+    return best_first(scores)
 
 
 def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:

@@ -18,6 +18,7 @@ from recollect.store.embeddings import COVERAGE, Embeddings, read_coverage
 from recollect.store.index import INDEX_VERSION
 from recollect.store.index_changes import IndexChanges
 from recollect.store.misfits import Wanted, mend, wanted_of
+from recollect.store.paper_archive import SqlPaperArchive
 from recollect.store.port import Counters, Coverage, Dossier, Job
 from recollect.store.prepared import Statements
 from recollect.store.rows import (
@@ -155,6 +156,9 @@ class SqlArchive:
         for row in self._connection.execute(statement):
             yield read_relation(row, ids.spell(tenant, row.source_id), ids.spell(tenant, row.target_id))
 
+    def papers(self, tenant: str) -> SqlPaperArchive:
+        return SqlPaperArchive(self._connection, tenant)
+
 
 class SqlRestoring(SqlArchive):
     """One transaction in one tenant that takes in what was exported, or derives its index anew."""
@@ -209,6 +213,10 @@ class SqlRestoring(SqlArchive):
             self._connection.execute(insert(relations), values)
         self._tenant.save(self._connection)
         return added
+
+    def restoring_papers(self) -> SqlPaperArchive:
+        """In this transaction, which holds the tenant's row."""
+        return self.papers(self._tenant.name)
 
     def _rows_of(self, wanted: set[str]) -> dict[str, int]:
         named = {ids.address(id).id: id for id in wanted}

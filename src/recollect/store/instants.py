@@ -12,4 +12,4 @@ def microseconds_of(moment: datetime) -> int:
 
 
 def moment_of(microseconds: int) -> datetime:
-    return _EPOCH + timedelta(microseconds=microseconds)
+    return _EPOCH + timedelta(0, 0, microseconds)

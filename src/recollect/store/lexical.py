@@ -9,6 +9,7 @@ from sqlalchemy import Select, String, cast, select
 from recollect.model.limits import CATALOG_PREFIX
 from recollect.store import index
 from recollect.store.kept_lists import kept_lists
+from recollect.store.kept_rows import counted
 from recollect.store.port import Places
 from recollect.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from recollect.store.several import Joined, one_of
@@ -31,6 +32,8 @@ _MOST_TERMS: Final = 64
 _COMMON: Final = 4_000
 # A list of a catalog that is longer than this is kept in memory: a shorter one is read as quickly.
 _KEPT: Final = 256
+# What tells a term from a facet where both are counted.
+_TERM: Final = "term:"
 # Looking a candidate up costs about as much as reading this many postings in a row.
 _LOOK_UP_COST: Final = 10
 
@@ -49,11 +52,15 @@ def statistics(view: View, wanted: Iterable[str], *, past: bool = False) -> Stat
 
 def _count(view: View, terms: Sequence[str]) -> None:
     """In how many memories the terms stand; once for each term, since several layers want to know."""
-    unknown = [term for term in terms if term not in view.counts]
+    unknown = [_TERM + term for term in terms if term not in view.counts]
     if unknown:
-        view.counts.update(dict.fromkeys(unknown, 0))
-        for term, count in view.fetch(_COUNTS, wanted=unknown):
-            view.counts[term] += count
+        found = counted(view, unknown, lambda wanted: _read_counts(view, wanted))
+        view.counts.update({each.removeprefix(_TERM): found[each] for each in unknown})
+
+
+def _read_counts(view: View, wanted: Sequence[str]) -> list[tuple[int, str, int]]:
+    found = view.fetch(_COUNTS, wanted=[each.removeprefix(_TERM) for each in wanted])
+    return [(tenant, _TERM + term, count) for tenant, term, count in found]
 
 
 def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
@@ -65,6 +72,8 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
 
     if view.caller.tenant.startswith(CATALOG_PREFIX):
         return _search_catalog(view, known, most)
+    if view.is_small:
+        return _search_small(view, known, most)
 
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
         statement = _lists(view.sight, among is not None)
@@ -86,6 +95,14 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
     return candidates.best()
 
 
+def _search_small(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+    """The same where every list is short: all of them are in memory."""
+    candidates, kept = Candidates(known, most), kept_lists(view)
+    for tenant in view.keys:
+        candidates.add_scored(kept.scored(view, tenant, known, list(known.counts)))
+    return candidates.best()
+
+
 def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
     """The same of entities: long lists are in memory, so to look into them costs little, and their highest is known."""
     candidates = Candidates(known, most)
@@ -99,8 +116,9 @@ def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int,
     left = sum(each.highest for each in kept)
     floor = candidates.floor()
     while kept and left >= floor:
-        candidates.take(kept[0])
-        left -= kept.pop(0).highest
+        each = kept.pop(0)
+        (candidates.take if kept else candidates.take_last)(each)
+        left -= each.highest
         floor = candidates.floor()
     # Scores only rise from here on, so what the best reach now they reach at the end.
     for each in kept:
@@ -173,6 +191,6 @@ def score_entries(entries: index.Entries, known: Statistics) -> int:
     )
 
 
-_COUNTS: Final = select(terms.c.term, terms.c.documents).where(
+_COUNTS: Final = select(terms.c.tenant, terms.c.term, terms.c.documents).where(
     terms.c.tenant.in_(SEEN_TENANTS), one_of(terms.c.term, "wanted")
 )

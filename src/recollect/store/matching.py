@@ -1,8 +1,8 @@
 """WHICH rows match, for this caller and at this time? By words, by nearness and by what they are about."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Select, bindparam, func, literal_column, select
@@ -11,12 +11,14 @@ from recollect.model import ids
 from recollect.model.embedding import Model, Passage
 from recollect.model.limits import Status
 from recollect.model.memory import Memory
-from recollect.model.when import When
+from recollect.model.when import NOW, When
 from recollect.store import lexical
 from recollect.store.audience import audience_of
 from recollect.store.backend import Backend
 from recollect.store.index import entries_of, name_facet, reference_facet
 from recollect.store.instants import microseconds_of
+from recollect.store.kept_lists import kept_lists
+from recollect.store.kept_rows import counted, kept_rows
 from recollect.store.moments import Asked, asked_of, listed
 from recollect.store.port import About, Coverage, Found, Key, Match, Near, Places
 from recollect.store.rows import as_stored, read_memory, read_words
@@ -63,9 +65,27 @@ def rarity(view: View, wanted: Iterable[str]) -> dict[str, float]:
     return {term: weight / lexical.SCALE for term, weight in known.weights.items()}
 
 
-def places(view: View, matches: Sequence[Match], wanted: Iterable[str]) -> dict[Key, Places]:
-    held = [term for term in wanted if view.counts.get(term) != 0]
-    return lexical.positions(view, _somewhere(matches), held) if matches and held else {}
+def places(view: View, matches: Sequence[Match], pairs: Iterable[tuple[str, str]]) -> dict[Key, Places]:
+    # What nobody has counted may stand somewhere.
+    possible = (pair for pair in pairs if 0 not in map(view.counts.get, pair))
+    held = sorted({term for pair in possible for term in pair})
+    if not matches or not held:
+        return {}
+    kept = _kept_places(view, matches, held)
+    return lexical.positions(view, _somewhere(matches), held) if kept is None else kept
+
+
+def _kept_places(view: View, matches: Sequence[Match], held: Sequence[str]) -> dict[Key, Places] | None:
+    if not view.is_small:
+        return None
+    kept, found = kept_lists(view), dict[Key, Places]()
+    for tenant in view.keys:
+        rows = [match.key[1] for match in matches if match.key[0] == tenant]
+        here = kept.places(view, tenant, rows, held) if rows else {}
+        if here is None:
+            return None
+        found |= {(tenant, row): each for row, each in here.items()}
+    return found
 
 
 def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
@@ -78,10 +98,10 @@ def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
 
 def near(view: View, backend: Backend, vector: "NDArray[Any]", model: Model, most: int) -> list[Near]:
     """In each tenant that the caller sees: its own, and the global one."""
-    found = [
-        each for covered in _of_model(view, model) for each in backend.nearest(view, covered, vector, most)
-    ]
-    return sorted(found, key=lambda each: (-each.score, each.key))[:most]
+    found = [backend.nearest(view, covered, vector, most) for covered in _of_model(view, model)]
+    if len(found) == 1:
+        return found[0]
+    return sorted(chain.from_iterable(found), key=lambda each: (-each.score, each.key))[:most]
 
 
 def nearness(
@@ -191,15 +211,20 @@ def _tokens(sight: Sight) -> Select[Any]:
     )
 
 
-def about(view: View, references: Iterable[str], names: Iterable[str], most: int) -> About:
-    asked = {reference_facet(each): each for each in references} | {name_facet(each): each for each in names}
-    counts: Counter[str] = Counter()
-    for facet, count in view.fetch(_COUNTS, facets=list(asked)) if asked else ():
-        counts[facet] += count
+def about(
+    view: View, references: Iterable[str], names: Iterable[str], most: int, namesakes: int | None = None
+) -> About:
+    called = {name_facet(each): each for each in names}
+    asked = {reference_facet(each): each for each in references} | called
+    found = counted(view, list(asked), lambda facets: view.fetch(_COUNTS, facets=facets))
+    counts = {
+        facet: count
+        for facet, count in found.items()
+        if namesakes is None or count <= namesakes or facet not in called
+    }
     rare = sorted(facet for facet, count in counts.items() if count <= most)
     rows = list(view.fetch(_holders(view.sight), facets=rare, most=len(rare) * most)) if rare else []
-    # Asked for none, it only counts.
-    for facet in sorted(counts.keys() - rare) if most else ():
+    for facet in sorted(counts.keys() - rare):
         rows += view.fetch(_holders(view.sight), facets=[facet], most=most)
     holders: dict[Key, tuple[str, ...]] = {}
     lengths: dict[Key, int] = {}
@@ -210,7 +235,7 @@ def about(view: View, references: Iterable[str], names: Iterable[str], most: int
 
 
 _COUNTS: Final = (
-    select(facets.c.facet, func.count())
+    select(facets.c.tenant, facets.c.facet, func.count())
     .where(facets.c.tenant.in_(SEEN_TENANTS), one_of(facets.c.facet, "facets"))
     # In the order of the index, so that nothing need be sorted to be counted.
     .group_by(facets.c.tenant, facets.c.facet)
@@ -238,11 +263,17 @@ def standing(view: View, keys: Iterable[Key], when: When, statuses: Sequence[Sta
     # The row of today is read even for a question about what was known: it is the one that has not changed.
     statement = _among(view.sight, asked_of(When(as_of=when.as_of), statuses), when.known_at is not None)
     wanted = set(keys)
+    kept = kept_rows(view) if view.is_settled and when == NOW and not statuses else None
+    known = {} if kept is None else kept.matches(view, wanted)
+    wanted.difference_update(known)
     if not wanted:
-        return {}
+        return known
     # Two tenants may have rows of the same number, so both parts of the key are looked at.
     rows = view.fetch(statement, when, statuses, rows=sorted({row for _, row in wanted}))
-    return {match.key: match for match in map(partial(_match, view.names), rows) if match.key in wanted}
+    fresh = [match for match in map(partial(_match, view.names), rows) if match.key in wanted]
+    if kept is not None:
+        kept.keep_matches(view, fresh)
+    return known | {match.key: match for match in fresh}
 
 
 @cache

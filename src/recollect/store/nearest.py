@@ -9,7 +9,7 @@ import importlib
 import math
 import threading
 from collections.abc import Collection, Sequence
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -37,7 +37,7 @@ _GUESSES: Final = 4
 # What float32 may lose in an estimate.
 _SLACK: Final = 1e-5
 _SMALLEST: Final = 1024
-_UNSORTED: Final = 4096
+_UNSORTED: Final = 1024
 _ALIVE: Final = np.iinfo(np.int64).max
 _LARGEST_BYTE: Final = 127
 
@@ -191,6 +191,9 @@ class _Places(NamedTuple):
     def find(self, wanted: Whole) -> Whole:
         first = np.searchsorted(self.rows, wanted, "left")
         many = np.searchsorted(self.rows, wanted, "right") - first
+        if many.max(initial=0) == 1:
+            # One passage each, as most memories have: no runs to lay out.
+            return cast(Whole, self.slots[first[many == 1]])
         runs = np.repeat(first - np.cumsum(many) + many, many) + np.arange(many.sum())
         slots: Whole = self.slots[runs]
         return slots
@@ -212,11 +215,13 @@ class _Snapshot(NamedTuple):
         return sum(array.nbytes for array in (*self.columns.arrays(), *codes, *self.places))
 
     def find(self, wanted: Whole) -> Whole:
-        """The slots of some memories: by the sorted part, and by looking through the rest."""
-        known = len(self.places.rows)
-        rest = np.flatnonzero(np.isin(self.columns.rows[known : self.covered], wanted)) + known
-        slots = np.concatenate([self.places.find(wanted), rest])
-        living: Whole = slots[self.columns.died[slots] > self.version]
+        """The slots of some memories, given in order: by the sorted part, and by looking through the rest."""
+        known, slots = len(self.places.rows), self.places.find(wanted)
+        if known < self.covered and len(wanted):
+            rows = self.columns.rows[known : self.covered]
+            here = wanted[np.minimum(np.searchsorted(wanted, rows), len(wanted) - 1)] == rows
+            slots = np.concatenate([slots, np.flatnonzero(here) + known])
+        living: Whole = slots[self.columns.died[slots] > self.version] if self.dead else slots
         return living
 
     def visible(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
@@ -253,7 +258,8 @@ class _Snapshot(NamedTuple):
         rounded = np.round(scores[able].astype(np.float64), DIGITS)
         order = np.lexsort((passages, rows, -rounded))
         order = order[:most] if alone else order[_first_of_each(rows[order])][:most]
-        return list(map(Near, rows[order].tolist(), passages[order].tolist(), rounded[order].tolist()))
+        found = zip(rows[order].tolist(), passages[order].tolist(), rounded[order].tolist(), strict=True)
+        return list(map(Near._make, found))
 
     def with_room_for(self, more: int) -> "_Snapshot":
         """The same with space for more; half as much again when full, so that an entry is moved but a few times."""

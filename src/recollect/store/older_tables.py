@@ -14,7 +14,6 @@ from sqlalchemy import Inspector
 
 from recollect.errors import StoreUnavailable
 
-_MAGIC: Final = b"SQLite format 3\x00"
 _TIMEOUT_S: Final = 60
 #: What a table of such a name has if it is the one that is meant.
 _COLUMNS: Final[Mapping[str, frozenset[str]]] = {
@@ -46,10 +45,16 @@ def known(inspector: Inspector) -> set[str]:
 
 def read(path: Path) -> Found:
     """What is there; nothing if the file is no SQLite file, or if nothing could be taken away from it."""
-    if not (_is_sqlite(path) and os.access(path, os.W_OK)):
+    try:
+        path.stat()
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None
+    if not os.access(path, os.W_OK):
         return Found({}, frozenset())
     with _connected(path) as connection:
-        return _found(connection)
+        # Asked of SQLite: whoever opens and closes the file of an open store otherwise takes away all locks of this
+        # process on it, and the next process to close it then throws away the log that this one writes to.
+        return _found(connection) if _is_sqlite(connection) else Found({}, frozenset())
 
 
 def take_away(path: Path, read_before: Found, dropped: Sequence[str], renamed: Sequence[str]) -> bool:
@@ -68,12 +73,14 @@ def take_away(path: Path, read_before: Found, dropped: Sequence[str], renamed: S
     return True
 
 
-def _is_sqlite(path: Path) -> bool:
+def _is_sqlite(connection: sqlite3.Connection) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(len(_MAGIC)) == _MAGIC
-    except OSError as problem:
-        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.DatabaseError as problem:
+        if problem.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+            return False
+        raise
+    return True
 
 
 @contextmanager

@@ -3,13 +3,24 @@
 Where it writes, it lets no other writer into the tenant, so that what is counted still holds when it is written.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
 
 from recollect.model.answers import ShownAgent
 from recollect.model.memory import Memory
-from recollect.model.papers import AgentSettings, Artifact, Conversation, Scratchpad
+from recollect.model.papers import (
+    AgentSettings,
+    Artifact,
+    Conversation,
+    KeptFile,
+    Notes,
+    PaperNumbers,
+    Scratchpad,
+)
 from recollect.model.requests import ListConversations
+
+#: What moves between stores as one: a conversation, a file, the notes of an agent, or how one is set.
+Paper = Conversation | KeptFile | Notes | ShownAgent
 
 
 class Usage(NamedTuple):
@@ -96,3 +107,29 @@ class Papers(Protocol):
 
     def note(self, operation: str, subject: str) -> None:
         """A line of the audit, in the same transaction."""
+
+
+class PaperArchive(Protocol):
+    """All that a tenant keeps beside its memories, past every caller, in one consistent state."""
+
+    def every(self) -> Iterator[Paper]:
+        """Conversations in the order in which they began, files by number, notes and settings by agent: one at a time."""
+
+    def numbers(self) -> PaperNumbers:
+        """The last numbers that were given to conversations and files."""
+
+
+class PaperRestoring(PaperArchive, Protocol):
+    """One transaction in one tenant that takes in what was exported."""
+
+    def standing(self, paper: Paper) -> Literal["absent", "same", "different"]:
+        """Whether a paper is here: not at all, as it is, or something else under its name or in its place."""
+
+    def restore(self, paper: Paper) -> bool:
+        """Add a paper that is absent; False if it is a file of a conversation that is not here."""
+
+    def count(self, numbers: PaperNumbers) -> None:
+        """What was given out elsewhere is not given again here."""
+
+    def usage(self, conversation: str | None = None) -> Usage:
+        """What the files of a conversation take, or those of the tenant."""

@@ -24,7 +24,7 @@ from recollect.text import Token
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from recollect.store.papers import Papers
+    from recollect.store.papers import PaperArchive, PaperRestoring, Papers
 
 
 #: Where the store keeps a memory: its tenant and its row. Of two, the lower one was saved first.
@@ -197,8 +197,11 @@ class Reading(Protocol):
     def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
         """Which memories hold each of some terms, as far as several and no more than so many of the tenant's do."""
 
-    def places(self, matches: Sequence[Match], terms: Sequence[str]) -> dict[Key, Places]:
-        """Where the terms stand in some memories of today."""
+    def places(self, matches: Sequence[Match], pairs: Sequence[tuple[str, str]]) -> dict[Key, Places]:
+        """Where the terms of some pairs stand in some memories of today.
+
+        Pairs of which one term stands nowhere may be passed over: nothing holds them.
+        """
 
     def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
         """The memories nearest to a vector, nearest first, exact; whether they stand is not yet looked at."""
@@ -218,8 +221,18 @@ class Reading(Protocol):
     def has_vectors(self, text_hash: str, model: Model) -> bool:
         """Whether some memory that the caller sees has the vectors of this very text."""
 
-    def about(self, references: Sequence[str], names: Sequence[str] = (), *, most: int) -> About:
-        """Which memories are about any of these, or of what is called so; of what very many are about, the newest."""
+    def about(
+        self,
+        references: Sequence[str],
+        names: Sequence[str] = (),
+        *,
+        most: int,
+        namesakes: int | None = None,
+    ) -> About:
+        """Which memories are about any of these, or of what is called so; of what very many are about, the newest.
+
+        A name that more than so many `namesakes` have is passed over.
+        """
 
     def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
         """The relations of some memories, each from its own end to another that is seen; it may not stand."""
@@ -344,6 +357,9 @@ class Archive(Protocol):
     def edges(self, tenant: str) -> Iterator[Relation]:
         """Every relation, those taken back included."""
 
+    def papers(self, tenant: str) -> "PaperArchive":
+        """What a tenant keeps beside its memories."""
+
     def rows(self, tenant: str, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, as they stand."""
 
@@ -365,6 +381,9 @@ class Restoring(Archive, Protocol):
 
     def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
         """Add relations that are not here yet; gives how many were new."""
+
+    def restoring_papers(self) -> "PaperRestoring":
+        """The same for what is kept beside memories, in the same transaction."""
 
     def reindex(self) -> tuple[int, int]:
         """Derive the index anew; gives how many memories and postings."""

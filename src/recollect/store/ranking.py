@@ -25,8 +25,10 @@ _ROW_BITS: Final = 39
 #: How a statement packs a posting: row * ROW_UNIT + weight * WEIGHT_UNIT + length.
 WEIGHT_UNIT: Final = 1 << _LENGTH_BITS
 ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
-#: What a posting takes that is kept in memory: packed, its key, and what it adds.
-PACKED_BYTES: Final = 3 * 8
+#: A list that holds at least one row in so many is laid out by rows: to look something up there is one step.
+SPARSE: Final = 64
+# For so few keys, against the length of the list, that does not pay.
+_FEW: Final = 64
 # Scores are counted in so many steps of two to find how high the best reach: many are equal, and sorting stumbles there.
 _STEP_BITS: Final = 12
 
@@ -58,23 +60,35 @@ class Statistics(NamedTuple):
         return rarity * heavy // (heavy + self.base + self.per_word * length)
 
 
-class Scored(NamedTuple):
+class Scored:
     """The list of one term: the keys of its rows in order, what it adds to the score of each, and the most it adds."""
 
-    keys: "NDArray[Any]"
-    parts: "NDArray[Any]"
-    highest: int
+    def __init__(self, keys: "NDArray[Any]", parts: "NDArray[Any]") -> None:
+        self.keys = keys
+        self.parts = parts
+        self.highest = int(parts.max(initial=0))
+        # What it adds to each row of the tenant, those included that it does not hold; made when it is needed.
+        self._by_row: NDArray[Any] | None = None
+        # The places of those to which it adds most, in that order, and of how many; made when it is needed.
+        self._first: tuple[int, NDArray[Any]] | None = None
 
     @classmethod
     def of(cls, known: Statistics, term: str, tenant: int, lists: "Sequence[NDArray[Any]]") -> "Scored":
         import numpy as np
 
         postings = np.sort(np.concatenate([np.empty(0, np.int64), *lists]))
-        parts = _parts(known, known.weights[term], postings)
-        return cls(_rows(postings) | (tenant << _ROW_BITS), parts, int(parts.max(initial=0)))
+        return cls(_rows(postings) | (tenant << _ROW_BITS), _parts(known, known.weights[term], postings))
+
+    def first(self, most: int) -> "NDArray[Any]":
+        """The places of those to which it adds most; of two that are equal, the one saved first."""
+        import numpy as np
+
+        if self._first is None or self._first[0] < most:
+            self._first = most, np.argsort(-self.parts, kind="stable")[:most]
+        return self._first[1][:most]
 
     def find(self, keys: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
-        """Where keys in order are or would be in the list, and which of them are."""
+        """Where some keys are or would be in the list, and which of them are."""
         import numpy as np
 
         at = np.searchsorted(self.keys, keys)
@@ -82,9 +96,29 @@ class Scored(NamedTuple):
         here[here] = self.keys[at[here]] == keys[here]
         return at, here
 
+    def parts_of(self, keys: "NDArray[Any]") -> "NDArray[Any]":
+        """What it adds to each of some keys of the same tenant."""
+        import numpy as np
+
+        if not len(self.keys):
+            return np.zeros(len(keys), np.int64)
+        span = int(self.keys[-1] - self.keys[0]) + 1
+        if span > SPARSE * len(self.keys) or len(keys) * _FEW < len(self.keys):
+            at, here = self.find(keys)
+            parts = np.zeros(len(keys), np.int64)
+            parts[here] = self.parts[at[here]]
+            return parts
+        if self._by_row is None:
+            # Beyond both ends it adds nothing.
+            by_row = np.zeros(span + 2, np.int32)
+            by_row[self.keys - self.keys[0] + 1] = self.parts
+            self._by_row = by_row
+        found: NDArray[Any] = self._by_row[np.clip(keys - (self.keys[0] - 1), 0, span + 1)]
+        return found
+
 
 class Candidates:
-    """Rows that may be among the best, in the order of their keys, with the sums of their parts so far."""
+    """Rows that may be among the best, with the sums of their parts so far."""
 
     def __init__(self, known: Statistics, most: int) -> None:
         import numpy as np
@@ -93,6 +127,7 @@ class Candidates:
         self._most = most
         self._keys: NDArray[Any] = np.empty(0, np.int64)
         self._scores: NDArray[Any] = np.empty(0, np.int64)
+        self._floor: int | None = None
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -112,14 +147,28 @@ class Candidates:
         postings = packed_numbers(",".join([packed for _, _, packed in lists]))
         tenants = np.repeat([tenant << _ROW_BITS for tenant, _, _ in lists], sizes)
         weights = np.repeat([self._known.weights[term] for _, term, _ in lists], sizes)
-        keys = np.concatenate([self._keys, _rows(postings) | tenants])
-        parts = np.concatenate([self._scores, _parts(self._known, weights, postings)])
+        self._add([_rows(postings) | tenants], [_parts(self._known, weights, postings)])
+
+    def add_scored(self, lists: Sequence[Scored]) -> None:
+        """The same for lists in memory."""
+        self._add([each.keys for each in lists], [each.parts for each in lists])
+
+    def _add(self, new_keys: "Sequence[NDArray[Any]]", new_parts: "Sequence[NDArray[Any]]") -> None:
+        import numpy as np
+
+        keys = np.concatenate([self._keys, *new_keys])
+        parts = np.concatenate([self._scores, *new_parts])
+        if not len(keys):
+            return
         order = np.argsort(keys, kind="stable")
         keys, parts = keys[order], parts[order]
         starts = np.ones(len(keys), np.bool_)
         np.not_equal(keys[1:], keys[:-1], out=starts[1:])
         first = np.flatnonzero(starts)
-        self._keys, self._scores = keys[first], np.add.reduceat(parts, first)
+        self._be(keys[first], np.add.reduceat(parts, first))
+
+    def _be(self, keys: "NDArray[Any]", scores: "NDArray[Any]") -> None:
+        self._keys, self._scores, self._floor = keys, scores, None
 
     def take(self, listed: Scored) -> None:
         """The same for one list in order, among which those that are here already are mostly few."""
@@ -128,15 +177,30 @@ class Candidates:
         at, here = listed.find(self._keys)
         scores = listed.parts.copy()
         scores[at[here]] += self._scores[here]
-        self._keys, self._scores = (
-            np.insert(listed.keys, at[~here], self._keys[~here]),
-            np.insert(scores, at[~here], self._scores[~here]),
+        self._be(
+            np.concatenate([listed.keys, self._keys[~here]]), np.concatenate([scores, self._scores[~here]])
         )
+
+    def take_last(self, listed: Scored) -> None:
+        """The same where no other list comes after it: of those that it alone holds, the best are enough."""
+        import numpy as np
+
+        if len(self._keys) * _FEW > len(listed.keys):
+            self.take(listed)
+            return
+        at, here = listed.find(self._keys)
+        first = listed.first(self._most)
+        new = first[~np.isin(first, at[here])]
+        scores = self._scores.copy()
+        scores[here] += listed.parts[at[here]]
+        self._be(np.concatenate([self._keys, listed.keys[new]]), np.concatenate([scores, listed.parts[new]]))
 
     def raise_by(self, lists: Sequence[tuple[int, str, str]]) -> None:
         """Add what some lists give to the rows that are here; rows that are not stay out."""
         import numpy as np
 
+        order = np.argsort(self._keys)
+        self._be(self._keys[order], self._scores[order])
         for tenant, term, text in lists:
             postings = packed_numbers(text)
             keys = _rows(postings) | (tenant << _ROW_BITS)
@@ -146,11 +210,15 @@ class Candidates:
 
     def lift(self, listed: Scored) -> None:
         """The same for one list in order, which may be much longer than there are rows here."""
-        at, here = listed.find(self._keys)
-        self._scores[here] += listed.parts[at[here]]
+        self._be(self._keys, self._scores + listed.parts_of(self._keys))
 
     def floor(self) -> int:
         """A score that the best so far all reach, hardly below the last of them; below zero while there are fewer."""
+        if self._floor is None:
+            self._floor = self._found_floor()
+        return self._floor
+
+    def _found_floor(self) -> int:
         import numpy as np
 
         if len(self._scores) < self._most:
@@ -160,8 +228,10 @@ class Candidates:
         return int(len(reached) - 1 - np.searchsorted(reached, self._most)) << step
 
     def drop_below(self, score: int) -> None:
-        able = self._scores >= score
-        self._keys, self._scores = self._keys[able], self._scores[able]
+        """Those that cannot be among the best: what the best reach stays as it is."""
+        if score > 0:
+            able = self._scores >= score
+            self._keys, self._scores = self._keys[able], self._scores[able]
 
     def best(self) -> list[tuple[int, int, int]]:
         """Tenant, row and score of the best, highest first; of two that are equal, the one saved first."""

@@ -50,9 +50,17 @@ if TYPE_CHECKING:
 class SqlReading:
     """One consistent state of the store, as far as one caller may see it."""
 
-    def __init__(self, connection: Connection, backend: Backend, caller: Caller, now: datetime) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        backend: Backend,
+        caller: Caller,
+        now: datetime,
+        *,
+        is_settled: bool = True,
+    ) -> None:
         self._backend = backend
-        self._view = View(connection, backend, caller, now)
+        self._view = View(connection, backend, caller, now, is_settled=is_settled)
 
     @property
     def stamp(self) -> tuple[object, ...]:
@@ -81,7 +89,8 @@ class SqlReading:
 
     def catalog(self) -> "SqlReading":
         view = self._view
-        return SqlReading(view.connection, self._backend, view.caller.in_catalog, view.now)
+        caller = view.caller.in_catalog
+        return SqlReading(view.connection, self._backend, caller, view.now, is_settled=view.is_settled)
 
     def filed(self, facet: str) -> list[str]:
         found = self._view.fetch(_filed(self._view.sight), facet=facet, **self._view.address("any"))
@@ -140,8 +149,8 @@ class SqlReading:
     def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
         return lexical.holders(self._view, terms, most)
 
-    def places(self, matches: Sequence[Match], terms: Sequence[str]) -> dict[Key, Places]:
-        return matching.places(self._view, matches, terms)
+    def places(self, matches: Sequence[Match], pairs: Sequence[tuple[str, str]]) -> dict[Key, Places]:
+        return matching.places(self._view, matches, pairs)
 
     def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
         return matching.near(self._view, self._backend, vector, model, most)
@@ -161,8 +170,15 @@ class SqlReading:
     def has_vectors(self, text_hash: str, model: Model) -> bool:
         return matching.has_vectors(self._view, text_hash, model)
 
-    def about(self, references: Sequence[str], names: Sequence[str] = (), *, most: int) -> About:
-        return matching.about(self._view, references, names, most)
+    def about(
+        self,
+        references: Sequence[str],
+        names: Sequence[str] = (),
+        *,
+        most: int,
+        namesakes: int | None = None,
+    ) -> About:
+        return matching.about(self._view, references, names, most, namesakes)
 
     def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
         return walking.joined(self._view, keys, when) if self._view.has_relations else []

@@ -22,6 +22,7 @@ from recollect.model.caller import Caller
 from recollect.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, Status
 from recollect.model.memory import Memory
 from recollect.model.when import NOW, When
+from recollect.store.audience import sees
 from recollect.store.backend import Backend
 from recollect.store.embeddings import COVERAGE, read_coverage
 from recollect.store.moments import Asked, known_then, time_parameters
@@ -30,15 +31,28 @@ from recollect.store.rows import PAST, PRESENT, read_memory
 from recollect.store.tables import facets, memories, tenants, versions
 from recollect.store.visibility import Sight, sight_of, sight_parameters, visible
 
+# Below this no word is common.
+_SMALL: Final = 4_000
+
 
 class View:
     """A caller's sight of one consistent state. Every statement run here may use the predicates of sight and time."""
 
-    def __init__(self, connection: Connection, backend: Backend, caller: Caller, now: datetime) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        backend: Backend,
+        caller: Caller,
+        now: datetime,
+        *,
+        is_settled: bool = True,
+    ) -> None:
         self.connection = connection
         self.backend = backend
         self.caller = caller
         self.now = now
+        #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
+        self.is_settled = is_settled
         self.sight: Sight = sight_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
         rows = [_Tenant(*row) for row in backend.fetch(connection, _TENANTS, {"own": caller.tenant})]
@@ -46,16 +60,28 @@ class View:
             # A catalog holds entities alone; what is for everyone stands beside the memories.
             rows = [row for row in rows if row.name == caller.tenant]
         self.names: dict[int, str] = {row.key: row.name for row in rows}
+        #: How often each was written to.
+        self.changes: dict[int, int] = {row.key: row.changes for row in rows}
         #: How many memories there are in these tenants, and how many words they have together.
         self.documents = sum(row.documents for row in rows)
         self.words = sum(row.words for row in rows)
+        #: Whether so few memories are seen, and none is being written, that all of the index may be kept in memory.
+        self.is_small = is_settled and self.documents <= _SMALL
         self.sees_global = any(row.name == GLOBAL_TENANT and row.documents for row in rows)
         self.has_relations = any(row.last_relation for row in rows)
         self.has_references = any(row.has_references for row in rows)
         self.keys = sorted(self.names)
         #: In how many memories a term stands, as far as it was asked for.
         self.counts: dict[str, int] = {}
+        self._sees: dict[str, bool] = {}
         self._parameters = sight_parameters(caller, self.keys) | time_parameters(NOW, (), now)
+
+    def sees(self, audience: str) -> bool:
+        """The predicate of reading, for what is kept in memory."""
+        seen = self._sees.get(audience)
+        if seen is None:
+            seen = self._sees[audience] = sees(self.caller, audience)
+        return seen
 
     def run(
         self, statement: Select[Any], when: When = NOW, statuses: Sequence[Status] = (), **more: Any
@@ -124,6 +150,7 @@ class _Tenant(NamedTuple):
     documents: int
     words: int
     last_relation: int
+    changes: int
     has_references: bool
 
 
@@ -138,6 +165,7 @@ _TENANTS: Final = select(
     tenants.c.documents,
     tenants.c.words,
     tenants.c.last_relation,
+    tenants.c.changes,
     # Of tags or references: which of them cannot be asked by order, since databases order punctuation differently.
     exists().where(facets.c.tenant == tenants.c.key).label("has_references"),
 ).where(tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT]))

@@ -83,7 +83,7 @@ class SqlWriting(SqlReading):
         self._catalog: SqlWriting | None = None
         self._is_audited = not tenant.startswith(CATALOG_PREFIX)
         self._holds_caller = tenant == caller.tenant
-        super().__init__(connection, backend, caller, now)
+        super().__init__(connection, backend, caller, now, is_settled=False)
 
     def finish(self) -> None:
         if self._catalog is not None:

@@ -23,6 +23,7 @@ from recollect.testing.builders import (
     recalled,
     refused,
 )
+from recollect.testing.moving_papers import keep_papers
 
 
 def live_a_little(root: Recollect, clock: Clock) -> None:
@@ -55,6 +56,7 @@ def live_a_little(root: Recollect, clock: Clock) -> None:
     root.forget(root.remember("kestrel, the last of its number").memory.id)
     root.remember("kestrel for all", scope="global")
     root.remember("kestrel for all, too", id="global:rule", supersedes=["global:1"])
+    keep_papers(root, clock)
 
 
 def export_lines(root: Recollect, path: Path, **ask: Any) -> list[str]:

@@ -15,6 +15,7 @@ from recollect.model.papers import MEDIA_TYPE, AgentSettings
 from recollect.service import Recollect
 from recollect.store.port import Store
 from recollect.testing.builders import Clock, Conformance, administrator, person, told
+from recollect.testing.moving_papers import MovedPaperConformance
 
 #: What a mark takes beside the text it stands above.
 MARK_BYTES = len("\n<!-- 2026-03-01 12:00:00 -->\n\n")
@@ -696,5 +697,6 @@ class EveryPaperConformance(
     ScratchpadConformance,
     AgentConformance,
     PapersTransactionConformance,
+    MovedPaperConformance,
 ):
     """All that a store keeps beside memories."""

@@ -181,11 +181,11 @@ class SearchConformance(Conformance):
     def test_a_store_says_where_the_words_stand(self, ann: Recollect, store: Store, clock: Clock) -> None:
         ann.remember("kestrel and falcon and kestrel", id="k")
         with store.reading(ann.caller, clock.now) as reading:
-            terms = ["kestrel", "falcon", "owl"]
+            pairs = [("kestrel", "falcon"), ("falcon", "owl")]
             ((match, _),) = matched(reading, "kestrel falcon owl", most=5)
-            places = reading.places([match], terms)[match.key]
+            places = reading.places([match], pairs)[match.key]
             assert (places.length, places.positions) == (5, {"kestrel": (0, 4), "falcon": (2,)})
-            assert reading.places([], terms) == reading.places([match], []) == {}
+            assert reading.places([], pairs) == reading.places([match], []) == {}
 
     def test_what_was_matched_is_read_in_the_same_order(
         self, ann: Recollect, store: Store, clock: Clock

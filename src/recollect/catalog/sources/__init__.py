@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from recollect.catalog.sources.database import DatabaseCatalog
-from recollect.catalog.sources.database_access import URL_SCHEMES
+from recollect.catalog.sources.database_access import URL_SCHEMES, is_sqlite
 from recollect.catalog.sources.dbt import DbtCatalog
 from recollect.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
 from recollect.catalog.sources.naming import named_datasource
@@ -15,7 +15,6 @@ from recollect.errors import Fault, Invalid
 from recollect.model.catalog import Datasource, Model, System
 
 MOST_SAMPLE_VALUES: Final = 100
-_SQLITE_MAGIC: Final = b"SQLite format 3\x00"
 _KEYWORDS: Final = re.compile(r"\b(host|dbname|port|user|password|service)=\S")
 _UNDERSTOOD: Final = (
     f"understood are a folder with {MODELS}/ or {DATASOURCES}/ of YAML files, a dbt project with its target/{MANIFEST}, "
@@ -66,7 +65,7 @@ def open_source(
     if "://" in given:
         return DatabaseCatalog(given, datasource=datasource, schema=schema, sample_values=sample_values)
     path = Path(given).expanduser()
-    if _is_sqlite(path):
+    if is_sqlite(path):
         return DatabaseCatalog(path, datasource=datasource, schema=schema, sample_values=sample_values)
     manifest = _manifest_of(path)
     folder = None if manifest else _yaml_folder(path)
@@ -103,14 +102,6 @@ def _refuse_for_files(given: str, **options: str | int | None) -> None:
     ]
     if faults:
         raise Invalid(faults)
-
-
-def _is_sqlite(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
-    except (OSError, ValueError):
-        return False
 
 
 def _manifest_of(path: Path) -> Path | None:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,6 @@ URL_SCHEMES: Final = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
 _SQLITE: Final = ("sqlite", "sqlite+pysqlite")
 _POSTGRES: Final = ("postgresql", "postgresql+psycopg", "postgres")
 _CONNECT_TIMEOUT_S: Final = 10
-# In the header of a SQLite file.
-_WRITE_VERSION_AT: Final = 18
-_WITH_LOG: Final = b"\x02"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,12 +111,29 @@ def _connect_sqlite(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def is_sqlite(path: Path) -> bool:
+    """Whether there is a SQLite file. Only SQLite itself may open and close one: any other look at the file would take away
+    the locks that this process has on it, if it uses it."""
+    try:
+        return path.is_file() and path.stat().st_size > 0 and _peeked(path, "immutable=1") is None
+    except (OSError, ValueError):
+        return False
+
+
 def _is_left_alone(path: Path) -> bool:
     """Whether it is made for a log and has none: to look for one, SQLite would leave files beside it."""
-    with path.open("rb") as file:
-        file.seek(_WRITE_VERSION_AT)
-        keeps_log = file.read(1) == _WITH_LOG
-    return keeps_log and not Path(f"{path}-wal").exists()
+    # Without locks there is no log, so a file that is made for one cannot be opened.
+    return not Path(f"{path}-wal").exists() and _peeked(path, "mode=ro&nolock=1") == sqlite3.SQLITE_CANTOPEN
+
+
+def _peeked(path: Path, way: str) -> int | None:
+    """What SQLite says against reading a file; None if nothing."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True)) as connection:
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.DatabaseError as problem:
+            return problem.sqlite_errorcode
+    return None
 
 
 def _postgres(url: URL) -> DatabaseAccess:

@@ -5,22 +5,34 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
-    """How much an export wrote, and where."""
+    """How much an export wrote, and where. `scratchpads` and `agents` count those that have notes, or are set."""
 
     path: str
     memories: int
     versions: int
     relations: int
+    conversations: int = 0
+    artifacts: int = 0
+    scratchpads: int = 0
+    agents: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """How much an import added, what it found unchanged, and which ids it left alone because they differ."""
+    """How much an import added, what it found unchanged, and what it left alone because something else is in its place.
+
+    `added` and `unchanged` count memories, the others what is named; `papers_unchanged` is for all of the last four.
+    """
 
     added: int
     unchanged: int
     relations: int
     conflicts: tuple[str, ...] = ()
+    conversations: int = 0
+    artifacts: int = 0
+    scratchpads: int = 0
+    agents: int = 0
+    papers_unchanged: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

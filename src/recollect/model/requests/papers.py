@@ -19,6 +19,7 @@ AGENT_NAME: Final = rules.Text(at_least=1, at_most=limits.AGENT_CHARACTERS, line
 _PATH: Final = rules.Text(at_least=1, at_most=4 * limits.PATH_CHARACTERS, line=True)
 # In base64 three bytes take four characters, and line breaks may stand between them.
 _CONTENT: Final = rules.Text(at_most_bytes=limits.ARTIFACT_BYTES * 3 // 2)
+MEDIA_TYPE: Final = rules.Text(at_least=1, at_most=limits.MEDIA_TYPE_CHARACTERS, line=True, strip=True)
 _DEFAULT: Final = AgentSettings()
 
 
@@ -81,7 +82,7 @@ class WriteArtifact(Request):
         rules.Choice(papers.ENCODINGS), "text, or base64 for a file that is none.", "text"
     )
     media_type: str = ask(
-        rules.Text(at_least=1, at_most=limits.MEDIA_TYPE_CHARACTERS, line=True, strip=True),
+        MEDIA_TYPE,
         "What kind of file it is.",
         papers.MEDIA_TYPE,
     )

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, select
 
 from recollect.errors import StoreUnavailable
-from recollect.store.audience import sees
 from recollect.store.port import Coverage, Near
 from recollect.store.rows import as_stored
 from recollect.store.tables import vectors
@@ -37,15 +36,13 @@ class VectorCache:
 
     def nearest(self, view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
         shelf = self._shelf(view, covered)
-        found = shelf.vectors.nearest(vector, most, shelf.codes_for(view))
-        return [Near(covered.tenant, *each) for each in found]
+        return _of_tenant(covered.tenant, shelf.vectors.nearest(vector, most, shelf.codes_for(view)))
 
     def nearness(
         self, view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
     ) -> list[Near]:
         shelf = self._shelf(view, covered)
-        found = shelf.vectors.score(vector, list(rows), shelf.codes_for(view))
-        return [Near(covered.tenant, *each) for each in found]
+        return _of_tenant(covered.tenant, shelf.vectors.score(vector, list(rows), shelf.codes_for(view)))
 
     def _shelf(self, view: View, covered: Coverage) -> "_Shelf":
         place = (covered.tenant, covered.key)
@@ -69,6 +66,10 @@ class VectorCache:
             self._shelves.clear()
 
 
+def _of_tenant(tenant: int, found: Sequence[tuple[int, int, float]]) -> list[Near]:
+    return [Near(tenant, row, passage, score) for row, passage, score in found]
+
+
 class _Shelf:
     """One tenant's vectors of one model, and how far they are known."""
 
@@ -84,7 +85,7 @@ class _Shelf:
         """The audiences that the caller belongs to, as numbers; None if all, whatever comes."""
         if view.caller.is_admin:
             return None
-        return [code for audience, code in list(self._codes.items()) if sees(view.caller, audience)]
+        return [code for audience, code in list(self._codes.items()) if view.sees(audience)]
 
     def catch_up(self, view: View, covered: Coverage) -> None:
         """Read what was written since; a cache that has seen more than this reader stays as it is."""

@@ -24,7 +24,7 @@ from recollect.store.prepared import Statements
 from recollect.store.sqlite import SqliteBackend
 from recollect.store.tables import store_facts
 from recollect.store.yaml.document import Document, read_document
-from recollect.store.yaml.entries import Key, identity_of, key_of, memory_of
+from recollect.store.yaml.entries import Key, identity_of, key_of, memory_of, stands_in_file
 from recollect.store.yaml.files import EDITED, Digests, Files
 from recollect.store.yaml.following import Clean, Index, Vanishing, bring_back, derive, take_edits
 from recollect.store.yaml.history import digest_of, read_history, tail_of
@@ -173,7 +173,7 @@ class YamlBackend:
         digests = Digests(digest_of(content), digest_of(lines))
         changes = changes_of(connection)
         changes.anew |= told is not None and told.is_mended
-        if changes and held is not None:
+        if (changes or document.is_outdated) and held is not None:
             written, document = record(connection, changes, document, digests)
             digests = self._files.put_down(held, written, digests)
         self._note(connection, document, digests)
@@ -189,7 +189,7 @@ class YamlBackend:
 
     def _refuse_emptiness(self, index: Index, content: bytes | None, is_calm: bool) -> None:
         """A file that was lost is not a wish to forget everything."""
-        known = sum(map(index.archive.count, index.archive.tenants()))
+        known = sum(map(index.archive.count, filter(stands_in_file, index.archive.tenants())))
         if known and not (content or b"").strip():
             if not is_calm:
                 raise Vanishing
@@ -244,7 +244,9 @@ class YamlBackend:
             if dossiers != told.dossiers.get(tenant, []) or edges != told.edges.get(tenant, []):
                 yield f"the index differs from {self._files.history.path} in tenant {tenant}"
             here = {key_of(memory): memory for memory in archive.memories(tenant)}
-            if here != {key: memory for key, memory in said.items() if key.tenant == tenant}:
+            if stands_in_file(tenant) and here != {
+                key: memory for key, memory in said.items() if key.tenant == tenant
+            }:
                 yield f"the index differs from {self.location} in tenant {tenant}"
 
     def after_loading(self) -> None:

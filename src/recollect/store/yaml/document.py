@@ -55,6 +55,18 @@ class Document:
     newline: str = "\n"
     is_cut: bool = True
     slots: list[Slot] = field(default_factory=list)
+    #: Whether the file still holds what was left out of the slots.
+    is_outdated: bool = False
+
+    def leave_out(self, slot: Slot) -> None:
+        """Without an entry that says nothing of its own; what people wrote around it stays."""
+        place = next(number for number, each in enumerate(self.slots) if each is slot)
+        if place:
+            self.slots[place - 1].gap += slot.gap
+        else:
+            self.head += slot.gap
+        del self.slots[place]
+        self.is_outdated = True
 
     def text(self) -> str:
         pieces = [self.head, *(piece for slot in self.slots for piece in (slot.text, slot.gap))]
@@ -221,6 +233,10 @@ def _value(name: str, node: Node) -> Any:
     if isinstance(node, Scalar):
         if node.is_nothing:
             return None
+        if name == "id" and node.is_plain and node.text.lower() in ("true", "false"):
+            raise Broken(
+                node.line, f"the id {node.text} is no text here; put it in quotes if it is meant as one"
+            )
         return node.text if shape in ("text", "json") else json_of(node)
     if shape == "texts" and isinstance(node, Listing):
         return [item.text if isinstance(item, Scalar) else json_of(item) for item in node.items]

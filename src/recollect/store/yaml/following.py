@@ -45,6 +45,7 @@ from recollect.store.yaml.entries import (
     identity_of,
     key_of,
     memory_of,
+    stands_in_file,
 )
 from recollect.store.yaml.history import Told
 
@@ -156,7 +157,8 @@ class _Edit(NamedTuple):
 def take_edits(index: Index, document: Document, name: str, *, calm: bool) -> None:
     """Make what people changed in the file. What has vectors elsewhere in the store will need them here too."""
     archive = index.archive
-    known = {key_of(memory): memory for tenant in archive.tenants() for memory in archive.memories(tenant)}
+    shown = filter(stands_in_file, archive.tenants())
+    known = {key_of(memory): memory for tenant in shown for memory in archive.memories(tenant)}
     edits = _edits(index, document, known, name)
     gone = known.keys() - {slot.key for slot in document.slots}
     if gone and not calm:
@@ -188,12 +190,15 @@ def _save(index: Index, writing: SqlWriting, edit: _Edit) -> Memory:
 
 def _edits(index: Index, document: Document, known: Mapping[Key, Memory], name: str) -> list[_Edit]:
     """What the file says beyond what is known. Every slot whose entry has an id gets its key."""
-    edits, faults, lines = [], list[Fault](), dict[Key, int]()
-    for slot in document.slots:
+    edits, faults, first = [], list[Fault](), dict[Key, tuple[int, Memory]]()
+    for slot in list(document.slots):
         entry = slot.entry
         assert entry is not None
         try:
             key = _identity(entry)
+            if key is not None and not stands_in_file(key.tenant):
+                document.leave_out(slot)
+                continue
             memory = memory_of(entry.values, index.now, known.get(key) if key else None)
         except Unsound as unsound:
             faults += [_fault(name, entry, fault) for fault in unsound.faults]
@@ -201,19 +206,27 @@ def _edits(index: Index, document: Document, known: Mapping[Key, Memory], name: 
         if key is None:
             edits.append(_Edit(slot, memory, None))
             continue
-        if key in lines:
-            again = (
-                f"the id {key.id} stands at line {lines[key]} already; give one of them another id, or none"
-            )
+        if key in first:
+            line, other = first[key]
+            if _says_the_same(memory, other):
+                document.leave_out(slot)
+                continue
+            again = f"the id {key.id} stands at line {line} already; give one of them another id, or none"
             faults.append(_fault(name, entry, Fault("id", again)))
             continue
-        slot.key, lines[key] = key, entry.line_of("id")
+        slot.key, first[key] = key, (entry.line_of("id"), memory)
         if memory != known.get(key):
             edits.append(_Edit(slot, memory, known.get(key)))
     if faults:
         raise Invalid(faults[:_MOST_FAULTS])
     # Those with an id first, so that none of these is given to another.
     return sorted(edits, key=lambda edit: not edit.memory.id)
+
+
+def _says_the_same(memory: Memory, other: Memory) -> bool:
+    """Whenever it was: ids were numbers once, and a file may hold a memory as `42` and as `"42"`."""
+    times = {name: getattr(other, name) for name in ("created_at", "updated_at", "valid_from")}
+    return replace(memory, **times) == other
 
 
 def _identity(entry: Entry) -> Key | None:

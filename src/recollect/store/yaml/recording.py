@@ -12,7 +12,7 @@ from recollect.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, re
 from recollect.store.several import one_of
 from recollect.store.tables import memories, tenants, versions
 from recollect.store.yaml.document import Document, Entry
-from recollect.store.yaml.entries import Key, Unsound, entry_of, key_of, memory_of
+from recollect.store.yaml.entries import Key, Unsound, entry_of, key_of, memory_of, stands_in_file
 from recollect.store.yaml.files import Digests, Written
 from recollect.store.yaml.history import (
     Commit,
@@ -33,7 +33,8 @@ def record(
     """The text of a change to the files as they are, and how memories.yaml is laid out then."""
     names = dict(connection.execute(select(tenants.c.key, tenants.c.name)).all())
     archive, yaml = SqlArchive(connection), None
-    if written := _written(connection, changes, names, document):
+    written = _written(connection, changes, names, document)
+    if written or document.is_outdated:
         document = document.replaced(written)
         yaml = document.text().encode()
     commit = Commit(before.yaml if yaml is None else digest_of(yaml), before.yaml)
@@ -56,7 +57,7 @@ def _written(
         slot.key: None for slot in document.slots if slot.key and slot.key.tenant not in here
     }
     for tenant, plain in changes.memories.items():
-        if (name := names.get(tenant)) is not None:
+        if (name := names.get(tenant)) is not None and stands_in_file(name):
             wanted = one_of(memories.c.id, "wanted")
             rows = select(*PRESENT).where(memories.c.tenant == tenant, wanted).order_by(memories.c.row)
             found = connection.execute(rows, {"wanted": sorted(plain)}).all()
@@ -65,9 +66,9 @@ def _written(
             touched |= {Key(name, ids.spell(name, id)): None for id in gone}
     said = {slot.key: slot.entry for slot in document.slots if slot.entry is not None}
     stale = {key: memory for key, memory in touched.items() if not _says(said.get(key), memory)}
-    if stale and not document.is_cut:
-        archive = SqlArchive(connection)
-        stale |= {key_of(memory): memory for name in sorted(here) for memory in archive.memories(name)}
+    if (stale or document.is_outdated) and not document.is_cut:
+        archive, shown = SqlArchive(connection), filter(stands_in_file, sorted(here))
+        stale |= {key_of(memory): memory for name in shown for memory in archive.memories(name)}
     return {
         key: None if memory is None else render(entry_of(memory), document.column)
         for key, memory in stale.items()

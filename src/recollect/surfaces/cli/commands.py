@@ -40,8 +40,6 @@ COMMON: Final = (
 _IN_CONVERSATION: Final = click.Option(
     ["--in-conversation"], help="The conversation you speak in; else RECOLLECT_CONVERSATION."
 )
-# A field of such a name is given by the option that every command has: `keys create --user ann` is ann's key.
-_COMMON_NAMES: Final = frozenset(option.name for option in COMMON)
 # How a field that holds several values is called when one of them is given.
 _SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
 _STANDARD: Final = "-"
@@ -75,11 +73,13 @@ def add_operation(group: click.Group, operation: Operation) -> None:
 
 
 def operation_command(operation: Operation, name: str) -> click.Command:
-    asked = [each for each in request_fields(operation.request) if each.name not in _COMMON_NAMES]
-    parameters: list[click.Parameter] = [_parameter(each) for each in asked]
+    asked = {each.name: _parameter(each) for each in request_fields(operation.request)}
+    # A field comes before a common option of its name: `keys create --user ann` is ann's key, whoever makes it. Who
+    # that is stands before the command, or is set.
+    common = [option for option in COMMON if option.name not in asked]
     return click.Command(
         name,
-        params=[*parameters, _IN_CONVERSATION, *COMMON],
+        params=[*asked.values(), _IN_CONVERSATION, *common],
         help=operation.request.__doc__,
         short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
         callback=click.pass_context(_runner(operation)),
@@ -143,8 +143,9 @@ def _metavar(rule: Rule) -> str:
 
 def _runner(operation: Operation) -> Callable[..., None]:
     def run(context: click.Context, **given: Any) -> None:
-        common = common_options(context, given)
         request = _request(operation.request, given)
+        own = {each.name for each in request_fields(operation.request)}
+        common = common_options(context, {name: value for name, value in given.items() if name not in own})
         with opened_door(common) as door:
             answer = operation.method(door, request)
         _print(answer, as_json=common["as_json"])

@@ -19,6 +19,7 @@ import platformdirs
 from recollect.errors import Fault, Invalid
 from recollect.surfaces.cli.commands import COMMON, common_options
 from recollect.surfaces.cli.entries import Form, JsonForm, TomlForm, Unreadable
+from recollect.surfaces.cli.mcp import tools_of
 
 NAME: Final = "recollect"
 
@@ -146,6 +147,9 @@ def _uninstall(context: click.Context, host: str, yes: bool, **given: Any) -> No
 
 def _local(host: Host, faces: list[str], common: dict[str, Any]) -> dict[str, Any]:
     """Our command over standard input and output, with the settings that were given here."""
+    if faces:
+        # Said now: a host that starts us with a face that is none says only that we do not answer.
+        tools_of(faces)
     entry: dict[str, Any] = {"type": "stdio"} if host.typed else {}
     entry |= {"command": _command(), "args": ["mcp", *(word for face in faces for word in ("--face", face))]}
     if settings := _settings(common):

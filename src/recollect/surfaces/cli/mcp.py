@@ -2,13 +2,17 @@
 
 import logging
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recollect.errors import Fault, Invalid
 from recollect.surfaces.cli.commands import COMMON, common_options
+
+if TYPE_CHECKING:
+    from recollect.surfaces.mcp.tools import Tool
 
 _HELP = """Serve this store to an agent over standard input and output, in the Model Context Protocol.
 
@@ -40,20 +44,25 @@ def mcp_command() -> click.Command:
     )
 
 
-def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
-    common = common_options(context, given)
+def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
+    """The tools of these faces, or of the usual one; Invalid if there are none of that name, or none can be had here."""
     try:
         from recollect.surfaces.mcp.faces import DEFAULT, chosen
-        from recollect.surfaces.mcp.stdio import serve_stdio
     except ModuleNotFoundError as problem:
         if problem.name not in ("mcp", "mcp_types"):
             raise
         reason = "needs one more package: pip install 'recollect[server]'"
         raise Invalid([Fault("mcp", reason)]) from None
+    return chosen(faces or [DEFAULT])
+
+
+def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
+    common = common_options(context, given)
+    tools = tools_of([name.strip() for each in faces for name in each.split(",")])
     from recollect.app import connect, local_caller
     from recollect.config import load
+    from recollect.surfaces.mcp.stdio import serve_stdio
 
-    tools = chosen([name.strip() for each in faces for name in each.split(",")] or [DEFAULT])
     names = ("db", "tenant", "user")
     config = load(**{name: common[name] for name in names}, conversation=common["in_conversation"])
     # What an agent does is not what the person who runs the store does, though both sit at this machine.

@@ -333,6 +333,8 @@ def _(answer: answers.Exported) -> Iterator[Part]:
             f"Exported {_memories(answer.memories)} with {_many(answer.versions, 'version')} "
             f"and {_many(answer.relations, 'relation')} to {answer.path}."
         )
+        if papers := _papers(answer):
+            yield f"With them: {papers}."
 
 
 @parts_of.register
@@ -341,8 +343,22 @@ def _(answer: answers.Imported) -> Iterator[Part]:
         f"Imported {_memories(answer.added)} and {_many(answer.relations, 'relation')}; "
         f"{answer.unchanged} were here already."
     )
+    if (papers := _papers(answer)) or answer.papers_unchanged:
+        told = papers or "no conversation, file, scratchpad or agent"
+        yield f"With them: {told}; {answer.papers_unchanged} were here already."
     if answer.conflicts:
-        yield f"Left alone, since these ids hold something else here: {', '.join(answer.conflicts)}"
+        yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
+
+
+def _papers(answer: answers.Exported | answers.Imported) -> str:
+    """What was moved beside memories, or nothing."""
+    moved = {
+        "conversation": answer.conversations,
+        "file": answer.artifacts,
+        "scratchpad": answer.scratchpads,
+        "agent": answer.agents,
+    }
+    return ", ".join(_many(count, one) for one, count in moved.items() if count)
 
 
 @parts_of.register

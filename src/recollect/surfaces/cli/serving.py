@@ -5,7 +5,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +27,8 @@ or an issuer of tokens (RECOLLECT_OIDC_ISSUER). Stopped, it finishes what it has
 """
 _APPLICATION: Final = "recollect.surfaces.serving:from_environment"
 _SETTINGS: Final[dict[str, Any]] = {
+    # What it has to say goes into the lines of our log.
+    "log_config": None,
     "log_level": "warning",
     "access_log": False,
     "server_header": False,
@@ -77,6 +79,7 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
     try:
         from recollect.app import open_entrance
         from recollect.surfaces.serving import application
+        from recollect.surfaces.serving.workers import Workers
     except ModuleNotFoundError as missing:
         raise StoreUnavailable(
             f"A server needs more packages ({missing.name} is not there): pip install 'recollect[server]'."
@@ -97,30 +100,32 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
     except BaseException:
         entrance.close()
         raise
+    announcement = _announcement(entrance, listening)
     with listening:
-        _announce(entrance, listening)
         if workers == 1:
+            _announce(announcement)
             _serve(app, listening)
         else:
             entrance.close()
-            _serve_with_several(config, listening, workers)
+            with _shared_by_all(config):
+                several = Workers(_APPLICATION, _SETTINGS, listening, workers)
+                with _stoppable(several.stop):
+                    several.run(ready=lambda: _announce(announcement))
 
 
 def _serve(app: "ASGIApp", listening: socket.socket) -> None:
     import uvicorn
 
-    with _stoppable():
+    with _stoppable(lambda *_: None):
         uvicorn.Server(uvicorn.Config(app, **_SETTINGS)).run(sockets=[listening])
 
 
-def _serve_with_several(config: Config, listening: socket.socket, workers: int) -> None:
-    import uvicorn
-    from uvicorn.supervisors import Multiprocess
-
+@contextmanager
+def _shared_by_all(config: Config) -> Iterator[None]:
+    """What other processes are told through the environment: how it is configured, and where they count together."""
     with tempfile.TemporaryDirectory(prefix="recollect-figures-") as figures:
         os.environ.update(as_environment(config) | {"PROMETHEUS_MULTIPROC_DIR": figures})
-        several = uvicorn.Config(_APPLICATION, factory=True, workers=workers, **_SETTINGS)
-        Multiprocess(several, sockets=[listening]).run()
+        yield
 
 
 def _config(context: click.Context, given: dict[str, Any]) -> Config:
@@ -187,19 +192,21 @@ def _listen(config: Config) -> socket.socket:
         ) from None
 
 
-def _announce(entrance: "Entrance", listening: socket.socket) -> None:
+def _announcement(entrance: "Entrance", listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     where = f"[{host}]" if ":" in host else host
-    click.echo(
-        f"Listening on http://{where}:{port} (REST at /v1, MCP at /mcp); the store is {entrance.door.location}."
-    )
+    return f"Listening on http://{where}:{port} (REST at /v1, MCP at /mcp); the store is {entrance.door.location}."
+
+
+def _announce(announcement: str) -> None:
+    click.echo(announcement)
     sys.stdout.flush()
 
 
 @contextmanager
-def _stoppable() -> Iterator[None]:
+def _stoppable(told: Callable[..., None]) -> Iterator[None]:
     """The server ends by itself when it is told to; the signal that told it must not end us a second time."""
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, told) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:

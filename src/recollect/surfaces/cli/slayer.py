@@ -13,6 +13,7 @@ from recollect.errors import Fault, Invalid, RecollectError
 if TYPE_CHECKING:
     from recollect.service import Recollect
 
+_CAPS = {"max_memories": 5, "max_example_queries": 2, "max_entities": 5}
 _STORAGE = click.Option(["--storage"], help="A file, a folder or a DSN; else the store in force.")
 
 
@@ -111,18 +112,17 @@ def _search() -> click.Command:
         from recollect.faces import slayer
 
         context.obj = {**(context.obj or {}), "storage": storage}
-        most, kinds, compact = asked.pop("max_results"), asked.pop("cypher_filter"), asked.pop("compact")
-        given: dict[str, Any] = {"question": asked.pop("question"), "datasource": asked.pop("datasource")}
+        given = {name: value for name, value in asked.items() if value is not None}
+        is_one_list = bool(given.keys() & {"max_results", "cypher_filter", "compact"})
+        if is_one_list and (apart := sorted(given.keys() & _CAPS.keys())):
+            options = " and ".join(f"--{name.replace('_', '-')}" for name in apart)
+            told = f"{options}: for lists of their own; with --max-results, --cypher-filter or --compact there is one."
+            raise _failed(f"Error: {told}")
         with _told(), _door(context) as door:
             given["entities"] = _names(entities) if entities else None
             given["query"] = _json(query) if query else None
-            if most is not None or kinds is not None:
-                if most is not None:
-                    given["max_results"] = most
-                told = slayer.search_flat(door, **given, cypher_filter=kinds, compact=compact)
-            else:
-                told = slayer.search(door, **given, **asked)
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+            found = (slayer.search_flat if is_one_list else slayer.search)(door, **given)
+        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
 
     return click.Command(
         "search",
@@ -132,16 +132,19 @@ def _search() -> click.Command:
             click.Option(["--query"], help="A query as JSON, or @file.json."),
             click.Option(["--question"], help="In plain words."),
             click.Option(["--datasource"], help="Only what is about this one."),
-            click.Option(["--max-memories"], type=int, default=5, show_default=True),
-            click.Option(["--max-example-queries"], type=int, default=2, show_default=True),
-            click.Option(["--max-entities"], type=int, default=5, show_default=True),
+            *(
+                click.Option([f"--{name.replace('_', '-')}"], type=int, help=f"So many; else {most}.")
+                for name, most in _CAPS.items()
+            ),
             click.Option(["--max-results"], type=int, help="One list of all kinds instead, so many at most."),
             click.Option(
                 ["--cypher-filter"],
                 help="That list with some kinds alone: MATCH (n:Memory:Column) RETURN n.id AS id",
             ),
             click.Option(
-                ["--compact/--no-compact"], default=True, help="In that list, previews instead of texts."
+                ["--compact/--no-compact"],
+                default=None,
+                help="That list, with previews instead of texts or not.",
             ),
         ],
         callback=run,

@@ -113,6 +113,8 @@ class _Endpoint:
             return
         try:
             door = await self._host.run(self._host.admit, scope)
+            if "authorization" not in request.headers:
+                door = _of_an_agent(door)
             scope[_VISIT] = Visit(door, self._tools(request), self._host.run)
         except RecollectError as error:
             await send_reply(_refusal(error, request), scope, receive, send)
@@ -139,6 +141,11 @@ class _Endpoint:
         return JSONResponse(dict(resource_metadata(_address(request, f"/{path}"), self._issuer)))
 
 
+def _of_an_agent(door: Recollect) -> Recollect:
+    """Who speaks this protocol and has nothing to show is an agent on this machine, and not its owner in person."""
+    return door.as_caller(replace(door.caller, actor="agent"))
+
+
 def _visit_of(context: Context) -> Visit:
     assert context.request is not None
     visit: Visit = context.request.scope[_VISIT]
@@ -146,7 +153,10 @@ def _visit_of(context: Context) -> Visit:
 
 
 def _address(request: Request, path: str) -> str:
-    return f"{request.url.scheme}://{request.url.netloc}{path.rstrip('/')}"
+    # Whoever asks is told how it came here; where a proxy ends the encryption, only that proxy knows.
+    passed_on = request.headers.get("x-forwarded-proto", "").strip().lower()
+    scheme = "https" if passed_on == "https" else request.url.scheme
+    return f"{scheme}://{request.url.netloc}{path.rstrip('/')}"
 
 
 def _refusal(error: RecollectError, request: Request) -> Reply:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 
 from recollect.context.frame import framed, one_line
 from recollect.errors import Fault, Invalid
-from recollect.model.answers import Remembered
+from recollect.model.answers import ContextGiven, Remembered
 from recollect.model.memory import Memory
 from recollect.model.requests import (
     Forget,
@@ -105,7 +105,14 @@ def _context(door: Recollect, arguments: Arguments) -> Told:
         "left_out": found.left_out,
         "notes": list(found.degraded),
     }
-    return Told(structured, found.text or _with_notes("Nothing is kept for this yet.", found.degraded))
+    return Told(structured, found.text or _with_notes(_without_text(found), found.degraded))
+
+
+def _without_text(found: ContextGiven) -> str:
+    """What did not fit is not what is not there."""
+    if not found.left_out:
+        return "Nothing is kept for this yet."
+    return f"Nothing fits into so few tokens: {found.left_out} piece(s) were left out. Allow more with max_tokens."
 
 
 def _search(door: Recollect, arguments: Arguments) -> Told:

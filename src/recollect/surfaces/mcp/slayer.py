@@ -59,10 +59,10 @@ def _tool(
     name = _NAME_OF.get(function.__name__, function.__name__)
 
     def handle(door: Recollect, arguments: Arguments) -> Told:
-        _check_types(arguments, takes)
-        answer = function(
-            door, **{_FIELD_OF.get((name, each), each): given for each, given in arguments.items()}
-        )
+        # Some clients send everything that a tool takes, and null for what was left out.
+        sent = {each: given for each, given in arguments.items() if given is not None}
+        _check_types(sent, takes)
+        answer = function(door, **{_FIELD_OF.get((name, each), each): given for each, given in sent.items()})
         if isinstance(answer, str):
             return Told(None, answer)
         # As JSON every line of a memory stays inside its quotation marks.

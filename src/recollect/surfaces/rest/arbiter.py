@@ -87,6 +87,7 @@ class _Endpoint:
                 raise Refusal(
                     NO_METHOD, f"Here one can {self._allowed}.", [(b"allow", self._allowed.encode())]
                 )
+            await self._host.meet(request.scope)
             body = await read_body(request.scope, request.receive, self._most)
             return await self._host.call(request, lambda door: act(door, request, body))
         except RecollectError as error:

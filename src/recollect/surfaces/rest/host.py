@@ -23,8 +23,10 @@ Given = TypeVarTuple("Given")
 #: As many as the readers of a SQLite file; whoever takes minutes stands in a line of its own.
 THREADS = 8
 SLOW_THREADS = 2
-#: Where store and model are in this process, reading is computing: more threads only take the interpreter from each other.
-COMPUTING_THREADS = 2
+#: Where store and model are in this process, reading is computing: two threads only take the interpreter from each other.
+COMPUTING_THREADS = 1
+#: What the server reads before anyone asks for it.
+_SMALL_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
@@ -34,6 +36,8 @@ class Visit:
     request: str
     caller: Caller | None = None
     budget: Budget | None = None
+    #: The door of the caller, once it has been let in.
+    door: Recollect | None = None
 
 
 class Host:
@@ -57,11 +61,21 @@ class Host:
     def admit(self, scope: Scope) -> Recollect:
         """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
         visit = visit_of(scope)
-        client = scope.get("client")
-        caller = self.gate.caller(Headers(scope=scope), client[0] if client else None, visit.request)
-        visit.caller = caller
-        visit.budget = self._throttle.take(caller)
-        return self.door.as_caller(caller)
+        if visit.door is None:
+            client = scope.get("client")
+            caller = self.gate.caller(Headers(scope=scope), client[0] if client else None, visit.request)
+            visit.caller = caller
+            visit.budget = self._throttle.take(caller)
+            visit.door = self.door.as_caller(caller)
+        return visit.door
+
+    async def meet(self, scope: Scope) -> None:
+        """Let in whoever sends a large body before it is read: nobody else may fill our memory.
+
+        A small one has come with its headers; to look first would cost every request a second hop.
+        """
+        if _may_be_large(Headers(scope=scope)):
+            await self.run(self.admit, scope)
 
     def stamp(self, caller: Caller) -> tuple[object, ...]:
         """What tells the state of the store that this caller meets from every other."""
@@ -99,6 +113,11 @@ class _Lanes:
     usual: CapacityLimiter
     slow: CapacityLimiter
     reading: CapacityLimiter
+
+
+def _may_be_large(headers: Headers) -> bool:
+    told = headers.get("content-length", "0")
+    return "transfer-encoding" in headers or not told.isdigit() or int(told[:20]) > _SMALL_BYTES
 
 
 def visit_of(scope: Scope) -> Visit:

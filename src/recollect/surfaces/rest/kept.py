@@ -2,6 +2,7 @@
 
 Agents that work side by side ask the same things at once, and so does a client that tries again. What is kept is the
 reply as it was sent, so nobody can change it; whether anything was written since is looked up in the store each time.
+Most questions come once, so only one that comes again within the second is kept: the others cost no look.
 """
 
 from collections import OrderedDict
@@ -35,7 +36,18 @@ class KeptReplies:
     def __init__(self, *, timer: Callable[[], float] = monotonic) -> None:
         self._timer = timer
         self._kept: OrderedDict[Hashable, Kept] = OrderedDict()
+        self._asked: OrderedDict[Hashable, float] = OrderedDict()
         self._turn = Lock()
+
+    def comes_again(self, asked: Hashable) -> bool:
+        """Take note of a question; whether it came within the last second already."""
+        now = self._timer()
+        with self._turn:
+            before = self._asked.pop(asked, None)
+            self._asked[asked] = now
+            if len(self._asked) > _MOST:
+                self._asked.popitem(last=False)
+        return before is not None and now - before <= SECONDS
 
     def find(self, asked: Hashable) -> Kept | None:
         with self._turn:

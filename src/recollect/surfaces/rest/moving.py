@@ -44,7 +44,7 @@ class Exporting(Moving):
     """The lines of an export, from a file that is complete before the first of them is sent."""
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        with _temporary_file() as path:
+        with _temporary_file("export.jsonl") as path:
             await self.host.run(self._write, scope, path, slow=True)
             headers = [
                 (b"content-type", LINES.encode()),
@@ -68,11 +68,14 @@ class Importing(Moving):
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nobody fills our disk who may not come in.
         door = await self.host.run(self.host.admit, scope)
-        door.caller.require(self.operation.rule)
+        if not self.operation.is_offered_to(door.caller):
+            # It refuses by itself, and notes that in the audit.
+            await self.host.run(self.operation.method, door)
         kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _LINE_TYPES:
             raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")
-        with _temporary_file() as path:
+        # By this name errors speak of its lines.
+        with _temporary_file("body") as path:
             with path.open("wb") as file:
                 async for part in chunks(scope, receive, IMPORT_BYTES):
                     await self.host.run(file.write, part)
@@ -85,7 +88,7 @@ class Importing(Moving):
 
 
 @contextmanager
-def _temporary_file() -> Iterator[Path]:
+def _temporary_file(name: str) -> Iterator[Path]:
     """A file that nobody else reads, gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="recollect-") as folder:
-        yield Path(folder) / "export.jsonl"
+        yield Path(folder) / name

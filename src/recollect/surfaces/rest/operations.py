@@ -69,6 +69,7 @@ class Handling:
         self._several = {name: read for name, read in several.items() if read is not None}
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.host.meet(scope)
         body = await read_body(scope, receive, self._most) if self.has_body else b""
         reply = await self.host.run(self.answer, scope, body, slow=self.is_slow, reads=self.reads)
         await send_reply(reply, scope, receive, send)
@@ -78,12 +79,19 @@ class Handling:
         headers = Headers(scope=scope)
         door = self.host.admit(scope)
         values = self.values(scope, headers, body)
-        key = headers.get(repeating.HEADER)
+        key = repeating.key_in(headers)
         if self.operation.name in _KEPT:
             return self._kept_or_fresh(scope, headers, door, values, body)
         if key is None or self.method == "GET":
             return self.reply(scope, headers, self.call(door, values))
-        sent = (scope["method"].encode(), scope["path"].encode(), scope.get("query_string", b""), body)
+        expected = headers.get("if-match", "").encode("latin-1")
+        sent = (
+            scope["method"].encode(),
+            scope["path"].encode(),
+            scope.get("query_string", b""),
+            expected,
+            body,
+        )
         told, repeated = repeating.once(
             self.host, door, self.operation, key, sent, lambda: self.call(door, values)
         )
@@ -93,6 +101,8 @@ class Handling:
         self, scope: Scope, headers: Headers, door: Recollect, values: dict[str, Any], body: bytes
     ) -> Reply:
         asked = question_of(door.caller, body)
+        if not self._replies.comes_again(asked):
+            return self.reply(scope, headers, self.call(door, values))
         # Before the answer is made: what is written meanwhile makes it an old one.
         stamp = self.host.stamp(door.caller)
         kept = self._replies.find(asked)
@@ -248,7 +258,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 def _status(answer: Any) -> int:
     match answer:
-        case Remembered(outcome="created") | CreatedKey() | CreatedTenant(created=True):
+        case Remembered(outcome="created", dry_run=False) | CreatedKey() | CreatedTenant(created=True):
             return 201
     return 200
 

@@ -1,15 +1,21 @@
 """WAS it done already? A write with an `Idempotency-Key` is done once; who sends it again gets the same answer.
 
-What is kept names a memory and its version, not its text: that stays where it can be erased.
+What is kept names a memory and its version, a conversation or a file, and not what stands in it: that stays where it
+can be erased.
 """
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
+from starlette.datastructures import Headers
+
 from recollect.errors import Conflict, Fault, Invalid
+from recollect.model.limits import RuleName
+from recollect.model.memory import Memory
 from recollect.model.wire import to_json
 from recollect.service import Operation, Recollect
 from recollect.surfaces.rest.host import Host
@@ -23,6 +29,14 @@ _REPEATED: Final = [(b"idempotent-replayed", b"true")]
 Told = tuple[int, Any]
 
 
+def key_in(headers: Headers) -> str | None:
+    """The key that a request carries, if it carries one."""
+    given = headers.getlist(HEADER)
+    if len(given) > 1:
+        raise Invalid([Fault(HEADER, "was given twice; send one")])
+    return given[0] if given else None
+
+
 def once(
     host: Host,
     door: Recollect,
@@ -34,6 +48,9 @@ def once(
     """Do it unless it was done under this key, and say whether it was."""
     if not SHAPE.fullmatch(key):
         raise Invalid([Fault(HEADER, "must be 1 to 200 printable ASCII characters")])
+    if not operation.is_offered_to(door.caller):
+        # An answer is not given again to one who may not have it: the operation says so itself.
+        return act(), False
     caller, fingerprint = door.caller, sha256(b"\n".join(sent)).hexdigest()
     with host.store.ledger(caller.tenant) as ledger:
         claim = ledger.claim(caller.user, key, operation.name, fingerprint, host.clock())
@@ -53,28 +70,55 @@ def once(
             ledger.drop(caller.user, key)
         raise
     with host.store.ledger(caller.tenant) as ledger:
-        ledger.keep(caller.user, key, status, json.dumps(_kept(told), ensure_ascii=False))
+        if told.get("dry_run"):
+            # Nothing was done, so there is nothing to find again; it is tried anew.
+            ledger.drop(caller.user, key)
+        else:
+            ledger.keep(caller.user, key, status, json.dumps(_kept(operation, told), ensure_ascii=False))
     return (status, told), False
 
 
-def _kept(told: Any) -> Any:
-    """An answer without what must not lie about: the text of a memory, and the secret of a key."""
+def _kept(operation: Operation, told: Any) -> Any:
+    """An answer without what must not lie about: what memories and titles say, and the secret of a key."""
     kept = {name: value for name, value in told.items() if name != "secret"}
-    if "memory" in kept:
-        kept["memory"] = {"id": told["memory"]["id"], "version": told["memory"]["version"]}
+    # What was deleted cannot be looked up again.
+    if operation.effect != "destroy":
+        kept |= {
+            name: {part: told[name][part] for part in ("id", "version") if part in told[name]}
+            for name in _FOUND_AGAIN
+            if isinstance(told.get(name), dict)
+        }
     return kept
 
 
 def _recalled(door: Recollect, operation: Operation, kept: Any) -> Any:
-    """The answer as it was, with the memory as it stood then."""
+    """The answer as it was, with the memory as it stood then, and a conversation or a file as it is."""
     if operation.name == "create_key":
         raise Conflict(
             f"This key was made before, and was shown that once: {kept['key']['id']}. "
             "If it did not arrive, revoke it and make another."
         )
-    if "memory" not in kept:
+    if operation.effect == "destroy":
         return kept
-    wanted = kept["memory"]
+    # What was told to one who writes is told to them again, though they may read nothing else.
+    reads: frozenset[RuleName] = frozenset({"memory.read"})
+    reading = door.as_caller(replace(door.caller, rules=door.caller.rules | reads))
+    found = {
+        name: to_json(find(reading, kept[name]))
+        for name, find in _FOUND_AGAIN.items()
+        if isinstance(kept.get(name), dict)
+    }
+    return kept | found
+
+
+def _as_it_stood(door: Recollect, wanted: Any) -> Memory:
     versions = door.history(wanted["id"]).versions
-    stood = next((each.memory for each in versions if each.number == wanted["version"]), versions[-1].memory)
-    return kept | {"memory": to_json(stood)}
+    return next((each.memory for each in versions if each.number == wanted["version"]), versions[-1].memory)
+
+
+#: What an answer shows, and how that is looked up.
+_FOUND_AGAIN: Final[Mapping[str, Callable[[Recollect, Any], Any]]] = {
+    "memory": _as_it_stood,
+    "conversation": lambda door, wanted: door.show_conversation(wanted["id"]).conversation,
+    "artifact": lambda door, wanted: door.read_artifact(wanted["id"]).artifact,
+}

@@ -23,6 +23,7 @@ def routes(host: Host) -> list[BaseRoute]:
     """POST /v1/slash with `text`, and maybe `agent` and `conversation`."""
 
     async def slash(request: Request) -> Response:
+        await host.meet(request.scope)
         body = await read_body(request.scope, request.receive, _BODY_BYTES)
 
         def act(door: Recollect) -> Any:

@@ -67,6 +67,7 @@ class _Face:
 
     async def _answer(self, request: Request, act: Act) -> Response:
         try:
+            await self._host.meet(request.scope)
             body = await read_body(request.scope, request.receive)
             return JSONResponse(await self._host.call(request, lambda door: act(door, request, body)))
         except RecollectError as error:

@@ -1,5 +1,6 @@
 """HOW is a server put together? One application: REST, MCP, health and figures behind one guard and one log."""
 
+import logging
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -19,7 +20,7 @@ from recollect.surfaces.rest.problems import NO_ROUTE, Refusal
 from recollect.surfaces.serving import health
 from recollect.surfaces.serving.guarding import LOOPBACK, Guarding
 from recollect.surfaces.serving.metrics import Metrics
-from recollect.surfaces.serving.watching import Log, Watching, access_log
+from recollect.surfaces.serving.watching import Log, Notes, Watching, access_log
 
 #: Routes that faces have beside ours, each in its own words.
 FACE_ROUTES: Final[Sequence[Callable[[Host], Sequence[BaseRoute]]]] = (
@@ -29,6 +30,8 @@ FACE_ROUTES: Final[Sequence[Callable[[Host], Sequence[BaseRoute]]]] = (
     slash.routes,
 )
 
+#: Who says something beside the requests.
+_SPEAKERS: Final = ("recollect", "uvicorn")
 #: How long a thread keeps the interpreter while others want it: the loop that reads and sends must not wait long.
 _SWITCH_S: Final = 0.000_5
 
@@ -41,6 +44,7 @@ def from_environment() -> ASGIApp:
 
 def application(config: Config, entrance: Entrance, *, log: Log | None = None) -> ASGIApp:
     """The whole server. It closes the entrance when it ends."""
+    log = log or access_log()
     readers = THREADS if _waits_for_others(config) else COMPUTING_THREADS
     host = Host(entrance.door, entrance.store, entrance.gate, entrance.throttle, readers=readers)
     metrics = Metrics()
@@ -55,12 +59,12 @@ def application(config: Config, entrance: Entrance, *, log: Log | None = None) -
         ],
         redirect_slashes=False,
         default=_nothing_here,
-        lifespan=_lifespan(config, entrance, [lambda: mcp.router.lifespan_context(mcp)]),
+        lifespan=_lifespan(config, entrance, log, [lambda: mcp.router.lifespan_context(mcp)]),
     )
     local = is_loopback(config.host)
     hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
     guarded = Guarding(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
-    return Watching(guarded, metrics, log or access_log())
+    return Watching(guarded, metrics, log)
 
 
 def _waits_for_others(config: Config) -> bool:
@@ -75,7 +79,9 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
     raise Refusal(NO_ROUTE, "There is nothing at this address. See /openapi.json for what there is.")
 
 
-def _lifespan(config: Config, entrance: Entrance, inner: list[Callable[[], Any]]) -> Callable[[Any], Any]:
+def _lifespan(
+    config: Config, entrance: Entrance, log: Log, inner: list[Callable[[], Any]]
+) -> Callable[[Any], Any]:
     """From the first request to the last: the worker beside them, and the store closed after them."""
     works = read_choice("worker", config.worker)
 
@@ -87,6 +93,9 @@ def _lifespan(config: Config, entrance: Entrance, inner: list[Callable[[], Any]]
         worker = threading.Thread(
             target=entrance.door.worker.run, args=(stop,), name="recollect-worker", daemon=True
         )
+        notes = Notes(log)
+        for name in _SPEAKERS:
+            logging.getLogger(name).addHandler(notes)
         try:
             async with AsyncExitStack() as stack:
                 for each in inner:
@@ -100,5 +109,7 @@ def _lifespan(config: Config, entrance: Entrance, inner: list[Callable[[], Any]]
                 worker.join()
             sys.setswitchinterval(interval)
             entrance.close()
+            for name in _SPEAKERS:
+                logging.getLogger(name).removeHandler(notes)
 
     return lifespan

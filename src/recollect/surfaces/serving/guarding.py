@@ -24,7 +24,7 @@ _ALLOWED: Final = [
     (
         b"access-control-allow-headers",
         b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Protocol-Version, "
-        b"Mcp-Session-Id, Recollect-Conversation, Recollect-Run, X-Request-Id",
+        b"Mcp-Session-Id, Mcp-Method, Mcp-Name, Recollect-Conversation, Recollect-Run, X-Request-Id",
     ),
     (b"access-control-max-age", b"600"),
 ]
@@ -48,7 +48,9 @@ class Guarding:
             return
         headers = Headers(scope=scope)
         self._check_host(headers.getlist("host"))
-        origin = headers.get("origin")
+        origins = headers.getlist("origin")
+        # Of two no one can say which is true.
+        origin = ", ".join(origins) if origins else None
         if origin is not None and not self._is_ours(origin.lower(), headers["host"].lower()):
             raise Refusal(
                 FOREIGN_ORIGIN, f"Pages of {origin[:80]!a} may not ask this server; see allowed_origins."

@@ -10,7 +10,7 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
-from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -54,3 +54,8 @@ class Metrics:
             # There is no folder in which workers share their figures: this process is all there is.
             gathered = self._registry
         return generate_latest(gathered)
+
+
+def forget(worker: int | None) -> None:
+    """What was under way in a worker that is no more; what it has counted stays."""
+    mark_process_dead(worker)  # type: ignore[no-untyped-call]

@@ -1,6 +1,7 @@
 """WHO came, what came of it, and how long did it take? Around every request: its id, its log line, its figures."""
 
 import json
+import logging
 import re
 import sys
 import time
@@ -39,6 +40,20 @@ def access_log(stream: TextIO | None = None) -> Log:
     )
     told: Log = logger.info
     return told
+
+
+class Notes(logging.Handler):
+    """What the parts of a server have to say, in the lines of its log. Of an error only its kind: its words may hold text."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told = {"level": record.levelname.lower(), "from": record.name, "said": record.getMessage()}
+        if record.exc_info and record.exc_info[0]:
+            told["error"] = record.exc_info[0].__name__
+        self._log("note", **told)
 
 
 def no_log(event: str, **told: Any) -> None:

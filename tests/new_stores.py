@@ -1,0 +1,68 @@
+"""HOW are thousands of new stores made quickly? The first by its migrations, the rest by the statements these ran.
+
+Most of the time of a new store goes into working out what to say to the database, which is the same each time.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, event, inspect
+
+from recollect.store import migrations
+from recollect.store.backend import Backend
+from recollect.store.prepared import Statements
+
+Upgrade = Callable[[Connection], None]
+Statement = tuple[str, Any]
+
+
+class Repeating:
+    """Migrates an empty database by what the first of its kind was told; any other one by the steps themselves."""
+
+    def __init__(self, upgrade: Upgrade) -> None:
+        self.upgrade = upgrade
+        self._told: dict[str, list[Statement]] = {}
+
+    def __call__(self, connection: Connection) -> None:
+        database = connection.dialect.name
+        if inspect(connection).get_table_names():
+            self.upgrade(connection)
+        elif database not in self._told:
+            with _heard(connection) as told:
+                self.upgrade(connection)
+            self._told[database] = told
+        else:
+            # Past the library, whose own part in this takes longer than the database's.
+            cursor = connection.connection.cursor()
+            for statement, values in self._told[database]:
+                cursor.execute(statement, values)
+            cursor.close()
+
+
+@contextmanager
+def _heard(connection: Connection) -> Iterator[list[Statement]]:
+    """What the connection is told to change meanwhile."""
+    told: list[Statement] = []
+
+    def hear(_: Any, cursor: Any, statement: str, values: Any, context: Any, many: bool) -> None:
+        assert not many, "a step that writes many rows at once cannot be repeated as one statement"
+        if not statement.lstrip().upper().startswith(("SELECT", "PRAGMA")):
+            told.append((statement, values or ()))
+
+    event.listen(connection, "before_cursor_execute", hear)
+    try:
+        yield told
+    finally:
+        event.remove(connection, "before_cursor_execute", hear)
+
+
+REPEATING = Repeating(migrations._upgrade)
+_STATEMENTS: dict[type[Backend], Statements] = {}
+
+
+def statements(backend: Backend) -> Statements:
+    """The statements of one kind of database, compiled for the first store there; they hold nothing of a store."""
+    if type(backend) not in _STATEMENTS:
+        _STATEMENTS[type(backend)] = Statements(backend)
+    return _STATEMENTS[type(backend)]

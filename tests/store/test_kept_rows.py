@@ -1,0 +1,216 @@
+"""Rows in memory: what stands is read once for each state of a tenant, and nobody gets what is not theirs."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect import Caller, Recollect, connect
+from recollect.model.limits import RULES, STATUSES
+from recollect.model.memory import Change
+from recollect.model.when import When
+from recollect.store.kept_rows import KeptRows, kept_rows
+from recollect.store.port import Key, Match, Reading
+from recollect.store.sql import SqlStore
+from recollect.store.sqlite import SqliteBackend
+
+ANN = Caller(tenant="desk", user="ann", rules=frozenset(RULES))
+ANN_PLAIN = Caller(tenant="desk", user="ann")
+BOB = Caller(tenant="desk", user="bob")
+
+
+@pytest.fixture
+def door(tmp_path: Path, clock: Any) -> Iterator[Recollect]:
+    with connect(tmp_path / "desk.db", caller=ANN, clock=clock, embedder="none") as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(door: Recollect, tmp_path: Path) -> Iterator[SqlStore]:
+    opened = SqlStore(SqliteBackend(tmp_path / "desk.db"))
+    yield opened
+    opened.close()
+
+
+def keys_of(reading: Reading, *words: str) -> list[Key]:
+    return [each.key for each in reading.holding([_token(word) for word in words], most=50)]
+
+
+def _token(word: str) -> Any:
+    from recollect.text import question_terms
+
+    (token,) = question_terms(word)
+    return token
+
+
+def ids(found: dict[Key, Match]) -> list[str]:
+    return sorted(match.id for match in found.values())
+
+
+def statements_of(reading: Any) -> list[str]:
+    """Every statement that is run from now on."""
+    told: list[str] = []
+    reading._view.connection.connection.driver_connection.set_trace_callback(told.append)
+    return told
+
+
+def test_a_candidate_is_read_once(door: Recollect, store: SqlStore, clock: Any) -> None:
+    door.remember("amber", id="a")
+    with store.reading(ANN, clock()) as reading:
+        keys = keys_of(reading, "amber")
+        first = reading.standing(keys)
+        told = statements_of(reading)
+        assert reading.standing(keys) == first
+        assert told == []
+
+
+def test_what_is_written_is_seen_at_once_also_by_another_process(
+    door: Recollect, store: SqlStore, clock: Any
+) -> None:
+    door.remember("amber", id="a")
+    door.remember("amber too", id="b", dedupe=False)
+    with store.reading(ANN, clock()) as reading:
+        keys = keys_of(reading, "amber")
+        assert ids(reading.standing(keys)) == ["a", "b"]
+    door.retire("a")
+    door.revise("b", tags=["stone"])
+    with store.reading(ANN, clock()) as reading:
+        found = reading.standing(keys)
+        assert [(match.id, match.tags) for match in found.values()] == [("b", ("stone",))]
+
+
+def test_an_older_state_is_read_as_it_was(door: Recollect, store: SqlStore, clock: Any) -> None:
+    door.remember("amber", id="a")
+    with store.reading(ANN, clock()) as before:
+        keys = keys_of(before, "amber")
+        assert ids(before.standing(keys)) == ["a"]
+        door.retire("a")
+        with store.reading(ANN, clock()) as after:
+            assert after.standing(keys) == {}
+        assert ids(before.standing(keys)) == ["a"]
+
+
+def test_what_begins_to_stand_later_does_not_stand_before(
+    door: Recollect, store: SqlStore, clock: Any
+) -> None:
+    now = clock()
+    door.remember("amber", id="a", valid_from=now + timedelta(days=2))
+    with store.reading(ANN, now) as reading:
+        keys = keys_of(reading, "amber")
+        assert reading.standing(keys) == {}
+    with store.reading(ANN, now + timedelta(days=3)) as reading:
+        assert ids(reading.standing(keys)) == ["a"]
+    with store.reading(ANN, now) as reading:
+        assert reading.standing(keys) == {}
+
+
+def test_a_question_about_another_time_or_status_is_asked_of_the_store(
+    door: Recollect, store: SqlStore, clock: Any
+) -> None:
+    door.remember("amber", id="a")
+    door.remember("amber too", id="b", dedupe=False)
+    door.retire("b")
+    with store.reading(ANN, clock()) as reading:
+        keys = keys_of(reading, "amber")
+        assert ids(reading.standing(keys)) == ["a"]
+        assert ids(reading.standing(keys, statuses=STATUSES)) == ["a", "b"]
+        assert reading.standing(keys, When(as_of=clock.now - timedelta(days=400))) == {}
+
+
+def test_what_one_caller_had_read_another_does_not_get(door: Recollect, store: SqlStore, clock: Any) -> None:
+    door.as_caller(ANN_PLAIN).remember("amber of my own", id="mine", scope="user")
+    door.remember("amber for all", id="ours", scope="tenant")
+    with store.reading(ANN, clock()) as reading:
+        keys = keys_of(reading, "amber")
+        assert ids(reading.standing(keys)) == ["mine", "ours"]
+    for caller, seen in ((BOB, ["ours"]), (ANN_PLAIN, ["mine", "ours"])):
+        with store.reading(caller, clock()) as reading:
+            assert ids(reading.standing(keys)) == seen
+    with store.reading(Caller(tenant="elsewhere", user="ann", rules=frozenset(RULES)), clock()) as reading:
+        assert reading.standing(keys) == {}
+
+
+def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
+    door: Recollect, store: SqlStore, clock: Any
+) -> None:
+    door.remember("amber", id="a")
+    with store.reading(ANN, clock()) as reading:
+        keys = keys_of(reading, "amber")
+        kept: Any = kept_rows(reading._view)
+        size = len(kept)
+    with store.writing(ANN, clock()) as writing:
+        before = writing.target("a")
+        after = replace(before, tags=("stone",), version=2)
+        writing.replace(before, after, Change("revise", "ann", "person", clock.now))
+        assert [match.tags for match in writing.standing(keys).values()] == [("stone",)]
+        assert len(kept) == size
+
+
+def test_a_tenant_that_was_erased_leaves_nothing_to_one_of_the_same_name(
+    door: Recollect, store: SqlStore, clock: Any
+) -> None:
+    with store.writing(ANN, clock()):
+        pass
+    door.remember("amber", id="before")
+    with store.reading(ANN, clock()) as reading:
+        keys = keys_of(reading, "amber")
+        assert ids(reading.standing(keys)) == ["before"]
+    store.erase_tenant("desk")
+    door.remember("amber", id="after")
+    with store.reading(ANN, clock()) as reading:
+        assert reading.standing(keys) == {}
+        assert ids(reading.standing(keys_of(reading, "amber"))) == ["after"]
+
+
+def test_counts_of_facets_are_those_of_the_readers_own_state(
+    door: Recollect, store: SqlStore, clock: Any
+) -> None:
+    door.remember("amber", entities=["shop:stone"])
+    with store.reading(ANN, clock()) as before:
+        for _ in range(2):
+            assert before.about(["shop:stone", "shop:none"], most=9).counts == {"shop:stone": 1}
+        door.remember("jade", entities=["shop:stone"])
+        with store.reading(ANN, clock()) as after:
+            assert after.about(["shop:stone", "shop:none"], most=9).counts == {"shop:stone": 2}
+        assert before.about(["shop:stone"], most=9).counts == {"shop:stone": 1}
+
+
+def test_a_name_of_too_many_is_passed_over(door: Recollect, store: SqlStore, clock: Any) -> None:
+    for number in range(3):
+        colour = ["shop.stone.colour"] if number == 1 else []
+        door.remember(f"amber {number}", entities=["shop.stone.weight", *colour])
+    with store.reading(ANN, clock()) as reading:
+        names = ["weight", "colour"]
+        assert reading.about([], names, most=9).counts == {"weight": 3, "colour": 1}
+        assert reading.about([], names, most=9, namesakes=2).counts == {"colour": 1}
+        named = reading.about(["shop.stone.weight"], names, most=9, namesakes=2)
+        assert named.counts == {"shop.stone.weight": 3, "colour": 1}
+
+
+def test_tenants_that_were_asked_longest_ago_make_room(door: Recollect, store: SqlStore, clock: Any) -> None:
+    kept = KeptRows(most=3)
+    for tenant in ("one", "two"):
+        caller = Caller(tenant=tenant, user="ann", rules=frozenset(RULES))
+        for number in range(2):
+            door.as_caller(caller).remember(f"amber {number}")
+        with store.reading(caller, clock()) as reading:
+            view: Any = reading._view
+            kept.keep_matches(view, reading.standing(keys_of(reading, "amber")).values())
+            assert len(kept) == 2
+            assert len(kept.matches(view, keys_of(reading, "amber"))) == 2
+
+
+def test_each_database_has_its_own(door: Recollect, store: SqlStore, clock: Any, tmp_path: Path) -> None:
+    with connect(tmp_path / "other.db", caller=ANN, clock=clock, embedder="none") as other:
+        other.remember("amber", id="theirs")
+        door.remember("amber", id="ours")
+        elsewhere = SqlStore(SqliteBackend(tmp_path / "other.db"))
+        for place, id in ((store, "ours"), (elsewhere, "theirs"), (store, "ours")):
+            with place.reading(ANN, clock()) as reading:
+                assert ids(reading.standing(keys_of(reading, "amber"))) == [id]
+                kept: Any = kept_rows(reading._view)
+                assert len(kept.matches(reading._view, keys_of(reading, "amber"))) == 1
+        elsewhere.close()

@@ -1,0 +1,76 @@
+"""WHAT does a right decide? Also whether an answer is given a second time, and who is taken for a person."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from mcp import Client
+
+from .test_mcp import Agent, introduce
+from .test_mcp_transports import Site
+
+__all__ = ["introduce"]
+ERAS = ("auto", "legacy")
+ADMIN = ["memory.read", "memory.manage", "memory.review", "memory.admin"]
+
+
+def test_an_answer_is_not_given_again_to_one_who_may_not_have_it(server: Any) -> None:
+    repeated = {"Idempotency-Key": "one"}
+    first = server.make_key(user="ann", rules=ADMIN)
+    second = server.make_key(user="ann", rules=["memory.read"])
+    with server.connect(first) as admin, server.connect(second) as reader:
+        said = admin.post("/v1/memories", json={"content": "Pay day is the 27th."}, headers=repeated)
+        assert said.status_code == 201
+        said = reader.post("/v1/memories", json={"content": "Pay day is the 27th."}, headers=repeated)
+        assert said.status_code == 403
+        [line] = admin.get("/v1/audit", params={"outcome": "refused"}).json()["entries"]
+        assert line["operation"] == "remember"
+
+
+def test_one_who_writes_and_does_not_read_gets_the_same_answer_again(server: Any) -> None:
+    with server.connect(server.make_key(rules=["memory.manage"]), **{"Idempotency-Key": "one"}) as writer:
+        first, second = (writer.post("/v1/memories", json={"content": "Pay day."}) for _ in range(2))
+    assert first.json()["memory"] == second.json()["memory"]
+    assert second.headers["idempotent-replayed"] == "true"
+
+
+def test_an_import_that_is_refused_is_in_the_audit(server: Any) -> None:
+    admin_key = server.make_key(user="ann", rules=ADMIN)
+    with server.connect(server.make_key(user="bob")) as bob, server.connect(admin_key) as admin:
+        said = bob.post("/v1/import", content=b"{}", headers={"Content-Type": "application/jsonl"})
+        assert said.status_code == 403
+        [line] = admin.get("/v1/audit", params={"outcome": "refused"}).json()["entries"]
+        assert (line["user"], line["operation"]) == ("bob", "import_")
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_an_agent_on_this_machine_is_not_taken_for_its_owner(
+    server: Any, introduce: Callable[[Client], Agent], era: str
+) -> None:
+    agent = introduce(Site(server.url, server.entrance.door).client("/mcp/full", mode=era))
+    saved = agent.did("remember", content="Ship on Fridays.")["memory"]
+    assert saved["origin"] == "agent"
+    assert "only a person" in agent.refused("remember", content="Ship at night.", always_inject=True)
+    assert "Only a person" in agent.refused("approve", id=saved["id"])
+    # What its owner does without a key is still their own.
+    assert server.client.post("/v1/memories", json={"content": "Ship on Mondays."}).json()["memory"][
+        "origin"
+    ] == ("person")
+
+
+def test_a_key_says_by_itself_who_holds_it(server: Any, introduce: Callable[[Client], Agent]) -> None:
+    site = Site(server.url, server.entrance.door)
+    person = introduce(site.client("/mcp/full", key=server.make_key(user="ann", actor="person")))
+    assert person.did("remember", content="Ship on Fridays.")["memory"]["origin"] == "person"
+
+
+@pytest.mark.parametrize(("passed_on", "scheme"), [("https", "https"), ("http", "http"), ("gopher", "http")])
+def test_behind_a_proxy_that_ends_encryption_the_resource_has_the_address_that_clients_know(
+    server: Any, passed_on: str, scheme: str
+) -> None:
+    server.make_key()
+    headers = {"X-Forwarded-Proto": passed_on}
+    told = server.client.get("/.well-known/oauth-protected-resource/mcp", headers=headers).json()
+    assert told["resource"] == f"{scheme}://127.0.0.1:{server.port}/mcp"
+    challenge = server.client.post("/mcp", json={}, headers=headers).headers["www-authenticate"]
+    assert f'resource_metadata="{scheme}://127.0.0.1:{server.port}/' in challenge
