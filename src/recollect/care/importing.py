@@ -134,7 +134,7 @@ def _compared(restoring: Restoring, section: _Section, tally: _Tally) -> tuple[d
     fresh: dict[str, Dossier] = {}
     differing = []
     for each in section.dossiers:
-        if each.id not in here and tally.has_left(section.tenant, *_files_of(each)):
+        if tally.left and each.id not in here and tally.has_left(section.tenant, *_files_of(each)):
             # It would point at the file that has this number here, and let its readers read that one.
             differing.append(each.id)
             continue

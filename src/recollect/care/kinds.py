@@ -113,13 +113,17 @@ KINDS: Final = (
         "relations",
     ),
 )
+_BY_KEY: Final = {kind.key: kind for kind in KINDS}
 _BY_TYPE: Final = {kind.holds: kind for kind in KINDS}
 _MEMORY: Final = _BY_TYPE[Dossier]
 
 
 def kind_of(value: Mapping[str, Any]) -> Kind:
     """The kind of a line; one that has no key of any is taken for a memory, whose reader says what it lacks."""
-    return next((kind for kind in KINDS if kind.key in value), _MEMORY)
+    keys = _BY_KEY.keys() & value.keys()
+    if len(keys) == 1:
+        return _BY_KEY[keys.pop()]
+    return next((kind for kind in KINDS if kind.key in keys), _MEMORY)
 
 
 def kind_for(holding: object) -> Kind:

@@ -196,7 +196,8 @@ class _Place:
 
     def _ranked_entities(self, search: Callable[[int], Sequence[Found]], beside: set[Key]) -> list[Found]:
         """To look at one costs more than to rank it, so only those are looked at on which the order depends."""
-        depth = _DEPTH if beside else self.enough
+        # What has the very name stands behind its parts, whose texts are shorter.
+        depth = self.enough * (4 if beside else 1)
         # A few of the best may not count.
         size = depth + depth // 4
         while True:
@@ -210,7 +211,7 @@ class _Place:
                 kept = [each for each in found[:end] if each.key in self.matches]
                 if len(kept) >= enough or end >= len(found) < size:
                     return kept[:_DEPTH]
-            size *= 4
+            size = max(size * 4, _DEPTH + _DEPTH // 4)
 
 
 class _Found:

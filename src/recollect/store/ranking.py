@@ -189,8 +189,10 @@ class Candidates:
             self.take(listed)
             return
         at, here = listed.find(self._keys)
+        is_here = np.zeros(len(listed.keys), np.bool_)
+        is_here[at[here]] = True
         first = listed.first(self._most)
-        new = first[~np.isin(first, at[here])]
+        new = first[~is_here[first]]
         scores = self._scores.copy()
         scores[here] += listed.parts[at[here]]
         self._be(np.concatenate([self._keys, listed.keys[new]]), np.concatenate([scores, listed.parts[new]]))
