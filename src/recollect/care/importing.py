@@ -39,13 +39,14 @@ class _Section:
     tray: Tray = field(default_factory=Tray)
     dossiers: list[Dossier] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
+    lines: int = 0
 
     @property
     def is_full(self) -> bool:
-        lines = len(self.tray.papers) + len(self.dossiers) + len(self.edges)
-        return lines >= _BATCH or self.tray.bytes >= _BATCH_BYTES
+        return self.lines >= _BATCH or self.tray.bytes >= _BATCH_BYTES
 
     def put(self, told: Any, line: Line) -> None:
+        self.lines += 1
         match told:
             case Dossier():
                 self.dossiers.append(told)
