@@ -19,7 +19,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from recollect.config import load
 from recollect.errors import StoreUnavailable
+from recollect.surfaces.serving import _waits_for_others
 from recollect.surfaces.serving.sharing import Shares
 from recollect.surfaces.serving.workers import Workers
 
@@ -366,3 +368,22 @@ class TestSources:
         assert [each["canonical"] for each in told["entities"]] == ["shop.orders"]
         assert server.client.post("/v1/ingest", json={"path": "shop.db"}).status_code == 200
         assert server.client.post("/v1/ingest", json={"path": "shell.db"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits"),
+    [
+        ({}, False),
+        ({"db": "postgresql://desk/memories"}, True),
+        ({"embedder": "openai:text-embedding-3-small"}, True),
+        ({"grants": "https://access.example/systems"}, True),
+        ({"grants": "grants.toml"}, False),
+        ({"oidc_issuer": "https://id.example"}, True),
+        ({"oidc_issuer": "https://id.example", "oidc_jwks": "keys.json"}, False),
+    ],
+)
+def test_where_a_question_may_wait_for_somebody_else_others_are_answered_meanwhile(
+    settings: dict[str, str], waits: bool
+) -> None:
+    """One thread is enough only for what this process works out by itself."""
+    assert _waits_for_others(load(**settings)) is waits

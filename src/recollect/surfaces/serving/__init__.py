@@ -68,8 +68,13 @@ def application(config: Config, entrance: Entrance, *, log: Log | None = None) -
 
 
 def _waits_for_others(config: Config) -> bool:
-    """Whether a question is answered with the help of a database or a model elsewhere."""
-    return config.db.startswith("postgres") or config.embedder.startswith(("openai:", "ollama:"))
+    """Whether a question is answered with the help of a database, a model, or someone who knows the caller, elsewhere."""
+    keys = config.oidc_jwks or config.oidc_issuer or ""
+    return (
+        config.db.startswith("postgres")
+        or config.embedder.startswith(("openai:", "ollama:"))
+        or any(each.startswith(("http:", "https:")) for each in (keys, config.grants or ""))
+    )
 
 
 async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
