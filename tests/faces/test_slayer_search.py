@@ -765,6 +765,12 @@ class TestOneList:
             slayer.search_flat(quick, max_results=most)
 
 
+def test_who_asks_for_a_name_finds_what_is_called_so_before_what_is_called_alike(door: Recollect) -> None:
+    """`customers.id` is read as customer id, too."""
+    for question in ("customer_id", "what is customer_id?", "orders.customer_id"):
+        assert told(door, question=question)["entities"][0] == "mydb.orders.customer_id"
+
+
 def test_a_memory_that_is_not_there_is_dropped_with_a_warning_also_without_a_catalog() -> None:
     with connect(":memory:", embedder="none") as bare:
         bare.remember("amounts are net", id="1")

@@ -119,6 +119,15 @@ def test_a_name_is_found_however_its_parts_are_joined(parts: list[str]) -> None:
             assert finds(question, f"see {text} there"), f"{question} does not find {text}"
 
 
+@given(path=st.lists(names.map("_".join), min_size=1, max_size=3), joint=st.sampled_from("./"))
+@example(path=["mydb", "orders", "customer_id"], joint=".")
+def test_each_name_of_a_path_is_one_term_of_it(path: list[str], joint: str) -> None:
+    whole = joint.join(path)
+    for name in path:
+        assert indexed(name.replace("_", "")) <= indexed(whole)
+        assert term_set(name) <= {token.term for token in question_terms(whole)} | indexed(whole)
+
+
 @given(names)
 def test_the_parts_of_a_name_find_it(parts: list[str]) -> None:
     for joint in "_-./":

@@ -323,7 +323,7 @@ class _Found:
         for key in about.holders.keys() & place.matches.keys():
             tags = [each for each in place.matches[key].entities if is_known(each)]
             called = {*tags, *(name for tag in tags for name in names_of(tag))} if names else set(tags)
-            if held := tuple(each for each in about.holders[key] if each in called):
+            if held := _whole_names([each for each in about.holders[key] if each in called]):
                 holders[key], lengths[key] = held, len(tags)
         if not holders:
             return []
@@ -379,6 +379,11 @@ def _is_inside(references: Iterable[str], datasource: str | None) -> bool:
     return datasource is None or any(
         each == datasource or each.startswith(datasource + ".") for each in references
     )
+
+
+def _whole_names(held: Sequence[str]) -> tuple[str, ...]:
+    """Those that are not the end of another: `id` says nothing more of what is called `customer id`."""
+    return tuple(each for each in held if not any(other.endswith(f" {each}") for other in held))
 
 
 def _followed(first: Sequence[Found], then: Sequence[Found]) -> list[Found]:

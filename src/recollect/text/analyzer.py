@@ -1,7 +1,7 @@
 """HOW is text cut into words? NFKC, case folded, accents off, names split and kept whole, stemmed.
 
-`mydb.orders_archive` gives mydb, orders, archive and mydbordersarchive; `orderId` gives order, id and orderid;
-Chinese, Japanese, Korean, Thai and their like give single letters and pairs, since they write no spaces.
+`mydb.orders_archive` gives mydb, orders, archive, ordersarchive and mydbordersarchive; `orderId` gives order, id and
+orderid; Chinese, Japanese, Korean, Thai and their like give single letters and pairs, since they write no spaces.
 """
 
 import re
@@ -15,7 +15,7 @@ import Stemmer
 from recollect.text.stopwords import STOP_WORDS
 
 # Part of the index: a store whose index was built by another version is rebuilt.
-ANALYZER_VERSION: Final = "1"
+ANALYZER_VERSION: Final = "2"
 # One word longer than this is noise (base64, hashes run together); its head still finds it.
 _LONGEST_TERM: Final = 64
 
@@ -29,6 +29,8 @@ _MARKS: Final = (
 _CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*")
 _ASCII_CHUNK: Final = re.compile(r"[A-Za-z0-9_]+(?:[./-][A-Za-z0-9_]+)*")
 _SEPARATOR: Final = re.compile(r"[._/-]+")
+# Between the names of a path, each of which may have several parts itself.
+_STEP: Final = re.compile(r"[./]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Accents over Latin, Greek and Cyrillic, Hebrew points and Arabic vowels; not the vowel signs of other scripts.
 _ACCENTS: Final = re.compile(r"[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u0640]")
@@ -116,16 +118,21 @@ def _chunks(text: str) -> Iterator[str]:
 def _document_terms(chunk: str) -> tuple[tuple[str, ...], ...]:
     """For each word of a chunk, the terms that stand at its place."""
     words: list[list[str]] = []
-    for piece in _pieces(chunk):
-        if piece.unspaced:
-            letters = piece.text
-            words += [
-                [letter, letters[at : at + 2]] if at + 1 < len(letters) else [letter]
-                for at, letter in enumerate(letters)
-            ]
-        else:
-            words.append([_stem(piece.text)])
-    if (joined := _joined(chunk)) and words:
+    names = _STEP.split(chunk)
+    for name in names:
+        start = len(words)
+        for piece in _pieces(name):
+            if piece.unspaced:
+                letters = piece.text
+                words += [
+                    [letter, letters[at : at + 2]] if at + 1 < len(letters) else [letter]
+                    for at, letter in enumerate(letters)
+                ]
+            else:
+                words.append([_stem(piece.text)])
+        if (joined := _joined(name)) and start < len(words):
+            words[start].append(joined)
+    if len(names) > 1 and (joined := _joined(chunk)) and words:
         words[0].append(joined)
     return tuple(tuple(dict.fromkeys(terms)) for terms in words)
 
@@ -134,17 +141,26 @@ def _document_terms(chunk: str) -> tuple[tuple[str, ...], ...]:
 def _question_words(chunk: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """For each word of a chunk, the terms to look for, and whether it is a stop word."""
     words: list[tuple[list[str], bool]] = []
-    for piece in _pieces(chunk):
-        if piece.unspaced:
-            pairs = [piece.text[at : at + 2] for at in range(len(piece.text) - 1)]
-            words += [([pair], False) for pair in pairs or [piece.text]]
-        else:
-            words.append(([_stem(piece.text)], piece.text in STOP_WORDS))
-    if (joined := _joined(chunk)) and words:
-        terms, is_stop = words[0]
-        # A name may begin with a stop word, as to_date does, and means something as a whole all the same.
-        words[0] = ([joined] if is_stop else [*terms, joined], False)
+    names = _STEP.split(chunk)
+    for name in names:
+        start = len(words)
+        for piece in _pieces(name):
+            if piece.unspaced:
+                pairs = [piece.text[at : at + 2] for at in range(len(piece.text) - 1)]
+                words += [([pair], False) for pair in pairs or [piece.text]]
+            else:
+                words.append(([_stem(piece.text)], piece.text in STOP_WORDS))
+        if (joined := _joined(name)) and start < len(words):
+            words[start] = _called(words[start], joined)
+    if len(names) > 1 and (joined := _joined(chunk)) and words:
+        words[0] = _called(words[0], joined)
     return tuple((tuple(dict.fromkeys(terms)), is_stop) for terms, is_stop in words)
+
+
+def _called(word: tuple[list[str], bool], whole: str) -> tuple[list[str], bool]:
+    """A name may begin with a stop word, as to_date does, and means something as a whole all the same."""
+    terms, is_stop = word
+    return [whole] if is_stop else [*terms, whole], False
 
 
 class _Piece(NamedTuple):
