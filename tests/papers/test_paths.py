@@ -4,7 +4,7 @@ import unicodedata
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from recollect.model.paths import normalised
@@ -99,6 +99,8 @@ def test_a_path_that_is_no_place_is_refused_with_what_is_wrong(bad: str, reason:
 
 
 @given(TEXTS)
+@example(" /")
+@example("\u2002\\")
 def test_a_path_is_clean_or_refused_and_its_form_is_final(text: str) -> None:
     try:
         clean = normalised(text)

@@ -24,11 +24,11 @@ def normalised(path: str) -> str:
     if _DRIVE.match(text):
         raise ValueError(f"must not name a drive (got {_shown(path)})")
     components = [each for each in text.split("/") if each]
-    if not components or not text.strip():
+    clean = "/".join(components)
+    if not clean.strip():
         raise ValueError("must not be empty")
     for component in components:
         _check(component)
-    clean = "/".join(components)
     if len(clean) > PATH_CHARACTERS:
         raise ValueError(f"must have at most {PATH_CHARACTERS} characters (has {len(clean)})")
     return clean
