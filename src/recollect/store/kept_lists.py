@@ -7,11 +7,11 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import Engine, String, bindparam, cast, select
+from sqlalchemy import String, bindparam, cast, select
 
 from recollect.store.index import read_positions
+from recollect.store.per_database import PerDatabase
 from recollect.store.port import Places
 from recollect.store.ranking import ROW_UNIT, SPARSE, WEIGHT_UNIT, Scored, Statistics, packed_numbers
 from recollect.store.several import Joined, one_of
@@ -168,16 +168,11 @@ def _read_places(view: View, tenant: int, lists: "Mapping[str, _Kept]") -> None:
 
 
 def kept_lists(view: View) -> KeptLists:
-    """Those of the database that is read, which go when it is closed; none of what a transaction may have written."""
-    if not view.is_settled:
-        return KeptLists()
-    with _opening:
-        return _of_database.setdefault(view.connection.engine, KeptLists())
+    """Those of the database that is read; none of what a transaction may have written."""
+    return _OF_DATABASE.of(view) if view.is_settled else KeptLists()
 
 
-_of_database: Final[WeakKeyDictionary[Engine, KeptLists]] = WeakKeyDictionary()
-_opening: Final = Lock()
-
+_OF_DATABASE: Final = PerDatabase(KeptLists)
 _PACKED: Final = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
 _LISTS: Final = (
     select(postings.c.term, postings.c.audience, Joined(cast(_PACKED, String)))

@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from threading import Lock
 from typing import Final
-from weakref import WeakKeyDictionary
 
-from sqlalchemy import Engine
-
+from recollect.store.per_database import PerDatabase
 from recollect.store.port import Key, Match
 from recollect.store.view import View
 
@@ -130,10 +128,8 @@ def counted(
 
 
 def kept_rows(view: View) -> KeptRows:
-    """Those of the database that is read; they go when it is closed."""
-    with _opening:
-        return _of_database.setdefault(view.connection.engine, KeptRows())
+    """Those of the database that is read."""
+    return _OF_DATABASE.of(view)
 
 
-_of_database: Final[WeakKeyDictionary[Engine, KeptRows]] = WeakKeyDictionary()
-_opening: Final = Lock()
+_OF_DATABASE: Final = PerDatabase(KeptRows)

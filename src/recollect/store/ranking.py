@@ -201,6 +201,7 @@ class Candidates:
         """Add what some lists give to the rows that are here; rows that are not stay out."""
         import numpy as np
 
+        # Whoever was taken from a list stands behind the others.
         order = np.argsort(self._keys)
         self._be(self._keys[order], self._scores[order])
         for tenant, term, text in lists:
