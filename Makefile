@@ -38,7 +38,7 @@ load: $(VENV)/dev ## Ask real servers from sixteen clients, beside the same call
 
 evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on DATA
 	$(BIN)/python evals/scrubbing.py
-	$(if $(DATA),$(BIN)/recollect eval --data $(DATA))
+	$(if $(DATA),$(BIN)/onrecord eval --data $(DATA))
 
 peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare
 	$(BIN)/python benchmarks/peers.py --peers "$(PEERS)"

@@ -22,12 +22,12 @@ from time import perf_counter
 from speed import fill
 from texts import Texts
 
-from recollect import Caller, Recollect, connect
-from recollect.catalog.resolution import resolve
-from recollect.catalog.stored import StoredCatalog
-from recollect.model.limits import RULES
-from recollect.store.sql import SqlStore
-from recollect.store.sqlite import SqliteBackend
+from onrecord import Caller, OnRecord, connect
+from onrecord.catalog.resolution import resolve
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.model.limits import RULES
+from onrecord.store.sql import SqlStore
+from onrecord.store.sqlite import SqliteBackend
 
 _BLOCK = 20
 _NOUNS = (
@@ -56,7 +56,7 @@ class Figure:
 def main() -> None:
     asked = _arguments()
     texts = Texts(asked.data)
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-bench-") as folder:
         root = Path(folder)
         print(f"writing {asked.models:,} models …", file=sys.stderr)
         write_catalog(root / "catalog", asked.models, asked.columns)
@@ -104,7 +104,7 @@ def _sentence(chance: random.Random) -> str:
     return " ".join(chance.choices(_WORDS, k=8))
 
 
-def ingests(door: Recollect, catalog: Path) -> list[Figure]:
+def ingests(door: OnRecord, catalog: Path) -> list[Figure]:
     """The first, one of the same, and one in which a single model differs."""
     first = _timed(lambda: door.ingest(str(catalog)))
     again = min(_timed(lambda: door.ingest(str(catalog))) for _ in range(3))
@@ -147,7 +147,7 @@ def resolutions(path: Path, caller: Caller, models: int) -> list[Figure]:
     return figures
 
 
-def searches(door: Recollect, plain: Recollect, kinds: dict[str, list[str]]) -> list[Figure]:
+def searches(door: OnRecord, plain: OnRecord, kinds: dict[str, list[str]]) -> list[Figure]:
     """The same search over the same memories, with a catalog beside them and without."""
     figures = []
     for kind, questions in kinds.items():
@@ -181,7 +181,7 @@ def _questions(texts: Texts, models: int, columns: int) -> dict[str, list[str]]:
     }
 
 
-def _door(path: Path) -> Recollect:
+def _door(path: Path) -> OnRecord:
     """Words alone: what vectors cost is measured in recall.py."""
     caller = Caller(tenant="bench", user="bench", rules=frozenset(RULES))
     return connect(path, caller=caller, embedder="none")

@@ -1,13 +1,13 @@
-"""HOW does a big store come about quickly? An export file written by hand, as `recollect export` would write it."""
+"""HOW does a big store come about quickly? An export file written by hand, as `onrecord export` would write it."""
 
 import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recollect.care.export import FORMAT
-from recollect.model.memory import Memory, Version, derive_title
-from recollect.model.wire import to_json, write_instant
+from onrecord.care.export import FORMAT
+from onrecord.model.memory import Memory, Version, derive_title
+from onrecord.model.wire import to_json, write_instant
 
 
 def write_export(path: Path, tenant: str, model: Memory, texts: Sequence[str]) -> None:
@@ -15,7 +15,7 @@ def write_export(path: Path, tenant: str, model: Memory, texts: Sequence[str]) -
     moment = model.created_at
     with path.open("w", encoding="utf-8") as file:
         lines = [
-            {"recollect": FORMAT, "exported_at": write_instant(moment), "memories": len(texts)},
+            {"onrecord": FORMAT, "exported_at": write_instant(moment), "memories": len(texts)},
             {"tenant": tenant, "last_id": str(len(texts)), "last_relation": 0},
         ]
         for number, text in enumerate(texts, 1):

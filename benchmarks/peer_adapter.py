@@ -26,19 +26,19 @@ _TENANT = "peers"
 _SERVING = Path(__file__).resolve().with_name("serving.py")
 
 
-class Recollect(Adapter):
+class OnRecord(Adapter):
     """SQLite in one file, WAL, full sync; words and the vectors that everyone is given here."""
 
-    name = "recollect"
-    venv = "recollect"
+    name = "onrecord"
+    venv = "onrecord"
     batch = 1_000
     note = (
         "SQLite file, synchronous=FULL; bulk is an import, checked and scrubbed as a save is, and its vectors"
     )
 
     def open(self, path: str, fresh: bool) -> None:
-        from recollect import Caller, connect
-        from recollect.model.limits import RULES
+        from onrecord import Caller, connect
+        from onrecord.model.limits import RULES
 
         self.fresh_dir(path, fresh)
         self._folder = Path(path)
@@ -75,14 +75,14 @@ class Recollect(Adapter):
 
 
 def _export(items: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    """The lines that `recollect export` would write of these memories."""
-    from recollect.care.export import FORMAT
-    from recollect.model.memory import Version, derive_title
-    from recollect.model.wire import to_json, write_instant
+    """The lines that `onrecord export` would write of these memories."""
+    from onrecord.care.export import FORMAT
+    from onrecord.model.memory import Version, derive_title
+    from onrecord.model.wire import to_json, write_instant
 
     model = _model()
     moment = model.created_at
-    yield {"recollect": FORMAT, "exported_at": write_instant(moment), "memories": len(items)}
+    yield {"onrecord": FORMAT, "exported_at": write_instant(moment), "memories": len(items)}
     yield {"tenant": _TENANT, "last_id": "0", "last_relation": 0}
     for id, text in items:
         memory = replace(model, id=id, content=text, title=derive_title(None, text))
@@ -95,7 +95,7 @@ def _export(items: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
 @cache
 def _model() -> Any:
     """A memory as the door makes it, for others to be like."""
-    from recollect import Caller, connect
+    from onrecord import Caller, connect
 
     with connect(":memory:", caller=Caller(tenant=_TENANT, user="peers"), embedder="none") as maker:
         return maker.remember("x").memory
@@ -106,44 +106,44 @@ class _Stub:
 
     @property
     def model(self) -> Any:
-        from recollect.model.embedding import Model
+        from onrecord.model.embedding import Model
 
         return Model("stub", DIM)
 
     def embed_query(self, text: str) -> Any:
-        from recollect.model.embedding import Passage
+        from onrecord.model.embedding import Passage
 
         return Passage(embed_np(text))
 
     def embed_documents(self, texts: Sequence[str]) -> list[tuple[Any, ...]]:
-        from recollect.model.embedding import Passage
+        from onrecord.model.embedding import Passage
 
         return [(Passage(vector),) for vector in embed_many_np(texts)]
 
 
-class RecollectHttp(Http):  # type: ignore[misc]
+class OnRecordHttp(Http):  # type: ignore[misc]
     """One process that serves a SQLite file, with the vectors that everyone is given here; every recall is the default."""
 
-    name = "recollect-http"
-    venv = "recollect"
+    name = "onrecord-http"
+    venv = "onrecord"
     port = 18_871
     health = "/health/ready"
     workers = 1
     bulk = False
     recipe = "auto"
-    note = "recollect serve, SQLite file, synchronous=FULL; words, vectors and everything else of a default recall"
+    note = "onrecord serve, SQLite file, synchronous=FULL; words, vectors and everything else of a default recall"
 
     def open(self, path: str, fresh: bool) -> None:
         self.fresh_dir(path, fresh)
         environment = {
-            "RECOLLECT_DB": f"{path}/store.db",
-            "RECOLLECT_CONFIG": f"{path}/none.toml",
-            "RECOLLECT_TENANT": _TENANT,
-            "RECOLLECT_USER": "peers",
-            "RECOLLECT_PORT": str(self.port),
-            "RECOLLECT_ALLOWED_HOSTS": "x,127.0.0.1",
+            "ONRECORD_DB": f"{path}/store.db",
+            "ONRECORD_CONFIG": f"{path}/none.toml",
+            "ONRECORD_TENANT": _TENANT,
+            "ONRECORD_USER": "peers",
+            "ONRECORD_PORT": str(self.port),
+            "ONRECORD_ALLOWED_HOSTS": "x,127.0.0.1",
         }
-        python = Path(os.environ["PEERS_VENVS"], "venv-recollect", "bin", "python")
+        python = Path(os.environ["PEERS_VENVS"], "venv-onrecord", "bin", "python")
         adapters = Path(__file__).absolute().parents[1]
         with Path(path, "server.log").open("a") as log:
             self.server = subprocess.Popen(
@@ -177,37 +177,37 @@ class RecollectHttp(Http):  # type: ignore[misc]
         return [hit["memory"]["id"] for hit in body["hits"]]
 
 
-class RecollectHttpTwice(RecollectHttp):
+class OnRecordHttpTwice(OnRecordHttp):
     """Two processes on one file."""
 
-    name = "recollect-http-2"
+    name = "onrecord-http-2"
     port = 18_872
     workers = 2
     note = "the same with two server processes on one SQLite file"
 
 
-class RecollectHttpVectors(RecollectHttp):
+class OnRecordHttpVectors(OnRecordHttp):
     """Vectors alone, which is all that a vector database does."""
 
-    name = "recollect-http-vectors"
+    name = "onrecord-http-vectors"
     port = 18_873
     recipe = "semantic"
     note = "the same with the recipe that counts vectors alone"
 
 
-class RecollectHttpVectorsTwice(RecollectHttpVectors):
+class OnRecordHttpVectorsTwice(OnRecordHttpVectors):
     """Vectors alone, by two processes on one file."""
 
-    name = "recollect-http-vectors-2"
+    name = "onrecord-http-vectors-2"
     port = 18_874
     workers = 2
     note = "vectors alone with two server processes on one SQLite file"
 
 
 ADAPTERS = [
-    Recollect,
-    RecollectHttp,
-    RecollectHttpTwice,
-    RecollectHttpVectors,
-    RecollectHttpVectorsTwice,
+    OnRecord,
+    OnRecordHttp,
+    OnRecordHttpTwice,
+    OnRecordHttpVectors,
+    OnRecordHttpVectorsTwice,
 ]

@@ -1,6 +1,6 @@
 """HOW do we stand beside what others use? The same work, texts and vectors for each system, and one table.
 
-    python benchmarks/peers.py --peers DIR [--systems recollect,sqlite-fts5,…] [--sizes 1000,10000] [--work load,kill,writers]
+    python benchmarks/peers.py --peers DIR [--systems onrecord,sqlite-fts5,…] [--sizes 1000,10000] [--work load,kill,writers]
 
 DIR holds adapters to other systems with the runner, the texts and the stub embedder that all of them share. Each system
 runs in an environment of its own, PEERS_HOME/venv-NAME; what has none is left out. Results stay in PEERS_HOME/results, so
@@ -16,8 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-_OURS = "recollect"
-_SYSTEMS = "recollect,sqlite-fts5,numpy-brute,langgraph-sqlite,chroma,mem0-qdrant-local"
+_OURS = "onrecord"
+_SYSTEMS = "onrecord,sqlite-fts5,numpy-brute,langgraph-sqlite,chroma,mem0-qdrant-local"
 _ADAPTER = Path(__file__).resolve().with_name("peer_adapter.py")
 
 
@@ -25,7 +25,7 @@ def main() -> None:
     asked = _arguments()
     home = Path(os.environ.get("PEERS_HOME") or Path(tempfile.gettempdir()) / "peers")
     (home / "results").mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="recollect-peers-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-peers-") as folder:
         runner = _runner(_view(Path(folder), asked.peers.resolve(), home), home)
         systems = list(_installed(runner, asked.systems))
         for work in asked.work:

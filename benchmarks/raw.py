@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from recollect.model.memory import Memory
-from recollect.store.audience import audience_of
-from recollect.store.index import entries_of
-from recollect.text.stopwords import STOP_WORDS
+from onrecord.model.memory import Memory
+from onrecord.store.audience import audience_of
+from onrecord.store.index import entries_of
+from onrecord.text.stopwords import STOP_WORDS
 
 Row = tuple[Any, ...]
 

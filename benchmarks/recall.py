@@ -25,10 +25,10 @@ from raw import fts_question
 from speed import _caller, _fts, _model
 from texts import Texts
 
-from recollect import connect
-from recollect.model.embedding import Model, Passage
-from recollect.providers.e5 import E5
-from recollect.text import document_words
+from onrecord import connect
+from onrecord.model.embedding import Model, Passage
+from onrecord.providers.e5 import E5
+from onrecord.text import document_words
 
 _DIMENSIONS, _TOKEN_DIMENSIONS = 384, 64
 _MOST_TOKENS = 256
@@ -85,7 +85,7 @@ def main() -> None:
     asked = _arguments()
     texts = Texts(asked.data)
     rows = []
-    with tempfile.TemporaryDirectory(prefix="recollect-recall-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-recall-") as folder:
         for size in asked.sizes:
             print(f"filling {size:,} …", file=sys.stderr)
             rows += measure(Path(folder), texts, size, asked.db)

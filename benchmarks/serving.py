@@ -33,17 +33,17 @@ from exports import write_export
 from speed import _caller, _model
 from texts import Texts
 
-from recollect import Recollect, connect
-from recollect.app import open_entrance
-from recollect.config import load
-from recollect.errors import RecollectError
+from onrecord import OnRecord, connect
+from onrecord.app import open_entrance
+from onrecord.config import load
+from onrecord.errors import OnRecordError
 
 _TENANT = "load"
 #: Where the application below finds the directory of the stub embedder.
 _STUB = "SERVING_STUB"
 _ANNOUNCED = re.compile(r"Listening on http://[^:]+:(\d+)")
 _RECALLS = 4
-_COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
+_COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 
 
 @dataclass(frozen=True)
@@ -91,8 +91,8 @@ class Load:
 
 
 def stubbed() -> Any:
-    """The application as `recollect serve` makes it, with the embedder of the adapters."""
-    from recollect.surfaces.serving import application
+    """The application as `onrecord serve` makes it, with the embedder of the adapters."""
+    from onrecord.surfaces.serving import application
 
     config = load()
     return application(config, open_entrance(config, embedder=stub_embedder(Path(os.environ[_STUB]))))
@@ -103,7 +103,7 @@ def stub_embedder(adapters: Path) -> Any:
     sys.path.insert(0, str(adapters))
     import embedder
 
-    from recollect.model.embedding import Model, Passage
+    from onrecord.model.embedding import Model, Passage
 
     class Stub:
         model = Model("stub", embedder.DIM)
@@ -122,10 +122,10 @@ class Server:
 
     def __init__(self, db: str, workers: int, stub: Path | None, folder: Path) -> None:
         environment = os.environ | {
-            "RECOLLECT_DB": db,
-            "RECOLLECT_TENANT": _TENANT,
-            "RECOLLECT_USER": "bench",
-            "RECOLLECT_CONFIG": str(folder / "none.toml"),
+            "ONRECORD_DB": db,
+            "ONRECORD_TENANT": _TENANT,
+            "ONRECORD_USER": "bench",
+            "ONRECORD_CONFIG": str(folder / "none.toml"),
         }
         self._log = (folder / "server.log").open("ab")
         command = [*_COMMAND, "serve", "--port", "0", "--workers", str(workers)]
@@ -179,21 +179,21 @@ class Server:
 
 
 def serve_with(stub: Path, workers: int) -> None:
-    """What `recollect serve` does, for an application of our own."""
+    """What `onrecord serve` does, for an application of our own."""
     import uvicorn
 
-    from recollect.surfaces.cli.serving import _SETTINGS, _listen, _stoppable
-    from recollect.surfaces.serving.workers import Workers
+    from onrecord.surfaces.cli.serving import _SETTINGS, _listen, _stoppable
+    from onrecord.surfaces.serving.workers import Workers
 
     os.environ |= {_STUB: str(stub.resolve())}
     config = load()
-    with _listen(load(port=config.port if "RECOLLECT_PORT" in os.environ else "0")) as listening:
+    with _listen(load(port=config.port if "ONRECORD_PORT" in os.environ else "0")) as listening:
         announcement = f"Listening on http://127.0.0.1:{listening.getsockname()[1]}"
         if workers == 1:
             print(announcement, flush=True)
             uvicorn.Server(uvicorn.Config(stubbed(), **_SETTINGS)).run(sockets=[listening])
             return
-        with tempfile.TemporaryDirectory(prefix="recollect-figures-") as figures:
+        with tempfile.TemporaryDirectory(prefix="onrecord-figures-") as figures:
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = figures
             several = Workers("serving:stubbed", _SETTINGS, listening, workers)
             with _stoppable(several.stop):
@@ -256,7 +256,7 @@ def _note(step: Step, seen: Seen, took_s: float) -> None:
     (seen.recalls if step.question is not None else seen.saves).append(took_s)
 
 
-def ask_in_process(door: Recollect, load: Load) -> Seen:
+def ask_in_process(door: OnRecord, load: Load) -> Seen:
     """The same mix, with a thread for each client."""
     seen, started = Seen(), time.perf_counter()
     ends = started + load.seconds
@@ -271,7 +271,7 @@ def ask_in_process(door: Recollect, load: Load) -> Seen:
                     door.recall(step.question)
                 else:
                     seen.kept.append(door.remember(str(step.text)).memory.id)
-            except RecollectError as problem:
+            except OnRecordError as problem:
                 seen.fail(type(problem).__name__)
                 continue
             _note(step, seen, time.perf_counter() - begun)
@@ -307,7 +307,7 @@ class Stores:
         self._embedder = None if stub is None else stub_embedder(stub)
         self._numbers = count()
 
-    def open(self, db: str) -> Recollect:
+    def open(self, db: str) -> OnRecord:
         return connect(db, caller=_caller(_TENANT), embedder=self._embedder)
 
     def sqlite(self) -> Callable[[], str]:
@@ -401,9 +401,9 @@ def main() -> None:
     texts = Texts(asked.data)
     asked.questions, asked.texts = texts.questions(200), list(texts.memories(asked.memories))
     rows = []
-    with tempfile.TemporaryDirectory(prefix="recollect-serving-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-serving-") as folder:
         asked.folder = Path(folder)
-        os.environ["RECOLLECT_CONFIG"] = str(asked.folder / "none.toml")
+        os.environ["ONRECORD_CONFIG"] = str(asked.folder / "none.toml")
         stores = Stores(asked.folder, asked.texts, asked.stub)
         if "sqlite" in asked.only:
             rows.append(measure("sqlite", stores, stores.sqlite(), asked))

@@ -21,8 +21,8 @@ from exports import write_export
 from raw import Raw, fts_question
 from texts import Texts
 
-from recollect import Caller, Memory, Recollect, connect
-from recollect.model.limits import RULES
+from onrecord import Caller, Memory, OnRecord, connect
+from onrecord.model.limits import RULES
 
 _BLOCK = 20
 _IMPORTS = 5
@@ -48,7 +48,7 @@ def main() -> None:
     asked = _arguments()
     texts = Texts(asked.data)
     figures: list[Figure] = []
-    with tempfile.TemporaryDirectory(prefix="recollect-bench-") as folder:
+    with tempfile.TemporaryDirectory(prefix="onrecord-bench-") as folder:
         for name, measure in MEASURES.items():
             if name in asked.only:
                 print(f"measuring {name} …", file=sys.stderr)
@@ -158,7 +158,7 @@ MEASURES = {
 
 
 def _search_times(
-    ours: Recollect, theirs: Callable[[str], object], questions: Sequence[str]
+    ours: OnRecord, theirs: Callable[[str], object], questions: Sequence[str]
 ) -> dict[str, list[float]]:
     for question in questions:
         ours.recall(question)
@@ -199,7 +199,7 @@ def _fts_search(
     ).fetchall()
 
 
-def _ours(path: Path, tenant: str = "bench") -> Recollect:
+def _ours(path: Path, tenant: str = "bench") -> OnRecord:
     """Words alone: what vectors cost is measured in recall.py."""
     return connect(path, caller=_caller(tenant), embedder="none")
 
@@ -208,7 +208,7 @@ def _caller(tenant: str) -> Caller:
     return Caller(tenant=tenant, user="bench", rules=frozenset(RULES))
 
 
-def fill(door: Recollect, texts: Sequence[str], folder: Path) -> None:
+def fill(door: OnRecord, texts: Sequence[str], folder: Path) -> None:
     """Through an export file, the quick way in; its content is what `remember` would have stored."""
     path = folder / "fill.jsonl"
     write_export(path, door.caller.tenant, _model(), texts)

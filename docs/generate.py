@@ -13,17 +13,17 @@ from typing import Any
 
 import click
 
-from recollect import config, errors
-from recollect.care.kinds import FORMAT, KINDS
-from recollect.care.kinds import HEAD as HEAD_KEY
-from recollect.model import limits, rules
-from recollect.model.requests import request_fields
-from recollect.model.unset import Unset
-from recollect.recall import LAYERS
-from recollect.remember import COMMIT, PREPARE
-from recollect.service import OPERATIONS, Operation
-from recollect.surfaces.cli import EXIT_CODES
-from recollect.surfaces.cli.commands import add_operation
+from onrecord import config, errors
+from onrecord.care.kinds import FORMAT, KINDS
+from onrecord.care.kinds import HEAD as HEAD_KEY
+from onrecord.model import limits, rules
+from onrecord.model.requests import request_fields
+from onrecord.model.unset import Unset
+from onrecord.recall import LAYERS
+from onrecord.remember import COMMIT, PREPARE
+from onrecord.service import OPERATIONS, Operation
+from onrecord.surfaces.cli import EXIT_CODES
+from onrecord.surfaces.cli.commands import add_operation
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -37,7 +37,7 @@ fails when it is out of date. For a walk through, read the [guide](guide.md); fo
 
 # What each setting falls back to, in words: the values differ from machine to machine.
 DEFAULTS = {
-    "db": "`recollect.db` in the user's data folder",
+    "db": "`onrecord.db` in the user's data folder",
     "tenant": "`default`",
     "user": "the login name",
     "conversation": "none",
@@ -97,8 +97,8 @@ def page() -> str:
 def operations() -> Iterator[str]:
     yield "## Operations\n"
     yield (
-        "Each is a method of `Recollect` and of `AsyncRecollect`; most are a command of `recollect` and a route below "
-        "`/v1` of the server too. Fields without a default must be given; `Recollect` takes the first ones by position.\n"
+        "Each is a method of `OnRecord` and of `AsyncOnRecord`; most are a command of `onrecord` and a route below "
+        "`/v1` of the server too. Fields without a default must be given; `OnRecord` takes the first ones by position.\n"
     )
     yield table(
         ("operation", "command", "route", "effect", "needs"),
@@ -146,9 +146,9 @@ def exit_codes() -> Iterator[str]:
     ]
     rows.append(("130", "", "Stopped by the person at the keyboard."))
     yield table(("code", "error", "meaning"), rows)
-    yield "`recollect doctor` also leaves with 1 when it finds problems.\n"
+    yield "`onrecord doctor` also leaves with 1 when it finds problems.\n"
     yield "### Errors\n"
-    yield "The same errors in Python, from `recollect.errors`:\n"
+    yield "The same errors in Python, from `onrecord.errors`:\n"
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
     yield table(("error", "is a", "meaning"), [_error(kind) for kind in kinds])
 
@@ -157,7 +157,7 @@ def settings() -> Iterator[str]:
     yield "## Settings\n"
     yield (
         "What is given on the spot wins over the environment, that over the config file, that over the default. "
-        "`recollect config` shows what is in force and where it comes from; `RECOLLECT_CONFIG` names another file.\n"
+        "`onrecord config` shows what is in force and where it comes from; `ONRECORD_CONFIG` names another file.\n"
     )
     options = {name: f"`--{name}`" for name in ("db", "tenant", "user")}
     options["conversation"] = "`--in-conversation`"
@@ -166,12 +166,12 @@ def settings() -> Iterator[str]:
     rows = [
         (
             f"`{each.name}`",
-            f"`RECOLLECT_{each.name.upper()}`",
+            f"`ONRECORD_{each.name.upper()}`",
             options.get(each.name, ""),
             DEFAULTS[each.name],
             each.help,
         )
-        for each in config.load({"RECOLLECT_CONFIG": os.devnull}).settings
+        for each in config.load({"ONRECORD_CONFIG": os.devnull}).settings
     ]
     yield table(("setting", "environment", "option", "default", "meaning"), rows)
 

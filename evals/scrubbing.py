@@ -29,7 +29,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from recollect.providers.scrubber import scrub
+from onrecord.providers.scrubber import scrub
 
 PLACEHOLDER = re.compile(r"\[secret:[a-z-]+\]")
 LOWER, UPPER, DIGITS = string.ascii_lowercase, string.ascii_uppercase, string.digits
@@ -1689,7 +1689,7 @@ https://example.com/search?q=token+bucket+algorithm&key=name
 http://[::1]:8080/health
 https://hooks.slack.com/services/ is where the webhook URLs start
 https://discord.com/api/webhooks/ plus id and token
-file:///home/ines/projects/recollect/README.md
+file:///home/ines/projects/onrecord/README.md
 C:\Users\ines\AppData\Local\Temp\pass\report.csv
 /var/run/secrets/kubernetes.io/serviceaccount/token
 /etc/passwd and /etc/shadow are readable only by root
@@ -1703,7 +1703,7 @@ Snowflake role TRANSFORMER owns schema ANALYTICS, LOADER owns RAW
 Retention for raw events: 400 days, then Glacier
 p95 latency rose from 120 ms to 340 ms after the 14.2 upgrade
 The replica lags 40 s at 02:00 because of vacuum
-Rollback: helm rollback recollect 17 -n prod
+Rollback: helm rollback onrecord 17 -n prod
 On-call hand-over is Tuesday 10:00 CET in #data-ops
 Kubernetes 1.29 upgrade planned for week 47
 Terraform state is in s3://acme-tf-state/data/prod.tfstate
@@ -1728,7 +1728,7 @@ TLS 1.3 only, cipher TLS_AES_256_GCM_SHA384
 The load balancer drops idle connections after 350 s
 CI takes 11 min; cache key uses hash of uv.lock
 python -m pytest -n auto -q finishes in 38 s
-Deployed recollect 0.9.3 to staging at 14:05
+Deployed onrecord 0.9.3 to staging at 14:05
 vault kv get secret/data/prod/db shows the current lease
 Vault path: secret/data/prod/db, key: password
 rotate-credentials job runs at 04:00 and writes to Vault
@@ -2432,7 +2432,7 @@ user admin can read all tenants
 admin/users is the page
 root/home/tmp are separate volumes
 The PIN is 4 digits long
-code is in src/recollect
+code is in src/onrecord
 code: 200 OK
 # data
 orders.v2 has key order_id and value JSON

@@ -16,8 +16,8 @@ Prints:
 
 from datetime import UTC, datetime
 
-from recollect import Caller, connect
-from recollect.errors import VersionConflict
+from onrecord import Caller, connect
+from onrecord.errors import VersionConflict
 
 
 def day(month: int, day: int) -> datetime:

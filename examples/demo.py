@@ -1,15 +1,13 @@
-"""Recollect in one minute: remember, recall, be corrected, look back. Run it with `make demo`."""
+"""OnRecord in one minute: remember, recall, be corrected, look back. Run it with `make demo`."""
 
 import sys
 import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from recollect import connect
+from onrecord import connect
 
-path = (
-    Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="recollect-demo-")) / "demo.db"
-)
+path = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="onrecord-demo-")) / "demo.db"
 now = datetime.now(UTC)
 spring, summer = now - timedelta(days=200), now - timedelta(days=60)
 
@@ -67,5 +65,5 @@ with connect(path) as memory:
     print(f"  {memory.doctor().memories} memories, {len(memory.doctor().problems)} problems")
     print(f"\nYour data is one file: {memory.location}")
     print(
-        f"Go on from the shell: {Path(sys.executable).with_name('recollect')} --db {memory.location} recall revenue"
+        f"Go on from the shell: {Path(sys.executable).with_name('onrecord')} --db {memory.location} recall revenue"
     )

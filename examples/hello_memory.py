@@ -13,14 +13,14 @@ Prints:
 
 import asyncio
 
-from recollect import connect
-from recollect.faces.datamind import MemoryService, RecollectMemoryStore, ShortTermMemory
+from onrecord import connect
+from onrecord.faces.datamind import MemoryService, OnRecordMemoryStore, ShortTermMemory
 
 QUESTION = "What do we know about Ann's coffee preference?"
 
 
 async def main() -> None:
-    store = RecollectMemoryStore(connect(":memory:"))
+    store = OnRecordMemoryStore(connect(":memory:"))
     memory = MemoryService(store, profile="cafe", short_term=ShortTermMemory(max_turns=2))
 
     await memory.save("The user's name is Ann.")

@@ -12,8 +12,8 @@ Prints:
     after review it is active
 """
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import Forbidden, NotFound
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Forbidden, NotFound
 
 ann = Caller(tenant="acme", user="ann", systems={"billing": "manage"})
 bob = Caller(tenant="acme", user="bob", conversation="planning")
@@ -24,7 +24,7 @@ chief = Caller(tenant="acme", user="chief", rules=frozenset({"memory.read", "mem
 memory = connect(":memory:", caller=ann)
 
 
-def titles(door: Recollect) -> str:
+def titles(door: OnRecord) -> str:
     return ", ".join(sorted(each.title for each in door.browse().memories))
 
 

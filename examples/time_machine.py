@@ -16,7 +16,7 @@ Prints:
 
 from datetime import UTC, datetime
 
-from recollect import Caller, connect
+from onrecord import Caller, connect
 
 
 def day(month: int, day: int) -> datetime:

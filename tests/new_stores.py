@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, event, inspect
 
-from recollect.store import migrations
-from recollect.store.backend import Backend
-from recollect.store.prepared import Statements
+from onrecord.store import migrations
+from onrecord.store.backend import Backend
+from onrecord.store.prepared import Statements
 
 Upgrade = Callable[[Connection], None]
 Statement = tuple[str, Any]

@@ -10,8 +10,8 @@ from typing import Final
 
 import psycopg
 
-from recollect.store.postgres import PostgresBackend
-from recollect.store.sql import SqlStore
+from onrecord.store.postgres import PostgresBackend
+from onrecord.store.sql import SqlStore
 
 #: What a schema holds, and who may do what with it; whatever a test has changed of that goes with its schema.
 _SHAPE: Final = """
@@ -20,13 +20,13 @@ SELECT array_agg(part::text ORDER BY part::text) FROM (
     FROM pg_class WHERE relnamespace = %(schema)s::regnamespace
     UNION ALL SELECT (proname, proacl)::text FROM pg_proc WHERE pronamespace = %(schema)s::regnamespace
     UNION ALL SELECT (nspname, nspacl)::text FROM pg_namespace WHERE oid = %(schema)s::regnamespace
-    UNION ALL SELECT version_num FROM {schema}.recollect_version
+    UNION ALL SELECT version_num FROM {schema}.onrecord_version
 ) AS parts
 """
 _WRITTEN: Final = """
 SELECT relname FROM pg_class
 WHERE relnamespace = %(schema)s::regnamespace AND relkind = 'r' AND pg_relation_size(oid) > 0
-    AND relname NOT IN ('recollect_version', 'store_facts')
+    AND relname NOT IN ('onrecord_version', 'store_facts')
 """
 
 

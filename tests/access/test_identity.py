@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from starlette.datastructures import Headers
 
-from recollect import Recollect, connect
-from recollect.access import identity
-from recollect.access.grants import open_grants
-from recollect.access.identity import Gate
-from recollect.access.throttle import Throttle
-from recollect.errors import Invalid, TooMany, Unauthenticated
-from recollect.model.answers import CreatedKey
-from recollect.model.caller import Caller
-from recollect.model.limits import RULES
+from onrecord import OnRecord, connect
+from onrecord.access import identity
+from onrecord.access.grants import open_grants
+from onrecord.access.identity import Gate
+from onrecord.access.throttle import Throttle
+from onrecord.errors import Invalid, TooMany, Unauthenticated
+from onrecord.model.answers import CreatedKey
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES
 
 LOCAL = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
 TOKEN_CALLER = Caller(tenant="acme", user="ann", rules=frozenset({"memory.read"}), actor="agent")
@@ -40,18 +40,18 @@ def bearer(key: CreatedKey | str) -> dict[str, str]:
 
 
 @pytest.fixture
-def gate(memory: Recollect, clock, timer) -> Gate:
+def gate(memory: OnRecord, clock, timer) -> Gate:
     return Gate(memory._store, tokens=Tokens(), clock=clock, timer=timer)
 
 
 @pytest.fixture
-def door(clock) -> Iterator[Recollect]:
+def door(clock) -> Iterator[OnRecord]:
     """A store of one kind, for what no store has a part in."""
     with connect(":memory:", clock=clock) as door:
         yield door
 
 
-def made(door: Recollect, **wanted: Any) -> CreatedKey:
+def made(door: OnRecord, **wanted: Any) -> CreatedKey:
     """A key that can do less than its maker in every way."""
     chosen = {
         "tenant": "acme",
@@ -66,7 +66,7 @@ def made(door: Recollect, **wanted: Any) -> CreatedKey:
 # Keys.
 
 
-def test_a_key_says_who_asks_and_what_they_may_do(memory: Recollect, gate: Gate) -> None:
+def test_a_key_says_who_asks_and_what_they_may_do(memory: OnRecord, gate: Gate) -> None:
     key = made(memory, systems=["crm", "warehouse=manage"])
     caller = gate.caller(bearer(key), "192.0.2.1", "request-1")
     assert caller == Caller(
@@ -87,7 +87,7 @@ def refused(gate: Gate, headers: Any, peer: str | None = "127.0.0.1") -> str:
     return str(answer.value)
 
 
-def test_a_revoked_key_works_no_longer_than_a_moment(memory: Recollect, gate: Gate, timer) -> None:
+def test_a_revoked_key_works_no_longer_than_a_moment(memory: OnRecord, gate: Gate, timer) -> None:
     key = made(memory, tenant=None)
     gate.caller(bearer(key))
     memory.revoke_key(key.key.id)
@@ -95,7 +95,7 @@ def test_a_revoked_key_works_no_longer_than_a_moment(memory: Recollect, gate: Ga
     refused(gate, bearer(key))
 
 
-def test_a_key_that_was_revoked_here_stops_at_once(memory: Recollect, gate: Gate) -> None:
+def test_a_key_that_was_revoked_here_stops_at_once(memory: OnRecord, gate: Gate) -> None:
     key = made(memory, tenant=None)
     gate.caller(bearer(key))
     memory.revoke_key(key.key.id)
@@ -103,7 +103,7 @@ def test_a_key_that_was_revoked_here_stops_at_once(memory: Recollect, gate: Gate
     refused(gate, bearer(key))
 
 
-def test_a_key_stops_at_its_end_to_the_second(memory: Recollect, gate: Gate, clock) -> None:
+def test_a_key_stops_at_its_end_to_the_second(memory: OnRecord, gate: Gate, clock) -> None:
     key = made(memory, expires_at=clock.now + timedelta(seconds=1))
     gate.caller(bearer(key))
     clock.tick(seconds=1)
@@ -111,7 +111,7 @@ def test_a_key_stops_at_its_end_to_the_second(memory: Recollect, gate: Gate, clo
 
 
 def test_a_key_that_is_new_works_at_once_though_it_was_tried_before(
-    memory: Recollect, gate: Gate, clock
+    memory: OnRecord, gate: Gate, clock
 ) -> None:
     key = made(memory, expires_at=clock.now + timedelta(seconds=9))
     clock.tick(seconds=10)
@@ -119,7 +119,7 @@ def test_a_key_that_is_new_works_at_once_though_it_was_tried_before(
     gate.caller(bearer(made(memory)))
 
 
-def wrong_credentials(memory: Recollect, gate: Gate, clock) -> Iterator[Any]:
+def wrong_credentials(memory: OnRecord, gate: Gate, clock) -> Iterator[Any]:
     """Every way not to have a key, next to one that works and is known to the gate."""
     good = made(memory)
     gate.caller(bearer(good))
@@ -167,12 +167,12 @@ def wrong_credentials(memory: Recollect, gate: Gate, clock) -> Iterator[Any]:
     yield Headers(raw=[(b"authorization", f"Bearer {secret}".encode())] * 2)
 
 
-def test_whatever_is_wrong_with_a_key_the_answer_is_the_same(memory: Recollect, gate: Gate, clock) -> None:
+def test_whatever_is_wrong_with_a_key_the_answer_is_the_same(memory: OnRecord, gate: Gate, clock) -> None:
     answers = {refused(gate, headers) for headers in wrong_credentials(memory, gate, clock)}
     assert answers == {str(Unauthenticated())}
 
 
-def test_the_names_of_headers_and_of_the_scheme_are_of_any_case(memory: Recollect, gate: Gate) -> None:
+def test_the_names_of_headers_and_of_the_scheme_are_of_any_case(memory: OnRecord, gate: Gate) -> None:
     secret = made(memory).secret
     for headers in (
         {"AUTHORIZATION": f"BEARER {secret}"},
@@ -182,14 +182,12 @@ def test_the_names_of_headers_and_of_the_scheme_are_of_any_case(memory: Recollec
         assert gate.caller(headers).user == "bot"
 
 
-def test_a_key_in_an_address_is_not_looked_at(memory: Recollect, gate: Gate) -> None:
+def test_a_key_in_an_address_is_not_looked_at(memory: OnRecord, gate: Gate) -> None:
     secret = made(memory).secret
     refused(gate, {":path": f"/v1/recall?access_token={secret}", "Referer": f"https://x/?key={secret}"})
 
 
-def test_requests_in_a_row_ask_the_store_once(
-    door: Recollect, timer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_requests_in_a_row_ask_the_store_once(door: OnRecord, timer, monkeypatch: pytest.MonkeyPatch) -> None:
     looked: list[str] = []
     find = identity.keys.find
     monkeypatch.setattr(
@@ -205,7 +203,7 @@ def test_requests_in_a_row_ask_the_store_once(
 
 
 def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_kept(
-    door: Recollect, timer, monkeypatch: pytest.MonkeyPatch
+    door: OnRecord, timer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate, key = Gate(door._store, timer=timer), made(door, tenant=None)
     find = identity.keys.find
@@ -222,7 +220,7 @@ def test_a_key_that_is_revoked_while_it_is_looked_up_is_not_kept(
     refused(gate, bearer(key))
 
 
-def test_of_very_many_keys_only_the_latest_are_kept(door: Recollect, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_keys_only_the_latest_are_kept(door: OnRecord, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_KEPT_KEYS", 3)
     gate = Gate(door._store)
     for _ in range(6):
@@ -230,14 +228,14 @@ def test_of_very_many_keys_only_the_latest_are_kept(door: Recollect, monkeypatch
     assert len(gate._keys._known) == 3
 
 
-def test_many_threads_with_many_keys_each_get_their_own_caller(memory: Recollect, gate: Gate) -> None:
+def test_many_threads_with_many_keys_each_get_their_own_caller(memory: OnRecord, gate: Gate) -> None:
     keys = [made(memory, user=f"bot {number}") for number in range(8)]
 
     def ask(number: int) -> bool:
         key = keys[number % 8]
         if number % 50 == 0:
             gate.forget_keys()
-        caller = gate.caller({**bearer(key), "Recollect-Conversation": f"talk {number}"}, None, f"r{number}")
+        caller = gate.caller({**bearer(key), "OnRecord-Conversation": f"talk {number}"}, None, f"r{number}")
         return (caller.user, caller.key, caller.conversation, caller.request) == (
             key.key.user,
             key.key.id,
@@ -249,7 +247,7 @@ def test_many_threads_with_many_keys_each_get_their_own_caller(memory: Recollect
         assert all(threads.map(ask, range(400)))
 
 
-def test_the_limit_of_a_key_is_known_once_it_was_shown(memory: Recollect, gate: Gate, timer) -> None:
+def test_the_limit_of_a_key_is_known_once_it_was_shown(memory: OnRecord, gate: Gate, timer) -> None:
     key = made(memory, per_minute=2)
     throttle = Throttle(100, of_key=gate.per_minute, timer=timer)
     caller = gate.caller(bearer(key))
@@ -265,13 +263,13 @@ def test_the_limit_of_a_key_is_known_once_it_was_shown(memory: Recollect, gate: 
 
 
 @pytest.fixture
-def local_gate(door: Recollect, timer) -> Gate:
+def local_gate(door: OnRecord, timer) -> Gate:
     return Gate(door._store, local=LOCAL, timer=timer)
 
 
 def test_without_keys_whoever_sits_at_the_machine_is_the_local_caller(local_gate: Gate) -> None:
     for peer in ("127.0.0.1", "::1", None):
-        caller = local_gate.caller({"Recollect-Conversation": "talk"}, peer)
+        caller = local_gate.caller({"OnRecord-Conversation": "talk"}, peer)
         assert (caller.tenant, caller.user, caller.conversation) == ("default", "ann", "talk")
 
 
@@ -279,7 +277,7 @@ def test_the_local_caller_of_a_server_does_not_run_the_store(local_gate: Gate) -
     assert not local_gate.caller({}, "127.0.0.1").operator
 
 
-def test_once_there_is_a_key_nobody_comes_in_without(local_gate: Gate, door: Recollect, timer) -> None:
+def test_once_there_is_a_key_nobody_comes_in_without(local_gate: Gate, door: OnRecord, timer) -> None:
     local_gate.caller({})
     key = made(door)
     timer.tick(2)
@@ -287,7 +285,7 @@ def test_once_there_is_a_key_nobody_comes_in_without(local_gate: Gate, door: Rec
     assert local_gate.caller(bearer(key)).user == "bot"
 
 
-def test_where_tokens_are_read_nobody_comes_in_without(door: Recollect) -> None:
+def test_where_tokens_are_read_nobody_comes_in_without(door: OnRecord) -> None:
     refused(Gate(door._store, local=LOCAL, tokens=Tokens()), {})
 
 
@@ -321,27 +319,27 @@ def test_without_a_local_caller_nobody_comes_in_without_a_key(gate: Gate) -> Non
 
 
 def test_a_token_is_read_by_its_reader(gate: Gate) -> None:
-    caller = gate.caller({**bearer("good.to.ken"), "Recollect-Conversation": "talk"}, "192.0.2.1", "r1")
+    caller = gate.caller({**bearer("good.to.ken"), "OnRecord-Conversation": "talk"}, "192.0.2.1", "r1")
     assert caller == replace(TOKEN_CALLER, conversation="talk", request="r1")
 
 
-def test_where_no_tokens_are_read_none_is_valid(door: Recollect) -> None:
+def test_where_no_tokens_are_read_none_is_valid(door: OnRecord) -> None:
     refused(Gate(door._store), bearer("good.to.ken"))
 
 
 # Headers that narrow.
 
 
-def test_an_unattended_caller_always_has_a_run(memory: Recollect, gate: Gate, clock) -> None:
+def test_an_unattended_caller_always_has_a_run(memory: OnRecord, gate: Gate, clock) -> None:
     key = made(memory, actor="unattended")
     assert gate.caller(bearer(key)).run == f"key:{key.key.id}:2026-03-01"
-    assert gate.caller({**bearer(key), "Recollect-Run": "nightly-7"}).run == "nightly-7"
+    assert gate.caller({**bearer(key), "OnRecord-Run": "nightly-7"}).run == "nightly-7"
     clock.tick(days=1)
     assert gate.caller(bearer(key)).run == f"key:{key.key.id}:2026-03-02"
     assert gate.caller(bearer(made(memory, actor="agent"))).run is None
 
 
-def test_an_unattended_caller_with_a_long_name_and_no_key_has_a_run_too(door: Recollect, clock) -> None:
+def test_an_unattended_caller_with_a_long_name_and_no_key_has_a_run_too(door: OnRecord, clock) -> None:
     class LongName:
         def caller(self, token: str) -> Caller:
             return Caller(tenant="acme", user="u" * 200, actor="unattended")
@@ -352,36 +350,36 @@ def test_an_unattended_caller_with_a_long_name_and_no_key_has_a_run_too(door: Re
     assert run.endswith(":2026-03-01")
 
 
-@pytest.mark.parametrize("header", ["Recollect-Conversation", "Recollect-Run"])
+@pytest.mark.parametrize("header", ["OnRecord-Conversation", "OnRecord-Run"])
 @pytest.mark.parametrize("value", ["", "  ", "a\nb", "x" * 201, "a\x00"])
-def test_a_narrowing_header_that_is_no_name_is_told(door: Recollect, header: str, value: str) -> None:
+def test_a_narrowing_header_that_is_no_name_is_told(door: OnRecord, header: str, value: str) -> None:
     gate, key = Gate(door._store), made(door)
     with pytest.raises(Invalid) as told:
         gate.caller({**bearer(key), header: value})
     assert [fault.field for fault in told.value.faults] == [header]
 
 
-def test_a_narrowing_header_that_is_sent_twice_is_told(door: Recollect) -> None:
+def test_a_narrowing_header_that_is_sent_twice_is_told(door: OnRecord) -> None:
     raw = [(b"authorization", f"Bearer {made(door).secret}".encode())]
-    raw += [(b"recollect-run", b"one"), (b"recollect-run", b"two")]
-    with pytest.raises(Invalid, match="Recollect-Run: was sent twice"):
+    raw += [(b"onrecord-run", b"one"), (b"onrecord-run", b"two")]
+    with pytest.raises(Invalid, match="OnRecord-Run: was sent twice"):
         Gate(door._store).caller(Headers(raw=raw))
 
 
 def test_whether_a_header_is_valid_is_not_told_to_strangers(gate: Gate) -> None:
-    refused(gate, {"Recollect-Run": ""})
+    refused(gate, {"OnRecord-Run": ""})
 
 
 @pytest.mark.parametrize("sent", ["Grüße, 世界".encode(), "Grüße".encode("latin-1")])
-def test_a_name_beyond_ascii_arrives_as_it_was_meant(door: Recollect, sent: bytes) -> None:
-    raw = [(b"authorization", f"Bearer {made(door).secret}".encode()), (b"recollect-conversation", sent)]
+def test_a_name_beyond_ascii_arrives_as_it_was_meant(door: OnRecord, sent: bytes) -> None:
+    raw = [(b"authorization", f"Bearer {made(door).secret}".encode()), (b"onrecord-conversation", sent)]
     assert str(Gate(door._store).caller(Headers(raw=raw)).conversation).startswith("Grüße")
 
 
 # Grants.
 
 
-def test_grants_add_to_those_of_the_key_and_to_no_others(door: Recollect, tmp_path: Path) -> None:
+def test_grants_add_to_those_of_the_key_and_to_no_others(door: OnRecord, tmp_path: Path) -> None:
     path = tmp_path / "grants.toml"
     path.write_text('[acme.bot]\ncrm = "manage"\nmail = "read"\n', encoding="utf-8")
     gate = Gate(door._store, grants=open_grants(str(path)))
@@ -393,7 +391,7 @@ def test_grants_add_to_those_of_the_key_and_to_no_others(door: Recollect, tmp_pa
     assert gate.caller(bearer(made(door, tenant="globex"))).systems == {"crm": "read"}
 
 
-def test_a_grant_in_a_header_counts_from_the_proxy_alone_and_only_if_sent_once(door: Recollect) -> None:
+def test_a_grant_in_a_header_counts_from_the_proxy_alone_and_only_if_sent_once(door: OnRecord) -> None:
     gate = Gate(door._store, grants=open_grants("header:X-Systems", trusted_proxies="10.0.0.0/8"))
     key = made(door, systems=[])
     sent = {**bearer(key), "X-Systems": "mail=manage"}
@@ -409,13 +407,13 @@ def test_a_grant_in_a_header_counts_from_the_proxy_alone_and_only_if_sent_once(d
 
 NAMES = st.sampled_from(
     [
-        *("Recollect-Tenant", "Recollect-User", "Recollect-Rules", "Recollect-Systems", "Recollect-Personas"),
+        *("OnRecord-Tenant", "OnRecord-User", "OnRecord-Rules", "OnRecord-Systems", "OnRecord-Personas"),
         *(
-            "Recollect-Actor",
-            "Recollect-Key",
-            "Recollect-Operator",
-            "Recollect-Conversation",
-            "Recollect-Run",
+            "OnRecord-Actor",
+            "OnRecord-Key",
+            "OnRecord-Operator",
+            "OnRecord-Conversation",
+            "OnRecord-Run",
         ),
         *(
             "X-Systems",
@@ -467,7 +465,7 @@ def test_no_headers_give_a_caller_more_than_its_key(
     try:
         caller = gate.caller({**headers, **bearer(key)}, peer)
     except Invalid as told:
-        assert {fault.field for fault in told.faults} <= {"Recollect-Conversation", "Recollect-Run"}
+        assert {fault.field for fault in told.faults} <= {"OnRecord-Conversation", "OnRecord-Run"}
         return
     assert replace(caller, conversation=None, run=None) == gate.caller(bearer(key))
     assert not caller.operator

@@ -2,7 +2,7 @@
 
 import pytest
 
-from recollect.access.resource_metadata import challenge, metadata_path, metadata_url, resource_metadata
+from onrecord.access.resource_metadata import challenge, metadata_path, metadata_url, resource_metadata
 
 
 def test_the_document_names_the_resource_its_issuer_and_its_scopes() -> None:
@@ -11,7 +11,7 @@ def test_the_document_names_the_resource_its_issuer_and_its_scopes() -> None:
         "authorization_servers": ["https://id.example.com"],
         "bearer_methods_supported": ["header"],
         "scopes_supported": ["memory.read", "memory.manage", "memory.review", "memory.admin"],
-        "resource_name": "Recollect",
+        "resource_name": "OnRecord",
     }
 
 
@@ -39,7 +39,7 @@ def test_the_path_of_the_resource_stands_behind_the_well_known_one(resource: str
 
 
 def test_a_challenge_says_where_to_read_on_and_what_was_wrong() -> None:
-    assert challenge() == 'Bearer realm="recollect"'
+    assert challenge() == 'Bearer realm="onrecord"'
     assert challenge("https://m/x", error="insufficient_scope", scope="memory.admin") == (
-        'Bearer realm="recollect", error="insufficient_scope", scope="memory.admin", resource_metadata="https://m/x"'
+        'Bearer realm="onrecord", error="insufficient_scope", scope="memory.admin", resource_metadata="https://m/x"'
     )

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Recollect, connect
-from recollect.access import keys
-from recollect.errors import Forbidden, StoreUnavailable
+from onrecord import OnRecord, connect
+from onrecord.access import keys
+from onrecord.errors import Forbidden, StoreUnavailable
 from tests.conftest import Clock
 
 
@@ -32,7 +32,7 @@ def test_a_key_is_nowhere_in_the_files_of_the_store(tmp_path: Path, name: str) -
     assert made.secret not in repr(made)
 
 
-def test_no_two_keys_are_alike(memory: Recollect) -> None:
+def test_no_two_keys_are_alike(memory: OnRecord) -> None:
     made = [memory.create_key().secret for _ in range(20)]
     assert len(set(made)) == 20
     assert all(re.fullmatch(r"rk_[a-z0-9]{8}_[A-Za-z0-9]{43}", secret) for secret in made)
@@ -47,13 +47,13 @@ def test_nothing_else_is_a_key(shown: str) -> None:
 
 
 def test_keys_and_audit_outlive_the_index_of_a_store_in_text(
-    tmp_path: Path, opened: Callable[[str], Recollect], clock: Clock
+    tmp_path: Path, opened: Callable[[str], OnRecord], clock: Clock
 ) -> None:
     door = opened(str(tmp_path))
     made = door.create_key()
     door.remember("kept in a file")
     door.close()
-    for path in (tmp_path / ".recollect").glob("index-*"):
+    for path in (tmp_path / ".onrecord").glob("index-*"):
         path.unlink()
     door = opened(str(tmp_path))
     assert keys.find(made.secret, door._store, clock.now) == made.key
@@ -75,12 +75,12 @@ def test_what_a_person_writes_into_the_file_is_in_the_audit(tmp_path: Path) -> N
 def test_a_damaged_state_is_told_and_never_made_anew(tmp_path: Path) -> None:
     with connect(tmp_path) as door:
         door.create_key()
-    shutil.rmtree(tmp_path / ".recollect", ignore_errors=False)
-    (tmp_path / ".recollect").mkdir()
-    (tmp_path / ".recollect" / "state.db").write_bytes(b"no database at all" * 1_000)
+    shutil.rmtree(tmp_path / ".onrecord", ignore_errors=False)
+    (tmp_path / ".onrecord").mkdir()
+    (tmp_path / ".onrecord" / "state.db").write_bytes(b"no database at all" * 1_000)
     with pytest.raises(StoreUnavailable, match=r"state\.db.*keys"):
         connect(tmp_path)
-    assert (tmp_path / ".recollect" / "state.db").read_bytes().startswith(b"no database")
+    assert (tmp_path / ".onrecord" / "state.db").read_bytes().startswith(b"no database")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
@@ -96,14 +96,14 @@ def test_a_refusal_stands_where_its_line_cannot_be_written(tmp_path: Path) -> No
         tmp_path.chmod(0o755)
 
 
-def test_a_key_ends_at_its_time_to_the_moment(memory: Recollect, clock: Clock) -> None:
+def test_a_key_ends_at_its_time_to_the_moment(memory: OnRecord, clock: Clock) -> None:
     made = memory.create_key(expires_at=clock.now + timedelta(seconds=1))
     assert keys.find(made.secret, memory._store, clock.now) is not None
     clock.tick()
     assert keys.find(made.secret, memory._store, clock.now) is None
 
 
-def test_the_name_of_a_system_may_hold_an_equals_sign(memory: Recollect) -> None:
+def test_the_name_of_a_system_may_hold_an_equals_sign(memory: OnRecord) -> None:
     made = memory.create_key(systems=["a=b=manage", "c=d=read", "e", "e=manage", "e=read"]).key
     assert made.systems == {"a=b": "manage", "c=d": "read", "e": "manage"}
 
@@ -112,7 +112,7 @@ def test_the_name_of_a_system_may_hold_an_equals_sign(memory: Recollect) -> None
     ("bound", "less", "more"), [("per_minute", 5, 50), ("saves_per_day", 2, 20), ("saves_per_day", 0, 1)]
 )
 def test_a_key_that_is_bounded_makes_none_that_is_bounded_less(
-    memory: Recollect, bound: str, less: int, more: int
+    memory: OnRecord, bound: str, less: int, more: int
 ) -> None:
     bounded = memory.create_key(rules=["memory.read", "memory.admin"], **{bound: less}).key
     holder = memory.as_caller(keys.caller_of(bounded))

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Recollect, connect
-from recollect.store.tables import metadata
-from recollect.testing.embedder import StubEmbedder
+from onrecord import OnRecord, connect
+from onrecord.store.tables import metadata
+from onrecord.testing.embedder import StubEmbedder
 
 
-def filled(door: Recollect, tenant: str) -> Recollect:
+def filled(door: OnRecord, tenant: str) -> OnRecord:
     """Something of everything that a tenant can hold, findable by its bytes."""
     there = door.as_caller(replace(door.caller, tenant=tenant))
     one = there.remember("zqcontent one", hint="zqhint", tags=["zqtag"]).memory.id
@@ -25,7 +25,7 @@ def filled(door: Recollect, tenant: str) -> Recollect:
     return there
 
 
-def test_every_table_that_bears_a_tenant_is_emptied_of_it(memory: Recollect) -> None:
+def test_every_table_that_bears_a_tenant_is_emptied_of_it(memory: OnRecord) -> None:
     filled(memory, "other")
     memory.remember("mine")
     before = memory._store.rows_of("default")
@@ -47,7 +47,7 @@ def test_every_table_that_bears_a_tenant_is_emptied_of_it(memory: Recollect) -> 
     assert memory.doctor().problems == ()
 
 
-def test_a_catalog_goes_with_its_tenant(memory: Recollect, tmp_path: Path) -> None:
+def test_a_catalog_goes_with_its_tenant(memory: OnRecord, tmp_path: Path) -> None:
     models = tmp_path / "shop" / "models" / "shop"
     models.mkdir(parents=True)
     text = "{version: 6, name: orders, data_source: shop, sql_table: orders, columns: [{name: amount}]}"
@@ -61,7 +61,7 @@ def test_a_catalog_goes_with_its_tenant(memory: Recollect, tmp_path: Path) -> No
     assert other.entities().entities == ()
 
 
-def test_what_was_said_in_it_goes_too(memory: Recollect) -> None:
+def test_what_was_said_in_it_goes_too(memory: OnRecord) -> None:
     other = memory.as_caller(replace(memory.caller, tenant="other", conversation="talk"))
     other.remember("something")
     other.note_turn("quagga")
@@ -85,7 +85,7 @@ def test_no_byte_of_it_is_left_in_the_files(tmp_path: Path, name: str) -> None:
     assert left == {}
 
 
-def test_the_number_of_an_erased_tenant_is_given_to_no_other(memory: Recollect) -> None:
+def test_the_number_of_an_erased_tenant_is_given_to_no_other(memory: OnRecord) -> None:
     other = memory.as_caller(replace(memory.caller, tenant="other"))
     place = other.remember("first").memory.place
     memory.erase_tenant("other", confirm="other")

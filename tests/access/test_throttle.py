@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.access import throttle
-from recollect.access.throttle import Budget, Throttle
-from recollect.errors import TooMany
-from recollect.model.caller import Caller
+from onrecord.access import throttle
+from onrecord.access.throttle import Budget, Throttle
+from onrecord.errors import TooMany
+from onrecord.model.caller import Caller
 
 ANN = Caller(tenant="acme", user="ann")
 KEY = Caller(tenant="acme", user="ann", key="abcdefgh")

@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.access.tokens import Claims, FetchedKeys, FileKeys, OidcTokens, open_tokens, read_claims
-from recollect.errors import IdentityUnavailable, Invalid, StoreUnavailable, Unauthenticated
-from recollect.model.limits import RULES
+from onrecord.access.tokens import Claims, FetchedKeys, FileKeys, OidcTokens, open_tokens, read_claims
+from onrecord.errors import IdentityUnavailable, Invalid, StoreUnavailable, Unauthenticated
+from onrecord.model.limits import RULES
 
 ISSUER, AUDIENCE = "https://id.example.com/", "https://memory.example.com"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -507,7 +507,7 @@ def test_keys_behind_a_redirect_are_not_followed(issuer: Issuer) -> None:
 
 
 def test_keys_of_an_encrypted_issuer_do_not_come_unencrypted(issuer: Issuer, monkeypatch) -> None:
-    from recollect.access import tokens as module
+    from onrecord.access import tokens as module
 
     document = {"issuer": "https://id.example.com", "jwks_uri": "http://id.example.com/keys"}
     monkeypatch.setattr(module, "fetch_json", lambda *asked: document)

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.catalog.extraction import entities_of_query
-from recollect.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
-from recollect.catalog.queries import QueryMeasure, SlayerQuery, read_query
-from recollect.catalog.resolution import Ambiguous, AmbiguousModel, Entities, Unresolved
-from recollect.errors import Invalid, StoreUnavailable
-from recollect.model.catalog import Model
-from recollect.testing.catalog_fixture import CUSTOMERS, ORDERS, HeldCatalog, columns, join, shop
+from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
+from onrecord.catalog.queries import QueryMeasure, SlayerQuery, read_query
+from onrecord.catalog.resolution import Ambiguous, AmbiguousModel, Entities, Unresolved
+from onrecord.errors import Invalid, StoreUnavailable
+from onrecord.model.catalog import Model
+from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, HeldCatalog, columns, join, shop
 
 SHOP = shop()
 

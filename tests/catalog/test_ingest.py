@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.catalog import ingest as ingesting
-from recollect.catalog import rendering
-from recollect.catalog.records import RECORD_VERSION, records_of_model
-from recollect.catalog.resolution import resolve
-from recollect.catalog.stored import PRIORITY, StoredCatalog
-from recollect.errors import Conflict, Forbidden, Invalid, NotFound, RecollectError, StoreUnavailable
-from recollect.model.answers import EntityChanges, Ingested
-from recollect.model.catalog import Join, Model, Part
-from recollect.model.limits import RULES
-from recollect.model.memory import Memory, Version
-from recollect.store.archive import SqlRestoring
-from recollect.store.writing import SqlWriting
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.catalog import ingest as ingesting
+from onrecord.catalog import rendering
+from onrecord.catalog.records import RECORD_VERSION, records_of_model
+from onrecord.catalog.resolution import resolve
+from onrecord.catalog.stored import PRIORITY, StoredCatalog
+from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, StoreUnavailable
+from onrecord.model.answers import EntityChanges, Ingested
+from onrecord.model.catalog import Join, Model, Part
+from onrecord.model.limits import RULES
+from onrecord.model.memory import Memory, Version
+from onrecord.store.archive import SqlRestoring
+from onrecord.store.writing import SqlWriting
+from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
 
 ORDERS = """
@@ -128,12 +128,12 @@ def a_database(path: Path, script: str) -> Path:
 
 
 @contextmanager
-def catalog_of(door: Recollect) -> Iterator[StoredCatalog]:
+def catalog_of(door: OnRecord) -> Iterator[StoredCatalog]:
     with door._store.reading(door.caller, door._clock()) as reading:
         yield StoredCatalog(reading)
 
 
-def state_of(door: Recollect) -> list[tuple[str, tuple[Version, ...]]]:
+def state_of(door: OnRecord) -> list[tuple[str, tuple[Version, ...]]]:
     """Every record of the catalog with its past."""
     with door._store.archive() as archive:
         tenant = door.caller.in_catalog.tenant
@@ -142,7 +142,7 @@ def state_of(door: Recollect) -> list[tuple[str, tuple[Version, ...]]]:
         return [(dossier.id, dossier.versions) for dossier in archive.dossiers(tenant)]
 
 
-def standing(door: Recollect) -> dict[str, tuple[Any, ...]]:
+def standing(door: OnRecord) -> dict[str, tuple[Any, ...]]:
     """What the catalog says today, whatever its past."""
     said = ("title", "content", "tags", "entities", "metadata", "status", "status_reason")
     return {
@@ -152,12 +152,12 @@ def standing(door: Recollect) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def resolved(door: Recollect, reference: str) -> str:
+def resolved(door: OnRecord, reference: str) -> str:
     with catalog_of(door) as catalog:
         return resolve(reference, catalog).canonical
 
 
-def is_there(door: Recollect, reference: str) -> bool:
+def is_there(door: OnRecord, reference: str) -> bool:
     try:
         return bool(resolved(door, reference))
     except Invalid:
@@ -168,24 +168,24 @@ def nothing(answer: Ingested) -> bool:
     return answer.added == answer.changed == answer.gone == EntityChanges()
 
 
-def entities_of(door: Recollect, id: str) -> tuple[str, ...]:
+def entities_of(door: OnRecord, id: str) -> tuple[str, ...]:
     return door.show(id).memory.entities
 
 
-def drain(door: Recollect) -> None:
+def drain(door: OnRecord) -> None:
     """Do all that was put off."""
     while door.worker.run_once():
         pass
 
 
-def healthy(door: Recollect) -> bool:
+def healthy(door: OnRecord) -> bool:
     return not door.doctor().problems
 
 
 # ---- what an ingest does -----------------------------------------------------------------------------------
 
 
-def test_everything_in_a_folder_of_models_is_added_once(memory: Recollect, folder: Folder) -> None:
+def test_everything_in_a_folder_of_models_is_added_once(memory: OnRecord, folder: Folder) -> None:
     first = memory.ingest(str(folder))
     assert first.added == EntityChanges(datasources=1, models=2, columns=5, measures=1)
     assert (first.changed, first.gone, first.source) == (EntityChanges(), EntityChanges(), "yaml")
@@ -195,7 +195,7 @@ def test_everything_in_a_folder_of_models_is_added_once(memory: Recollect, folde
     assert healthy(memory)
 
 
-def test_a_dry_run_tells_what_would_happen_and_changes_nothing(memory: Recollect, folder: Folder) -> None:
+def test_a_dry_run_tells_what_would_happen_and_changes_nothing(memory: OnRecord, folder: Folder) -> None:
     dry = memory.ingest(str(folder), dry_run=True)
     assert dry.dry_run
     assert state_of(memory) == []
@@ -215,7 +215,7 @@ def test_a_dry_run_tells_what_would_happen_and_changes_nothing(memory: Recollect
 
 
 def test_only_what_differs_is_counted_and_has_a_new_version(
-    memory: Recollect, folder: Folder, clock: Clock
+    memory: OnRecord, folder: Folder, clock: Clock
 ) -> None:
     memory.ingest(str(folder))
     clock.tick()
@@ -232,7 +232,7 @@ def test_only_what_differs_is_counted_and_has_a_new_version(
     assert set(numbers.values()) == {1}
 
 
-def test_an_entity_has_a_history(memory: Recollect, folder: Folder, clock: Clock) -> None:
+def test_an_entity_has_a_history(memory: OnRecord, folder: Folder, clock: Clock) -> None:
     memory.ingest(str(folder))
     first = clock.now
     clock.tick(days=1)
@@ -249,7 +249,7 @@ def test_an_entity_has_a_history(memory: Recollect, folder: Folder, clock: Clock
 
 
 def test_a_part_and_a_model_that_come_back_go_on_with_their_history(
-    memory: Recollect, folder: Folder, clock: Clock
+    memory: OnRecord, folder: Folder, clock: Clock
 ) -> None:
     memory.ingest(str(folder))
     whole = standing(memory)
@@ -271,7 +271,7 @@ def test_a_part_and_a_model_that_come_back_go_on_with_their_history(
     assert healthy(memory)
 
 
-def test_what_is_hidden_resolves_and_is_never_found(memory: Recollect, folder: Folder) -> None:
+def test_what_is_hidden_resolves_and_is_never_found(memory: OnRecord, folder: Folder) -> None:
     folder.write(LEDGER)
     memory.ingest(str(folder))
     for reference in ("shop.ledger", "ledger.booked_quietly", "customers.nickname"):
@@ -288,7 +288,7 @@ def test_what_is_hidden_resolves_and_is_never_found(memory: Recollect, folder: F
     assert "shop.ledger.booked_quietly" in found
 
 
-def test_what_is_deprecated_says_so_and_stays(memory: Recollect, folder: Folder) -> None:
+def test_what_is_deprecated_says_so_and_stays(memory: OnRecord, folder: Folder) -> None:
     folder.write(ORDERS + "meta: {deprecated: true}\n")
     memory.ingest(str(folder))
     listed = {each.canonical: each.tags for each in memory.entities(inside="shop").entities}
@@ -300,7 +300,7 @@ def test_what_is_deprecated_says_so_and_stays(memory: Recollect, folder: Folder)
     assert is_there(memory, "orders.amount")
 
 
-def test_a_model_comes_out_as_it_went_in(memory: Recollect, folder: Folder) -> None:
+def test_a_model_comes_out_as_it_went_in(memory: OnRecord, folder: Folder) -> None:
     text = ORDERS + "joins:\n  - {target_model: customers, join_pairs: [[id, id]], join_type: inner}\n"
     text += "meta: {owners: [ann, {name: bob}], limit: 0}\nfilters: ['amount > 0']\n"
     folder.write(text)
@@ -316,7 +316,7 @@ def test_a_model_comes_out_as_it_went_in(memory: Recollect, folder: Folder) -> N
 
 
 def ingesting_source(folder: Folder) -> Any:
-    from recollect.catalog.sources import open_source
+    from onrecord.catalog.sources import open_source
 
     return open_source(str(folder))
 
@@ -325,7 +325,7 @@ def ingesting_source(folder: Folder) -> Any:
 
 
 def test_the_order_of_datasources_comes_from_its_file_or_from_whoever_sets_it(
-    memory: Recollect, folder: Folder
+    memory: OnRecord, folder: Folder
 ) -> None:
     folder.write(ORDERS, datasource="backup")
     answer = memory.ingest(str(folder))
@@ -349,7 +349,7 @@ def test_the_order_of_datasources_comes_from_its_file_or_from_whoever_sets_it(
         memory.prioritise(datasources=["nowhere"])
 
 
-def test_names_from_elsewhere_lead_to_the_canonical_one(memory: Recollect, tmp_path: Path) -> None:
+def test_names_from_elsewhere_lead_to_the_canonical_one(memory: OnRecord, tmp_path: Path) -> None:
     memory.ingest(str(a_manifest(tmp_path / "manifest.json", orders={})))
     urn = "urn:li:dataset:(urn:li:dataPlatform:duckdb,warehouse.main.orders,PROD)"
     assert resolved(memory, urn) == "shop.orders"
@@ -361,7 +361,7 @@ def test_names_from_elsewhere_lead_to_the_canonical_one(memory: Recollect, tmp_p
     assert not is_there(memory, urn)
 
 
-def test_lineage_goes_both_ways_and_follows_the_source(memory: Recollect, tmp_path: Path) -> None:
+def test_lineage_goes_both_ways_and_follows_the_source(memory: OnRecord, tmp_path: Path) -> None:
     manifest = tmp_path / "manifest.json"
     a_manifest(
         manifest, raw={}, orders=made_from("raw"), daily=made_from("orders"), weekly=made_from("orders")
@@ -382,7 +382,7 @@ def test_lineage_goes_both_ways_and_follows_the_source(memory: Recollect, tmp_pa
     assert nothing(memory.ingest(str(manifest)))
 
 
-def test_a_database_is_taken_in_and_followed(memory: Recollect, tmp_path: Path) -> None:
+def test_a_database_is_taken_in_and_followed(memory: OnRecord, tmp_path: Path) -> None:
     path = a_database(tmp_path / "till.db", "CREATE TABLE sales (id INTEGER PRIMARY KEY, pence INTEGER);")
     answer = memory.ingest(str(path))
     assert (answer.source, answer.added) == ("database", EntityChanges(datasources=1, models=1, columns=2))
@@ -395,7 +395,7 @@ def test_a_database_is_taken_in_and_followed(memory: Recollect, tmp_path: Path) 
     assert nothing(memory.ingest(str(path)))
 
 
-def test_several_sources_stand_side_by_side(memory: Recollect, folder: Folder, tmp_path: Path) -> None:
+def test_several_sources_stand_side_by_side(memory: OnRecord, folder: Folder, tmp_path: Path) -> None:
     memory.ingest(str(folder))
     here = standing(memory)
     memory.ingest(str(a_database(tmp_path / "till.db", "CREATE TABLE sales (id INTEGER);")))
@@ -409,7 +409,7 @@ def test_several_sources_stand_side_by_side(memory: Recollect, folder: Folder, t
 # ---- what goes wrong -----------------------------------------------------------------------------------------
 
 
-def test_broken_yaml_leaves_the_catalog_exactly_as_it_was(memory: Recollect, folder: Folder) -> None:
+def test_broken_yaml_leaves_the_catalog_exactly_as_it_was(memory: OnRecord, folder: Folder) -> None:
     memory.ingest(str(folder))
     before = state_of(memory)
     folder.write(ORDERS.replace("Gross", "Net"), ARCHIVE)
@@ -421,7 +421,7 @@ def test_broken_yaml_leaves_the_catalog_exactly_as_it_was(memory: Recollect, fol
 
 
 def test_a_source_that_cannot_be_read_leaves_the_catalog_exactly_as_it_was(
-    memory: Recollect, folder: Folder, tmp_path: Path
+    memory: OnRecord, folder: Folder, tmp_path: Path
 ) -> None:
     memory.ingest(str(folder))
     before = state_of(memory)
@@ -430,14 +430,14 @@ def test_a_source_that_cannot_be_read_leaves_the_catalog_exactly_as_it_was(
         '{"metadata": {"dbt_schema_version": "https://schemas.getdbt.com/dbt/manifest/v99.json"}}'
     )
     for path in (str(unknown), str(tmp_path / "nowhere"), "postgresql://ann@127.0.0.1:9/shop"):
-        with pytest.raises(RecollectError):
+        with pytest.raises(OnRecordError):
             memory.ingest(path)
     assert state_of(memory) == before
 
 
 @pytest.mark.parametrize("survives", [0, 1, 2, 3, 4])
 def test_an_ingest_that_breaks_off_is_made_good_by_the_next(
-    memory: Recollect, folder: Folder, clock: Clock, monkeypatch: pytest.MonkeyPatch, survives: int
+    memory: OnRecord, folder: Folder, clock: Clock, monkeypatch: pytest.MonkeyPatch, survives: int
 ) -> None:
     """At whichever batch: a model must never look known while its parts are not."""
     monkeypatch.setattr(ingesting, "_BATCH", 2)
@@ -480,7 +480,7 @@ def break_off(monkeypatch: pytest.MonkeyPatch, kind: type[Any], method: str, sur
 
 
 def test_two_ingests_at_once_do_not_write_over_each_other(
-    memory: Recollect, folder: Folder, monkeypatch: pytest.MonkeyPatch
+    memory: OnRecord, folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real, others = ingesting._write, [memory]
 
@@ -504,7 +504,7 @@ def test_two_ingests_at_once_do_not_write_over_each_other(
 # ---- who sees and changes it -----------------------------------------------------------------------------------
 
 
-def test_another_tenant_sees_nothing_of_a_catalog(memory: Recollect, folder: Folder) -> None:
+def test_another_tenant_sees_nothing_of_a_catalog(memory: OnRecord, folder: Folder) -> None:
     memory.ingest(str(folder))
     other = memory.as_caller(Caller(tenant="other", user="bob", rules=frozenset(RULES)))
     assert other.search(question="orders amount").entities == ()
@@ -518,9 +518,7 @@ def test_another_tenant_sees_nothing_of_a_catalog(memory: Recollect, folder: Fol
     assert is_there(memory, "shop.orders")
 
 
-def test_everyone_in_a_tenant_reads_its_catalog_and_admins_write_it(
-    memory: Recollect, folder: Folder
-) -> None:
+def test_everyone_in_a_tenant_reads_its_catalog_and_admins_write_it(memory: OnRecord, folder: Folder) -> None:
     memory.ingest(str(folder))
     reader = memory.as_caller(Caller(tenant=memory.caller.tenant, user="bob"))
     assert reader.search(question="gross amount").entities
@@ -531,7 +529,7 @@ def test_everyone_in_a_tenant_reads_its_catalog_and_admins_write_it(
         reader.prioritise(datasources=["shop"])
 
 
-def test_an_admin_may_ingest_unattended(memory: Recollect, folder: Folder) -> None:
+def test_an_admin_may_ingest_unattended(memory: OnRecord, folder: Folder) -> None:
     nightly = memory.as_caller(replace(memory.caller, actor="unattended"))
     nightly.ingest(str(folder))
     folder.write(ORDERS.replace("Gross", "Net"))
@@ -539,7 +537,7 @@ def test_an_admin_may_ingest_unattended(memory: Recollect, folder: Folder) -> No
     assert nothing(memory.ingest(str(folder)))
 
 
-def test_global_memories_stay_out_of_the_catalog(memory: Recollect, folder: Folder) -> None:
+def test_global_memories_stay_out_of_the_catalog(memory: OnRecord, folder: Folder) -> None:
     memory.remember("The amount of an order is gross for everyone", scope="global")
     memory.ingest(str(folder))
     found = memory.search(question="amount of an order")
@@ -548,7 +546,7 @@ def test_global_memories_stay_out_of_the_catalog(memory: Recollect, folder: Fold
     assert all(each.id.startswith("shop") for each in found.entities)
 
 
-def test_how_many_entities_are_wanted_changes_no_order(memory: Recollect, folder: Folder) -> None:
+def test_how_many_entities_are_wanted_changes_no_order(memory: OnRecord, folder: Folder) -> None:
     said = ("gross amount", "amount gross", "gross", "amount of what is gross, an amount")
     columns = "".join(
         f"  - {{name: c{number}, description: '{said[number % 4]} {'x ' * (number % 7)}'}}\n"
@@ -562,7 +560,7 @@ def test_how_many_entities_are_wanted_changes_no_order(memory: Recollect, folder
         assert memory.search(question="gross amount", max_entities=most).entities == every[:most]
 
 
-def test_records_of_the_catalog_are_no_memories(memory: Recollect, folder: Folder) -> None:
+def test_records_of_the_catalog_are_no_memories(memory: OnRecord, folder: Folder) -> None:
     memory.ingest(str(folder))
     assert memory.browse().memories == ()
     assert memory.recall("orders amount gross").hits == ()
@@ -571,7 +569,7 @@ def test_records_of_the_catalog_are_no_memories(memory: Recollect, folder: Folde
     assert memory.remember("The first").memory.id == "1"
 
 
-def test_secrets_are_scrubbed_wherever_a_source_tells_them(memory: Recollect, folder: Folder) -> None:
+def test_secrets_are_scrubbed_wherever_a_source_tells_them(memory: OnRecord, folder: Folder) -> None:
     folder.write(
         f"""
 name: users
@@ -606,7 +604,7 @@ measures:
 
 
 @pytest.fixture
-def told(memory: Recollect, folder: Folder) -> Callable[..., Memory]:
+def told(memory: OnRecord, folder: Folder) -> Callable[..., Memory]:
     """Saves a memory about something in a catalog that is there."""
     memory.ingest(str(folder.write(ARCHIVE)))
 
@@ -617,7 +615,7 @@ def told(memory: Recollect, folder: Folder) -> Callable[..., Memory]:
 
 
 def test_references_to_what_is_gone_are_stripped_and_the_memories_stay(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory]
 ) -> None:
     only = told("Amounts are gross", "orders.amount")
     both = told("Orders are joined to customers by id", "shop.orders", "shop.customers", "orders.id")
@@ -635,7 +633,7 @@ def test_references_to_what_is_gone_are_stripped_and_the_memories_stay(
 
 
 def test_a_column_that_is_gone_takes_only_its_own_references(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory]
 ) -> None:
     kept = told("Status is set by hand", "orders.status", "orders.amount", "shop.orders")
     folder.write(ORDERS.replace("  - {name: amount, type: DOUBLE, description: Gross in euros.}\n", ""))
@@ -644,7 +642,7 @@ def test_a_column_that_is_gone_takes_only_its_own_references(
 
 
 def test_an_ingest_finds_references_that_are_missing_for_another_reason(
-    memory: Recollect, folder: Folder, clock: Clock
+    memory: OnRecord, folder: Folder, clock: Clock
 ) -> None:
     """Saved before there was a catalog, so nothing was checked."""
     old = memory.remember(
@@ -664,7 +662,7 @@ def test_an_ingest_finds_references_that_are_missing_for_another_reason(
 
 
 def test_references_to_memories_are_looked_at_one_by_one(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory]
 ) -> None:
     told("The other", id="421")
     about = told("About the other", "memory:421", "orders.amount")
@@ -681,7 +679,7 @@ def test_references_to_memories_are_looked_at_one_by_one(
 
 
 def test_a_lookup_that_fails_strips_nothing(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     about = told("About another", "memory:" + told("Another").id, "shop.orders")
 
@@ -736,7 +734,7 @@ def test_entities_get_vectors_also_where_an_ingest_broke_off(
 
 
 def test_example_queries_that_no_longer_hold_are_told_and_left_alone(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory]
 ) -> None:
     query = {
         "source_model": "orders",
@@ -762,7 +760,7 @@ def test_example_queries_that_no_longer_hold_are_told_and_left_alone(
 
 
 def test_a_bare_column_that_is_gone_is_stale_though_another_model_has_one_of_its_name(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory]
 ) -> None:
     folder.write(ARCHIVE)
     memory.ingest(str(folder))
@@ -780,7 +778,7 @@ def test_a_bare_column_that_is_gone_is_stale_though_another_model_has_one_of_its
 
 
 def test_a_datasource_that_is_gone_from_its_folder_is_archived(
-    memory: Recollect, folder: Folder, told: Callable[..., Memory]
+    memory: OnRecord, folder: Folder, told: Callable[..., Memory]
 ) -> None:
     folder.write(ORDERS, datasource="old")
     memory.ingest(str(folder))
@@ -800,7 +798,7 @@ def test_a_datasource_that_is_gone_from_its_folder_is_archived(
 
 
 def test_a_datasource_of_another_source_is_never_gone(
-    memory: Recollect, folder: Folder, tmp_path: Path
+    memory: OnRecord, folder: Folder, tmp_path: Path
 ) -> None:
     other = Folder(tmp_path / "other").write(CUSTOMERS, datasource="crm")
     database = a_database(tmp_path / "live.db", "CREATE TABLE visits (id INTEGER)")
@@ -814,7 +812,7 @@ def test_a_datasource_of_another_source_is_never_gone(
 
 
 def test_a_datasource_is_known_by_its_folder_however_that_is_written(
-    memory: Recollect, folder: Folder, monkeypatch: pytest.MonkeyPatch
+    memory: OnRecord, folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder.write(CUSTOMERS, datasource="old")
     memory.ingest(str(folder))
@@ -826,7 +824,7 @@ def test_a_datasource_is_known_by_its_folder_however_that_is_written(
 
 
 def test_a_changed_renderer_writes_unchanged_models_anew(
-    memory: Recollect, folder: Folder, monkeypatch: pytest.MonkeyPatch
+    memory: OnRecord, folder: Folder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory.ingest(str(folder))
     text = rendering.text_of_part
@@ -875,7 +873,7 @@ def test_memories_that_were_saved_without_an_embedder_get_their_vectors_after_an
             assert [each.memories for each in archive.coverage(door.caller.tenant)] == [1]
 
 
-def test_an_unknown_model_is_told_with_those_that_may_be_seen(memory: Recollect, folder: Folder) -> None:
+def test_an_unknown_model_is_told_with_those_that_may_be_seen(memory: OnRecord, folder: Folder) -> None:
     folder.write(ARCHIVE.rstrip() + "\nhidden: true\n")
     memory.ingest(str(folder))
     with pytest.raises(NotFound) as problem:

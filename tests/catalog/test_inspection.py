@@ -9,16 +9,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.catalog.inspection import (
+from onrecord.catalog.inspection import (
     MOST_REACHABLE_FIELDS,
     SECTIONS,
     Learning,
     as_markdown,
     inspection,
 )
-from recollect.errors import Invalid
-from recollect.model.catalog import Join, Model, Part
-from recollect.testing.catalog_fixture import CUSTOMERS, ORDERS, REGIONS, HeldCatalog, columns, join, shop
+from onrecord.errors import Invalid
+from onrecord.model.catalog import Join, Model, Part
+from onrecord.testing.catalog_fixture import CUSTOMERS, ORDERS, REGIONS, HeldCatalog, columns, join, shop
 
 SHOP = shop()
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.catalog.queries import (
+from onrecord.catalog.queries import (
     Dimension,
     InlineModel,
     ModelExtension,
@@ -17,8 +17,8 @@ from recollect.catalog.queries import (
     read_query,
     to_json,
 )
-from recollect.errors import Invalid
-from recollect.model.catalog import Join, Part
+from onrecord.errors import Invalid
+from onrecord.model.catalog import Join, Part
 
 EVERYTHING: dict[str, Any] = {
     "version": 3,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.catalog.rendering import (
+from onrecord.catalog.rendering import (
     TEXT_BYTES,
     cut,
     description_in,
@@ -18,8 +18,8 @@ from recollect.catalog.rendering import (
     text_of_part,
     text_of_system,
 )
-from recollect.model.catalog import Datasource, Join, Model, Part, System
-from recollect.testing.catalog_fixture import MYDB, ORDERS, columns
+from onrecord.model.catalog import Datasource, Join, Model, Part, System
+from onrecord.testing.catalog_fixture import MYDB, ORDERS, columns
 
 AMOUNT = Part(
     name="amount",

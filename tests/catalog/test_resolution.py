@@ -10,9 +10,9 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from recollect.catalog.extraction import entities_of_query
-from recollect.catalog.queries import read_query
-from recollect.catalog.resolution import (
+from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.queries import read_query
+from onrecord.catalog.resolution import (
     Ambiguous,
     AmbiguousModel,
     Entities,
@@ -24,10 +24,10 @@ from recollect.catalog.resolution import (
     resolve_leniently,
     resolve_model,
 )
-from recollect.errors import Invalid, StoreUnavailable
-from recollect.model.catalog import Model, canonicals_of
-from recollect.model.limits import ENTITY_CHARACTERS
-from recollect.testing.catalog_fixture import (
+from onrecord.errors import Invalid, StoreUnavailable
+from onrecord.model.catalog import Model, canonicals_of
+from onrecord.model.limits import ENTITY_CHARACTERS
+from onrecord.testing.catalog_fixture import (
     CUSTOMERS,
     DATASOURCES,
     MODELS,

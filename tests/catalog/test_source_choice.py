@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.catalog.sources import open_source
-from recollect.catalog.sources.naming import legal_name, legal_names, why_no_name
-from recollect.errors import Invalid
+from onrecord.catalog.sources import open_source
+from onrecord.catalog.sources.naming import legal_name, legal_names, why_no_name
+from onrecord.errors import Invalid
 
 MANIFEST = {
     "metadata": {

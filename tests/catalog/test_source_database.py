@@ -13,9 +13,9 @@ from urllib.parse import quote
 import psycopg
 import pytest
 
-from recollect.catalog.sources import Source, open_source
-from recollect.errors import Invalid, RecollectError, StoreUnavailable
-from recollect.model.catalog import Datasource, Join, Model, Part
+from onrecord.catalog.sources import Source, open_source
+from onrecord.errors import Invalid, OnRecordError, StoreUnavailable
+from onrecord.model.catalog import Datasource, Join, Model, Part
 
 SHOP = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, region VARCHAR(20));
@@ -473,7 +473,7 @@ def test_a_server_that_cannot_be_reached_fails_at_once_and_without_the_password(
         assert_no_secret(refused.value)
 
 
-def assert_no_secret(error: RecollectError) -> None:
+def assert_no_secret(error: OnRecordError) -> None:
     """Not in the message, nor in what would be shown with it."""
     assert error.__suppress_context__
     assert error.__cause__ is None

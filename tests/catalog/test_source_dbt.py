@@ -14,13 +14,13 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.catalog.sources import Source, open_source
-from recollect.errors import Invalid
-from recollect.model.catalog import Datasource, Join, Model, Part
+from onrecord.catalog.sources import Source, open_source
+from onrecord.errors import Invalid
+from onrecord.model.catalog import Datasource, Join, Model, Part
 
 PROJECT = Path(__file__).parent / "dbt_project"
 # In an environment of its own: it pins libraries that this one needs in later versions.
-DBT = Path(os.environ.get("RECOLLECT_TEST_DBT", Path(sys.prefix) / "dbt" / "bin" / "dbt"))
+DBT = Path(os.environ.get("ONRECORD_TEST_DBT", Path(sys.prefix) / "dbt" / "bin" / "dbt"))
 NOWHERE = "http://127.0.0.1:9"
 
 
@@ -30,7 +30,7 @@ def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     if not DBT.exists():
         pytest.fail(
             f"There is no dbt at {DBT}: python -m venv .venv/dbt && "
-            ".venv/dbt/bin/pip install dbt-core==1.11.* dbt-duckdb==1.11.*, or name another with RECOLLECT_TEST_DBT"
+            ".venv/dbt/bin/pip install dbt-core==1.11.* dbt-duckdb==1.11.*, or name another with ONRECORD_TEST_DBT"
         )
     base = tmp_path_factory.getbasetemp()
     shared = (base if worker_id == "master" else base.parent) / "dbt_project"

@@ -9,10 +9,10 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.catalog.sources import open_source, yaml_nodes
-from recollect.catalog.sources.naming import why_no_name
-from recollect.errors import Invalid
-from recollect.model.catalog import Datasource, Join, Model, Part
+from onrecord.catalog.sources import open_source, yaml_nodes
+from onrecord.catalog.sources.naming import why_no_name
+from onrecord.errors import Invalid
+from onrecord.model.catalog import Datasource, Join, Model, Part
 
 Write = Callable[[str, str], Path]
 

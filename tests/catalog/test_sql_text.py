@@ -9,11 +9,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.catalog.sql_text import NOT_INSTALLED, entities_of_sql
-from recollect.errors import StoreUnavailable
-from recollect.model.catalog import Model
-from recollect.model.limits import CONTENT_BYTES
-from recollect.testing.catalog_fixture import HeldCatalog, columns, shop
+from onrecord.catalog.sql_text import NOT_INSTALLED, entities_of_sql
+from onrecord.errors import StoreUnavailable
+from onrecord.model.catalog import Model
+from onrecord.model.limits import CONTENT_BYTES
+from onrecord.testing.catalog_fixture import HeldCatalog, columns, shop
 
 SHOP = shop()
 

@@ -11,22 +11,22 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncRecollect, Recollect
-from recollect.client import AsyncClient, Client, connect, connect_async
-from recollect.client.asking import prepare, read_arguments
-from recollect.errors import (
+from onrecord import AsyncOnRecord, OnRecord
+from onrecord.client import AsyncClient, Client, connect, connect_async
+from onrecord.client.asking import prepare, read_arguments
+from onrecord.errors import (
     Conflict,
     Forbidden,
     Invalid,
     NotFound,
-    RecollectError,
+    OnRecordError,
     StoreUnavailable,
     TooMany,
     Unauthenticated,
     VersionConflict,
 )
-from recollect.model.requests import Browse, Recall, Remember, Show
-from recollect.service import OPERATIONS
+from onrecord.model.requests import Browse, Recall, Remember, Show
+from onrecord.service import OPERATIONS
 
 from ..surfaces.conftest import Served
 from .conftest import Line
@@ -43,7 +43,7 @@ def says(status: int, told: Any = None, *headers: str) -> bytes:
 
 
 def problem(name: str, status: int, *headers: str, **more: Any) -> bytes:
-    return says(status, {"type": f"urn:recollect:{name}", "detail": "So it is."} | more, *headers)
+    return says(status, {"type": f"urn:onrecord:{name}", "detail": "So it is."} | more, *headers)
 
 
 class TestNames:
@@ -59,9 +59,9 @@ class TestNames:
         sync, other = getattr(Client, name), getattr(AsyncClient, name)
         assert inspect.iscoroutinefunction(other)
         assert (
-            inspect.signature(sync) == inspect.signature(other) == inspect.signature(getattr(Recollect, name))
+            inspect.signature(sync) == inspect.signature(other) == inspect.signature(getattr(OnRecord, name))
         )
-        assert sync.__doc__ == other.__doc__ == getattr(AsyncRecollect, name).__doc__
+        assert sync.__doc__ == other.__doc__ == getattr(AsyncOnRecord, name).__doc__
 
     def test_connecting_takes_the_same_for_both(self) -> None:
         sync, other = inspect.signature(connect), inspect.signature(connect_async)
@@ -135,7 +135,7 @@ class TestAsking:
                 other.import_(str(tmp_path / "none.jsonl"))
             with pytest.raises(StoreUnavailable, match="cannot be written"):
                 other.export(str(tmp_path / "none" / "all.jsonl"))
-        assert [each.name for each in tmp_path.glob(".recollect-*")] == []
+        assert [each.name for each in tmp_path.glob(".onrecord-*")] == []
 
     def test_an_export_that_fails_leaves_the_older_one(self, server: Served, tmp_path: Path) -> None:
         path = tmp_path / "all.jsonl"
@@ -150,10 +150,10 @@ class TestAsking:
         with connect(server.url) as memory:
             memory.remember("One.")
             assert memory.export("-").memories == 1
-        assert '"recollect":' in capsys.readouterr().out
+        assert '"onrecord":' in capsys.readouterr().out
 
     def test_what_has_its_default_is_not_sent(self) -> None:
-        operation = Recollect.browse.operation  # type: ignore[attr-defined]
+        operation = OnRecord.browse.operation  # type: ignore[attr-defined]
         values = read_arguments(operation, (), {"limit": 50, "tags": ["a b", "c"], "after": None})
         assert prepare(operation, values).path == "/v1/memories?tags=a%20b&tags=c"
 
@@ -178,7 +178,7 @@ class TestRefusals:
                     lambda: door.revise("1", title="x", expected_version=9),
                 ),
             ):
-                with pytest.raises(RecollectError) as wanted:
+                with pytest.raises(OnRecordError) as wanted:
                     there()
                 with pytest.raises(type(wanted.value)) as came:
                     here()
@@ -336,7 +336,7 @@ class TestBadLines:
         there = line(reply)
         with (
             connect(there.url, key="rk_secret") as memory,
-            pytest.raises(StoreUnavailable, match="not a Recollect server") as told,
+            pytest.raises(StoreUnavailable, match="not a OnRecord server") as told,
         ):
             memory.browse()
         assert there.url in str(told.value)
@@ -349,12 +349,12 @@ class TestBadLines:
             (problem("invalid", 422, faults=[{"field": "limit", "message": "is odd"}]), Invalid),
             (problem("too-large", 413), Invalid),
             (problem("not-found", 404), NotFound),
-            (problem("internal", 500, request="r-1"), RecollectError),
+            (problem("internal", 500, request="r-1"), OnRecordError),
             (problem("something-new", 418), Invalid),
         ],
     )
     def test_every_problem_is_an_error_of_ours(
-        self, line: Lay, reply: bytes, kind: type[RecollectError]
+        self, line: Lay, reply: bytes, kind: type[OnRecordError]
     ) -> None:
         there = line(reply)
         with connect(there.url) as memory, pytest.raises(kind) as told:

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, connect
-from recollect.model.caller import Caller
-from recollect.model.limits import RULES
+from onrecord import OnRecord, connect
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES
 
-Doors = Callable[..., Recollect]
+Doors = Callable[..., OnRecord]
 
 
 @pytest.fixture
-def store_of(clock: Any) -> Iterator[Recollect]:
+def store_of(clock: Any) -> Iterator[OnRecord]:
     """The door of whoever runs a store in memory."""
     root = Caller(tenant="acme", user="root", rules=frozenset(RULES), operator=True)
     with connect(":memory:", caller=root, clock=clock) as door:
@@ -22,17 +22,17 @@ def store_of(clock: Any) -> Iterator[Recollect]:
 
 
 @pytest.fixture
-def door(store_of: Recollect) -> Doors:
+def door(store_of: OnRecord) -> Doors:
     """A door to that store for anyone: `door("ann", actor="agent")`."""
 
-    def opened(user: str = "ann", **more: Any) -> Recollect:
+    def opened(user: str = "ann", **more: Any) -> OnRecord:
         return store_of.as_caller(Caller(**{"tenant": "acme", "user": user, **more}))
 
     return opened
 
 
 @pytest.fixture
-def ann(door: Doors) -> Recollect:
+def ann(door: Doors) -> OnRecord:
     return door()
 
 

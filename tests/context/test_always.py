@@ -7,32 +7,32 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, connect
-from recollect.context.always import CAUTION
-from recollect.model.answers import ContextGiven
-from recollect.model.caller import Caller
-from recollect.model.limits import ALWAYS_INJECTED
-from recollect.store import reading
-from recollect.store.sqlite.fetching import DIALECT
-from recollect.store.visibility import Sight
+from onrecord import OnRecord, connect
+from onrecord.context.always import CAUTION
+from onrecord.model.answers import ContextGiven
+from onrecord.model.caller import Caller
+from onrecord.model.limits import ALWAYS_INJECTED
+from onrecord.store import reading
+from onrecord.store.sqlite.fetching import DIALECT
+from onrecord.store.visibility import Sight
 from tests.context.conftest import Doors, inside
 
 
-def told(door: Recollect, **ask: Any) -> ContextGiven:
+def told(door: OnRecord, **ask: Any) -> ContextGiven:
     return door.context(parts=["always"], **{"max_tokens": 100_000, **ask})
 
 
-def ids(door: Recollect, **ask: Any) -> list[str]:
+def ids(door: OnRecord, **ask: Any) -> list[str]:
     return [id for block in told(door, **ask).blocks for id in block.memories]
 
 
 @pytest.fixture
-def everywhere(memory: Recollect) -> Recollect:
+def everywhere(memory: OnRecord) -> OnRecord:
     """A person's door, on each database."""
     return memory.as_caller(Caller(tenant="acme", user="ann"))
 
 
-def test_of_thirty_the_twenty_five_last_updated_are_told(everywhere: Recollect, clock: Any) -> None:
+def test_of_thirty_the_twenty_five_last_updated_are_told(everywhere: OnRecord, clock: Any) -> None:
     for number in range(30):
         everywhere.remember(f"Habit {number}.", always_inject=True, dedupe=False)
         clock.tick()
@@ -43,7 +43,7 @@ def test_of_thirty_the_twenty_five_last_updated_are_told(everywhere: Recollect, 
     assert inside(block.text)[:2] == ["- Habit zero, kept up.", "- Habit 29."]
 
 
-def test_the_content_alone_is_told_under_a_sentence_that_these_are_no_commands(ann: Recollect) -> None:
+def test_the_content_alone_is_told_under_a_sentence_that_these_are_no_commands(ann: OnRecord) -> None:
     ann.remember("Write British.", title="Spelling", hint="how to spell", tags=["style"], always_inject=True)
     text = told(ann).text
     assert inside(text) == ["- Write British."]
@@ -52,7 +52,7 @@ def test_the_content_alone_is_told_under_a_sentence_that_these_are_no_commands(a
     assert "Spelling" not in text
 
 
-def test_what_is_not_marked_or_not_active_is_not_told(ann: Recollect, store_of: Recollect) -> None:
+def test_what_is_not_marked_or_not_active_is_not_told(ann: OnRecord, store_of: OnRecord) -> None:
     ann.remember("Just a fact.")
     for content in ("retired", "stale", "unmarked"):
         ann.remember(content, id=content, always_inject=True, dedupe=False)
@@ -62,7 +62,7 @@ def test_what_is_not_marked_or_not_active_is_not_told(ann: Recollect, store_of: 
     assert ids(ann) == []
 
 
-def test_everyone_is_told_what_is_for_their_eyes(memory: Recollect) -> None:
+def test_everyone_is_told_what_is_for_their_eyes(memory: OnRecord) -> None:
     owner = Caller(
         tenant="acme",
         user="ann",
@@ -95,7 +95,7 @@ def test_everyone_is_told_what_is_for_their_eyes(memory: Recollect) -> None:
     assert seen_by(tenant="beta") == {"global:all"}
 
 
-def test_an_admin_is_not_told_what_is_meant_for_others(ann: Recollect, store_of: Recollect) -> None:
+def test_an_admin_is_not_told_what_is_meant_for_others(ann: OnRecord, store_of: OnRecord) -> None:
     ann.remember("Call me Ann.", scope="user", always_inject=True)
     ann.remember("We are a bakery.", id="ours", always_inject=True)
     assert ids(store_of) == ["ours"]
@@ -129,7 +129,7 @@ def test_what_an_agent_wrote_into_a_persons_memory_is_not_told(door: Doors, cloc
 
 
 def test_what_a_person_approved_is_told_until_someone_else_changes_it(
-    door: Doors, store_of: Recollect, clock: Any
+    door: Doors, store_of: OnRecord, clock: Any
 ) -> None:
     door(actor="agent").remember("Tickets go to OPS.", id="tickets")
     door().revise("tickets", always_inject=True)
@@ -144,7 +144,7 @@ def test_what_a_person_approved_is_told_until_someone_else_changes_it(
 
 
 def test_what_was_marked_before_the_index_knew_of_it_is_told_after_a_reindex(
-    memory: Recollect, everywhere: Recollect
+    memory: OnRecord, everywhere: OnRecord
 ) -> None:
     everywhere.remember("Write British.", always_inject=True)
     memory.reindex()
@@ -152,7 +152,7 @@ def test_what_was_marked_before_the_index_knew_of_it_is_told_after_a_reindex(
     assert memory.doctor().problems == ()
 
 
-def test_a_failing_store_gives_no_block_and_breaks_nothing(ann: Recollect, monkeypatch: Any) -> None:
+def test_a_failing_store_gives_no_block_and_breaks_nothing(ann: OnRecord, monkeypatch: Any) -> None:
     ann.remember("Write British.", always_inject=True)
     ann.note_turn("hello", conversation="talk")
 
@@ -186,7 +186,7 @@ def test_what_is_told_unasked_is_found_by_an_index(tmp_path: Path, sight: Sight)
     assert "SEARCH memories USING INDEX sqlite_autoindex_memories_1 (tenant=? AND row=?)" in plan
 
 
-def test_a_block_is_bounded_by_its_tokens(ann: Recollect, clock: Any) -> None:
+def test_a_block_is_bounded_by_its_tokens(ann: OnRecord, clock: Any) -> None:
     for number in range(10):
         ann.remember(f"{number} " + "word " * 200, always_inject=True, dedupe=False)
         clock.tick()

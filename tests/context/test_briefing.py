@@ -2,18 +2,18 @@
 
 from typing import Any
 
-from recollect import Recollect
-from recollect.model.answers import ContextBlock
-from recollect.model.caller import Caller
+from onrecord import OnRecord
+from onrecord.model.answers import ContextBlock
+from onrecord.model.caller import Caller
 from tests.context.conftest import Doors, inside
 
 
-def briefed(door: Recollect, **ask: Any) -> ContextBlock | None:
+def briefed(door: OnRecord, **ask: Any) -> ContextBlock | None:
     blocks = door.context(parts=["briefing"], max_tokens=10_000, **ask).blocks
     return blocks[0] if blocks else None
 
 
-def test_a_delegate_is_told_what_was_noted_in_this_conversation(memory: Recollect, clock: Any) -> None:
+def test_a_delegate_is_told_what_was_noted_in_this_conversation(memory: OnRecord, clock: Any) -> None:
     ann = memory.as_caller(Caller(tenant="acme", user="ann", conversation="talk"))
     ann.remember("Honeycomb wins.", kind="learning", title="Honeycomb wins for small teams")
     clock.tick()
@@ -45,7 +45,7 @@ def test_what_is_pinned_nowhere_or_elsewhere_is_no_part_of_it(door: Doors) -> No
     assert inside(block.text) == ["1 entry (newest first):", "- #3 [fact] here"]
 
 
-def test_without_a_conversation_there_is_nothing_to_tell(ann: Recollect) -> None:
+def test_without_a_conversation_there_is_nothing_to_tell(ann: OnRecord) -> None:
     ann.remember("unpinned")
     assert briefed(ann) is None
     assert ann.context(parts=["briefing"]).degraded == ("briefing: no conversation was named",)

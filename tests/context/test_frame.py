@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.context.frame import CAUTION, NOTHING, bullet, enclosed, framed, lines_of, one_line, quoted
-from recollect.model.limits import ORIGINS
-from recollect.model.memory import Memory
+from onrecord.context.frame import CAUTION, NOTHING, bullet, enclosed, framed, lines_of, one_line, quoted
+from onrecord.model.limits import ORIGINS
+from onrecord.model.memory import Memory
 from tests.context.conftest import TAG, inside
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -7,19 +7,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect, connect
-from recollect.context.legend import MEANING, legend
-from recollect.context.parts import Part, Piece, fitted
-from recollect.errors import Forbidden, Invalid
-from recollect.model.answers import ContextGiven
-from recollect.model.caller import Caller
-from recollect.model.limits import CONTEXT_PARTS, KINDS
-from recollect.text.tokens import count_tokens
+from onrecord import OnRecord, connect
+from onrecord.context.legend import MEANING, legend
+from onrecord.context.parts import Part, Piece, fitted
+from onrecord.errors import Forbidden, Invalid
+from onrecord.model.answers import ContextGiven
+from onrecord.model.caller import Caller
+from onrecord.model.limits import CONTEXT_PARTS, KINDS
+from onrecord.text.tokens import count_tokens
 from tests.context.conftest import Doors, inside
 
 
 @pytest.fixture
-def talking(door: Doors) -> Recollect:
+def talking(door: Doors) -> OnRecord:
     """Someone in a conversation, with something for every part."""
     ann = door(conversation="talk")
     ann.remember("Write British.", always_inject=True, conversation=None)
@@ -32,7 +32,7 @@ def parts_of(given: ContextGiven) -> list[str]:
     return [block.part for block in given.blocks]
 
 
-def test_all_parts_come_in_their_order(talking: Recollect) -> None:
+def test_all_parts_come_in_their_order(talking: OnRecord) -> None:
     told = talking.context("how long do refunds take")
     assert parts_of(told) == list(CONTEXT_PARTS)
     assert told.text == "\n\n".join(block.text for block in told.blocks)
@@ -43,7 +43,7 @@ def test_all_parts_come_in_their_order(talking: Recollect) -> None:
     assert inside(memories.text)[-1] == "  | Refunds take 14 days."
 
 
-def test_only_what_is_asked_for_is_told_and_always_in_the_same_order(talking: Recollect) -> None:
+def test_only_what_is_asked_for_is_told_and_always_in_the_same_order(talking: OnRecord) -> None:
     assert parts_of(talking.context(parts=["turns", "legend"])) == ["legend", "turns"]
 
 
@@ -58,21 +58,21 @@ def test_a_part_that_was_asked_for_and_cannot_be_told_is_named(door: Doors) -> N
     assert told.degraded == ("turns: no conversation was named", "memories: no question was asked")
 
 
-def test_what_recall_had_to_do_without_is_said(talking: Recollect) -> None:
+def test_what_recall_had_to_do_without_is_said(talking: OnRecord) -> None:
     assert talking.context("refunds").degraded == ("semantic: no embedder is configured",)
 
 
-def test_what_is_told_in_every_turn_is_not_told_twice(talking: Recollect) -> None:
+def test_what_is_told_in_every_turn_is_not_told_twice(talking: OnRecord) -> None:
     told = talking.context("should I write British, or how are refunds written?")
     assert [id for block in told.blocks if block.part == "memories" for id in block.memories] == ["2"]
     assert told.text.count("Write British.") == 1
 
 
-def test_the_same_store_gives_the_same_bytes(talking: Recollect) -> None:
+def test_the_same_store_gives_the_same_bytes(talking: OnRecord) -> None:
     assert talking.context("refunds") == talking.context("refunds")
 
 
-def test_an_unknown_part_is_refused(ann: Recollect) -> None:
+def test_an_unknown_part_is_refused(ann: OnRecord) -> None:
     with pytest.raises(Invalid, match="parts"):
         ann.context(parts=["everything"])
 
@@ -108,7 +108,7 @@ def test_a_long_part_leaves_room_for_the_next(door: Doors) -> None:
 
 
 @pytest.mark.parametrize("most", [250, 300, 400])
-def test_where_there_is_little_room_what_holds_in_every_turn_comes_first(ann: Recollect, most: int) -> None:
+def test_where_there_is_little_room_what_holds_in_every_turn_comes_first(ann: OnRecord, most: int) -> None:
     for number in range(25):
         ann.remember(f"Habit {number}: write British.", always_inject=True, dedupe=False)
     ann.remember("Refunds take 14 days.")
@@ -116,14 +116,14 @@ def test_where_there_is_little_room_what_holds_in_every_turn_comes_first(ann: Re
     assert "always" in parts_of(told)
 
 
-def test_what_one_part_leaves_over_goes_to_those_that_need_more(ann: Recollect) -> None:
+def test_what_one_part_leaves_over_goes_to_those_that_need_more(ann: OnRecord) -> None:
     ann.remember("habit " * 400, always_inject=True)
     told = ann.context("a habit", max_tokens=1_200)
     assert told.left_out == 0
 
 
 @pytest.mark.parametrize("most", [0, 1, 60])
-def test_where_there_is_no_room_everything_is_left_out(talking: Recollect, most: int) -> None:
+def test_where_there_is_no_room_everything_is_left_out(talking: OnRecord, most: int) -> None:
     told = talking.context("refunds", max_tokens=most)
     assert (told.text, told.tokens, told.blocks) == ("", 0, ())
     assert told.left_out == 5
@@ -192,7 +192,7 @@ def test_no_sizes_pass_the_bound(sizes: list[list[int]], shells: list[int], is_r
     assert told.tokens == count_tokens(told.text) <= most
 
 
-def test_every_part_is_offered_what_the_others_leave(talking: Recollect) -> None:
+def test_every_part_is_offered_what_the_others_leave(talking: OnRecord) -> None:
     whole = talking.context("refunds", max_tokens=100_000)
     # One token for each piece and shell is lost to rounding.
     assert talking.context("refunds", max_tokens=whole.tokens + 20).left_out == 0
@@ -201,10 +201,10 @@ def test_every_part_is_offered_what_the_others_leave(talking: Recollect) -> None
 def test_a_context_can_be_given_by_the_async_door_too() -> None:
     import asyncio
 
-    from recollect.aio import AsyncRecollect
+    from onrecord.aio import AsyncOnRecord
 
     async def asked() -> Any:
         with connect(":memory:") as door:
-            return await AsyncRecollect(door).context(parts=["legend"])
+            return await AsyncOnRecord(door).context(parts=["legend"])
 
     assert asyncio.run(asked()).text == legend()

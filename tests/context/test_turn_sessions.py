@@ -4,19 +4,19 @@ from datetime import UTC, datetime
 
 import pytest
 
-from recollect import Recollect
-from recollect.context.turns import Turns
-from recollect.errors import Invalid
-from recollect.model.caller import Caller
-from recollect.model.limits import MOST_TURNS
-from recollect.model.requests import ClearTurns, NoteTurn
+from onrecord import OnRecord
+from onrecord.context.turns import Turns
+from onrecord.errors import Invalid
+from onrecord.model.caller import Caller
+from onrecord.model.limits import MOST_TURNS
+from onrecord.model.requests import ClearTurns, NoteTurn
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANN = Caller(tenant="acme", user="ann")
 EVE = Caller(tenant="umbrella", user="eve")
 
 
-def test_a_turn_keeps_its_metadata_without_the_secrets_in_it(ann: Recollect) -> None:
+def test_a_turn_keeps_its_metadata_without_the_secrets_in_it(ann: OnRecord) -> None:
     secret = "AKIA" + "IOSFODNN7EXAMPLQ"
     ann.note_turn("hello", conversation="talk", metadata={"tokens": 3, "deep": {"key": secret}})
     ann.note_turn("hi", conversation="talk")
@@ -26,7 +26,7 @@ def test_a_turn_keeps_its_metadata_without_the_secrets_in_it(ann: Recollect) -> 
     assert second.metadata == {}
 
 
-def test_metadata_that_is_no_object_is_refused(ann: Recollect) -> None:
+def test_metadata_that_is_no_object_is_refused(ann: OnRecord) -> None:
     with pytest.raises(Invalid, match="metadata: must be a JSON object"):
         ann.note_turn("hello", conversation="talk", metadata="x")  # type: ignore[arg-type]
 
@@ -48,7 +48,7 @@ def test_metadata_counts_for_what_is_held() -> None:
     assert turns.sessions(ANN) == ("two",)
 
 
-def test_more_turns_can_be_asked_for_than_are_kept_by_default(ann: Recollect) -> None:
+def test_more_turns_can_be_asked_for_than_are_kept_by_default(ann: OnRecord) -> None:
     assert ann.turns(conversation="talk", limit=MOST_TURNS).turns == ()
     with pytest.raises(Invalid, match="limit"):
         ann.turns(conversation="talk", limit=MOST_TURNS + 1)

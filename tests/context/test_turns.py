@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.context.turns import Turns
-from recollect.errors import Invalid
-from recollect.model.caller import Caller
-from recollect.model.limits import RULES, TURNS
-from recollect.model.requests import ClearTurns, ListTurns, NoteTurn
+from onrecord import OnRecord
+from onrecord.context.turns import Turns
+from onrecord.errors import Invalid
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES, TURNS
+from onrecord.model.requests import ClearTurns, ListTurns, NoteTurn
 from tests.context.conftest import Doors
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -40,7 +40,7 @@ def test_a_window_of_three_keeps_the_last_three() -> None:
     assert turns.clear(ANN, ClearTurns()).cleared == 0
 
 
-def test_a_turn_keeps_who_said_it_and_when(ann: Recollect, clock: Any) -> None:
+def test_a_turn_keeps_who_said_it_and_when(ann: OnRecord, clock: Any) -> None:
     assert ann.note_turn("hello", conversation="talk").turns == 1
     clock.tick()
     noted = ann.note_turn("hi", role="assistant", conversation="talk")
@@ -50,7 +50,7 @@ def test_a_turn_keeps_who_said_it_and_when(ann: Recollect, clock: Any) -> None:
     assert second.at == clock.now
 
 
-def test_twenty_turns_are_kept(ann: Recollect) -> None:
+def test_twenty_turns_are_kept(ann: OnRecord) -> None:
     for number in range(25):
         ann.note_turn(f"turn {number}", conversation="talk")
     assert [turn.content for turn in ann.turns(conversation="talk").turns] == [
@@ -64,7 +64,7 @@ def test_the_conversation_of_the_caller_is_used_where_none_is_named(door: Doors)
 
 
 @pytest.mark.parametrize("ask", [NoteTurn("hello"), ListTurns(), ClearTurns()])
-def test_without_a_conversation_nothing_is_kept_or_told(ann: Recollect, ask: Any) -> None:
+def test_without_a_conversation_nothing_is_kept_or_told(ann: OnRecord, ask: Any) -> None:
     method = {NoteTurn: ann.note_turn, ListTurns: ann.turns, ClearTurns: ann.clear_turns}[type(ask)]
     with pytest.raises(Invalid, match="conversation: is required"):
         method(ask)
@@ -129,7 +129,7 @@ def test_what_all_hold_together_is_bounded() -> None:
     assert listed(turns) == ["z" * 60]
 
 
-def test_secrets_are_taken_out_before_a_turn_is_kept(ann: Recollect) -> None:
+def test_secrets_are_taken_out_before_a_turn_is_kept(ann: OnRecord) -> None:
     ann.note_turn("my key is AKIAIOSFODNN7EXAMPLE, keep it", conversation="talk")
     (turn,) = ann.turns(conversation="talk").turns
     assert "AKIAIOSFODNN7EXAMPLE" not in turn.content
@@ -171,7 +171,7 @@ def test_turns_behave_as_a_plain_list_would(said: Sequence[tuple[str, str]]) -> 
         assert listed(turns, ANN.inside(name)) == model.get(name, [])
 
 
-def test_what_is_deleted_leaves_no_turns(ann: Recollect) -> None:
+def test_what_is_deleted_leaves_no_turns(ann: OnRecord) -> None:
     kept = ann.register_conversation(title="Plans").conversation.id
     gone = ann.register_conversation(title="Gossip").conversation.id
     for conversation in (kept, gone):

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGE = ROOT / "src" / "recollect"
+PACKAGE = ROOT / "src" / "onrecord"
 TEXT = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
 HEADINGS = re.findall(r"^### `([\w/]+)/`: .+\?$", TEXT, re.MULTILINE)
 
@@ -51,7 +51,7 @@ def test_the_order_of_imports_is_the_one_that_is_checked() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contract = project["tool"]["importlinter"]["contracts"][0]
     checked = [
-        [name.strip(" ()").removeprefix("recollect.") for name in layer.split("|")]
+        [name.strip(" ()").removeprefix("onrecord.") for name in layer.split("|")]
         for layer in contract["layers"]
     ]
     drawn = re.search(r"From the top:\n\n((?:    .+\n)+)", TEXT)

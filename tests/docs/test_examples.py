@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect.surfaces.cli import main
+from onrecord.surfaces.cli import main
 
 #: What a reader has who has set nothing: the pages show that.
 pytestmark = pytest.mark.usefixtures("embedder_of_the_readers")
@@ -64,7 +64,7 @@ def assert_alike(shown: str, printed: str, where: str) -> None:
 
 @pytest.fixture
 def embedder_of_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("RECOLLECT_EMBEDDER")
+    monkeypatch.delenv("ONRECORD_EMBEDDER")
 
 
 @pytest.mark.parametrize("page", pages_with("python"))
@@ -72,7 +72,7 @@ def test_the_python_of_a_page_runs_and_prints_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", str(tmp_path / "page.db"))
+    monkeypatch.setenv("ONRECORD_DB", str(tmp_path / "page.db"))
     namespace: dict[str, object] = {"__name__": "__main__"}
     printed = io.StringIO()
     for block in blocks_of(page):
@@ -109,7 +109,7 @@ class Shell:
             return ""
         while "=" in words[0]:
             self._set(words.pop(0))
-        if words[0] != "recollect":
+        if words[0] != "onrecord":
             return None
         printed = self._call(words[1:], _echoed(said))
         if target:
@@ -161,7 +161,7 @@ def test_the_commands_of_a_page_run_and_print_what_is_shown(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", "page.db")
+    monkeypatch.setenv("ONRECORD_DB", "page.db")
     shutil.copytree(ROOT / "examples", "examples")
     shell = Shell({}, monkeypatch)
     for block in blocks_of(page):

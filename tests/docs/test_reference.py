@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from recollect import errors
-from recollect.config import load
-from recollect.model import limits
-from recollect.recall import LAYERS
-from recollect.remember import STEPS
-from recollect.service import OPERATIONS
-from recollect.surfaces.cli import EXIT_CODES
+from onrecord import errors
+from onrecord.config import load
+from onrecord.model import limits
+from onrecord.recall import LAYERS
+from onrecord.remember import STEPS
+from onrecord.service import OPERATIONS
+from onrecord.surfaces.cli import EXIT_CODES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -36,7 +36,7 @@ COMMANDS = [operation.command for operation in OPERATIONS if operation.command i
 @pytest.mark.parametrize("command", [*COMMANDS, "config"])
 def test_every_command_is_shown_where_people_learn_it(command: str) -> None:
     pages = read("docs/guide.md") + read("docs/serving.md")
-    assert re.search(rf"^\$ (?:.* \| )?recollect (?:--\w+ \S+ )?{command}\b", pages, re.MULTILINE)
+    assert re.search(rf"^\$ (?:.* \| )?onrecord (?:--\w+ \S+ )?{command}\b", pages, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -45,11 +45,11 @@ def test_every_operation_is_in_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "setting", [setting.name for setting in load({"RECOLLECT_CONFIG": os.devnull}).settings]
+    "setting", [setting.name for setting in load({"ONRECORD_CONFIG": os.devnull}).settings]
 )
 def test_every_setting_is_in_the_guide_and_the_reference(setting: str) -> None:
     for page in ("docs/guide.md", "docs/reference.md"):
-        assert f"`RECOLLECT_{setting.upper()}`" in read(page), page
+        assert f"`ONRECORD_{setting.upper()}`" in read(page), page
 
 
 @pytest.mark.parametrize("name", [each.__name__ for each in (*STEPS, *LAYERS)])

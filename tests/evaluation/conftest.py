@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from recollect.surfaces.cli import main
+from onrecord.surfaces.cli import main
 
 
 class Said(NamedTuple):
@@ -22,7 +22,7 @@ class Said(NamedTuple):
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., Said]:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", "shell.db")
+    monkeypatch.setenv("ONRECORD_DB", "shell.db")
 
     def call(*words: str) -> Said:
         out, err = io.StringIO(), io.StringIO()

@@ -1,4 +1,4 @@
-"""DOES `recollect eval` measure any directory of that form? A made-up task with ugly names, end to end."""
+"""DOES `onrecord eval` measure any directory of that form? A made-up task with ugly names, end to end."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect import connect
+from onrecord import connect
 
 LONG_ID = "x" * 1_000
 DOCUMENTS: list[dict[str, Any]] = [
@@ -119,7 +119,7 @@ def test_groups_can_be_left_out(shell: Any, data: Path) -> None:
 
 
 def test_ones_own_store_is_not_touched(shell: Any, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RECOLLECT_CONVERSATION", "mine")
+    monkeypatch.setenv("ONRECORD_CONVERSATION", "mine")
     assert shell("eval", "plain", "--data", str(data)).code == 0
     assert not Path("shell.db").exists()
     said = shell("--db", "mine.db", "eval", "plain", "--data", str(data))

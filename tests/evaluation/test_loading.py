@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Caller
-from recollect.evaluation.data import Document
-from recollect.evaluation.loading import memory_of
-from recollect.model.limits import CONTENT_BYTES, ENTITIES
-from recollect.model.requests import Remember, checked
-from recollect.model.unset import UNSET
+from onrecord import Caller
+from onrecord.evaluation.data import Document
+from onrecord.evaluation.loading import memory_of
+from onrecord.model.limits import CONTENT_BYTES, ENTITIES
+from onrecord.model.requests import Remember, checked
+from onrecord.model.unset import UNSET
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANN = Caller(tenant="acme", user="ann")

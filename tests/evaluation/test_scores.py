@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.evaluation.scores import MEASURES, Scores, averages, by_chance, score
+from onrecord.evaluation.scores import MEASURES, Scores, averages, by_chance, score
 
 IDS = [f"d{number}" for number in range(30)]
 rankings = st.permutations(IDS).flatmap(lambda ids: st.integers(0, 30).map(lambda size: ids[:size]))

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import connect
-from recollect.errors import Invalid
-from recollect.evaluation.data import Document, read_task
-from recollect.evaluation.tables import Schema, schemas_of, table_of
+from onrecord import connect
+from onrecord.errors import Invalid
+from onrecord.evaluation.data import Document, read_task
+from onrecord.evaluation.tables import Schema, schemas_of, table_of
 
 TABLES: list[dict[str, Any]] = [
     {

@@ -8,9 +8,9 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp_types import CallToolResult, ElicitRequestFormParams, ElicitResult
 
-from recollect import Caller, Recollect
-from recollect.surfaces.mcp.faces import chosen
-from recollect.surfaces.mcp.server import Visit, build_server
+from onrecord import Caller, OnRecord
+from onrecord.surfaces.mcp.faces import chosen
+from onrecord.surfaces.mcp.server import Visit, build_server
 
 ERAS = ("auto", "legacy")
 THREE = ["ai.searchMemory", "ai.saveMemory", "ai.deleteMemory"]
@@ -85,7 +85,7 @@ def someone(user: str = "ann", **more: Any) -> Caller:
 class Office:
     """Where assistants come in: one server in this process, or whatever a client speaks to."""
 
-    def __init__(self, door: Recollect, portal: Any, leaving: ExitStack) -> None:
+    def __init__(self, door: OnRecord, portal: Any, leaving: ExitStack) -> None:
         self.door, self._portal, self._leaving = door, portal, leaving
 
     def meet(self, client: Client) -> Assistant:
@@ -101,7 +101,7 @@ class Office:
         return self.meet(Client(server, mode=era, elicitation_callback=person))
 
 
-Open = Callable[[Recollect], Office]
+Open = Callable[[OnRecord], Office]
 
 
 def offices() -> Iterator[Open]:

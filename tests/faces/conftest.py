@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from recollect import Caller, Recollect, connect
-from recollect.model.limits import RULES
-from recollect.surfaces.cli import main
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.limits import RULES
+from onrecord.surfaces.cli import main
 
 Model = dict[str, Any]
 
@@ -71,14 +71,14 @@ def models(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def door(memory: Recollect, models: Path) -> Recollect:
+def door(memory: OnRecord, models: Path) -> OnRecord:
     """A store that has read the shop, on each database."""
     memory.ingest(str(models))
     return memory
 
 
 @pytest.fixture
-def quick(models: Path, clock: Callable[[], Any]) -> Iterator[Recollect]:
+def quick(models: Path, clock: Callable[[], Any]) -> Iterator[OnRecord]:
     """The same in memory alone, for what no database can make different."""
     with connect(":memory:", clock=clock) as door:
         door.ingest(str(models))
@@ -88,14 +88,14 @@ def quick(models: Path, clock: Callable[[], Any]) -> Iterator[Recollect]:
 class Ground:
     """One store in which every example has a tenant with a catalog of its own."""
 
-    def __init__(self, door: Recollect, folder: Path) -> None:
+    def __init__(self, door: OnRecord, folder: Path) -> None:
         self._door, self._folder, self._count = door, folder, 0
         self.first = self.empty()
 
     def __repr__(self) -> str:
         return "ground"
 
-    def empty(self) -> Recollect:
+    def empty(self) -> OnRecord:
         self._count += 1
         who = Caller(tenant=f"tenant{self._count}", user="ann", rules=frozenset(RULES))
         door = self._door.as_caller(who)
@@ -123,9 +123,9 @@ Shell = Callable[..., Said]
 
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models: Path) -> Shell:
-    """`recollect slayer …` in an empty folder, on a store of its own that has read the shop."""
+    """`onrecord slayer …` in an empty folder, on a store of its own that has read the shop."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", "shell.db")
+    monkeypatch.setenv("ONRECORD_DB", "shell.db")
 
     def call(*words: str) -> Said:
         out, err = io.StringIO(), io.StringIO()

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from recollect.faces import arbiter
-from recollect.faces.arbiter_fields import TYPES
-from recollect.model.caller import Caller
-from recollect.model.limits import RULES
-from recollect.surfaces.rest.bodies import BODY_BYTES
+from onrecord.faces import arbiter
+from onrecord.faces.arbiter_fields import TYPES
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES
+from onrecord.surfaces.rest.bodies import BODY_BYTES
 
 from ..surfaces.conftest import Served
 
@@ -708,7 +708,7 @@ class TestTenants:
             assert "www-authenticate" in said.headers
 
     def test_an_entry_written_inside_a_conversation_is_pinned_to_it(self, server: Served, keys: Any) -> None:
-        inside = keys("acme", **{"Recollect-Conversation": "talk"})
+        inside = keys("acme", **{"OnRecord-Conversation": "talk"})
         told = inside.post(ENTRIES, json={"type": "user", "title": "here"}).json()
         assert told["conversation_id"] == "talk"
         free = {"type": "user", "title": "free", "conversation_id": None}

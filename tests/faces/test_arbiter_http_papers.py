@@ -163,7 +163,7 @@ class TestFiles:
     def test_a_conversation_that_is_full_is_413(
         self, server: Served, talk: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("recollect.papers.artifacts.CONVERSATION_BYTES", 10)
+        monkeypatch.setattr("onrecord.papers.artifacts.CONVERSATION_BYTES", 10)
         write(server, talk, "a", "x" * 8)
         said = server.client.post(f"{CONVERSATIONS}/{talk}/artifacts", json={"path": "b", "content": "xxx"})
         refused(said, 413, "No room")
@@ -235,7 +235,7 @@ class TestInsideAConversation:
 
     @pytest.fixture
     def inside(self, server: Served) -> Iterator[Any]:
-        client = server.connect(**{"Recollect-Conversation": "here"})
+        client = server.connect(**{"OnRecord-Conversation": "here"})
         yield client
         client.close()
 

@@ -1,6 +1,6 @@
 """HOW does a session of the arbiter runtime read from beginning to end? Its calls and all that was answered, kept in a file.
 
-RECOLLECT_TEST_TRANSCRIPTS=write writes the file anew, for someone to review.
+ONRECORD_TEST_TRANSCRIPTS=write writes the file anew, for someone to review.
 """
 
 import json
@@ -135,6 +135,6 @@ def _steady(found: re.Match[str]) -> str:
 
 def test_a_session_reads_as_it_did_when_it_was_reviewed(server: Served) -> None:
     whole = "\n".join(told(server, call) for call in SESSION)
-    if os.environ.get("RECOLLECT_TEST_TRANSCRIPTS") == "write":
+    if os.environ.get("ONRECORD_TEST_TRANSCRIPTS") == "write":
         KEPT.write_text(whole, encoding="utf-8")
     assert whole == KEPT.read_text(encoding="utf-8")

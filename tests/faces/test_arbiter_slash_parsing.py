@@ -5,9 +5,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.faces import arbiter_slash
-from recollect.faces.arbiter_slash.commands import AddEntry, Refused, WriteFile
-from recollect.faces.arbiter_slash.grammar import parse
+from onrecord.faces import arbiter_slash
+from onrecord.faces.arbiter_slash.commands import AddEntry, Refused, WriteFile
+from onrecord.faces.arbiter_slash.grammar import parse
 
 from .conftest import Ground
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, connect
-from recollect.faces import arbiter_slash
+from onrecord import Caller, connect
+from onrecord.faces import arbiter_slash
 
 from ..surfaces.conftest import Served, Shell
 
@@ -105,7 +105,7 @@ class TestShell:
     @pytest.fixture
     def shell(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
         monkeypatch.chdir(tmp_path)
-        monkeypatch.setenv("RECOLLECT_DB", "shell.db")
+        monkeypatch.setenv("ONRECORD_DB", "shell.db")
         return Shell(monkeypatch)
 
     @pytest.mark.parametrize("words", [("slash",), ("slash", "-")])
@@ -167,7 +167,7 @@ class TestRoute:
 
     def test_the_conversation_of_the_header_counts(self, server: Served) -> None:
         key = server.make_key(user="bob")
-        inside = server.connect(key, **{"Recollect-Conversation": "12"})
+        inside = server.connect(key, **{"OnRecord-Conversation": "12"})
         inside.post("/v1/slash", json={"text": BLOCK})
         assert server.entrance.door.show("1").memory.conversation == "12"
         said = inside.post("/v1/slash", json={"text": BLOCK, "conversation": "13"})

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from mcp import MCPError
 
-from recollect import Recollect, connect
-from recollect.faces import checkstack
-from recollect.model.limits import CONTENT_BYTES, HINT_CHARACTERS, RULES, TAGS
+from onrecord import OnRecord, connect
+from onrecord.faces import checkstack
+from onrecord.model.limits import CONTENT_BYTES, HINT_CHARACTERS, RULES, TAGS
 
 from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
 
@@ -681,7 +681,7 @@ class TestSecrets:
         assert ann.found("gateway")[0]["content"] == once
 
 
-def test_it_speaks_the_same_on_every_database(memory: Recollect, opened: Open) -> None:
+def test_it_speaks_the_same_on_every_database(memory: OnRecord, opened: Open) -> None:
     memory = memory.as_caller(someone(actor="person"))
     office = opened(memory)
     ann = office(person=Person(), systems={"pay": "manage"})

@@ -17,19 +17,19 @@ import uvicorn
 from mcp import Client, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
-import recollect
-from recollect import connect
-from recollect.app import open_entrance
-from recollect.config import load
-from recollect.faces import checkstack
-from recollect.model.limits import RULES
-from recollect.surfaces.serving import application
+import onrecord
+from onrecord import connect
+from onrecord.app import open_entrance
+from onrecord.config import load
+from onrecord.faces import checkstack
+from onrecord.model.limits import RULES
+from onrecord.surfaces.serving import application
 
 from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
 
 JIRA = "recall when filing infra jira tickets"
 TRANSCRIPT = Path(__file__).with_name("transcripts") / "checkstack.txt"
-COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 
 
 class Site:
@@ -153,7 +153,7 @@ def test_the_runs_of_a_key_are_told_apart_by_their_header_and_capped(
     site = sites[0]
     key = site.key("robot", actor="unattended", systems=["pay"])
     for run in ("monday", "tuesday"):
-        robot = office.meet(site.client(key, **{"Recollect-Run": run}))
+        robot = office.meet(site.client(key, **{"OnRecord-Run": run}))
         for hint in ("kestrel", "falcon", "osprey"):
             assert "id" in robot.about("pay", f"{hint} on {run}s")
         assert "limit for this run reached (3)" in robot.about("pay", f"eagle on {run}s")["error"]
@@ -164,7 +164,7 @@ def test_the_runs_of_a_key_are_told_apart_by_their_header_and_capped(
 def test_the_conversation_of_a_request_is_where_a_memory_came_from(sites: list[Site], office: Office) -> None:
     site = sites[0]
     key = site.key("ann", actor="person")
-    office.meet(site.client(key, **{"Recollect-Conversation": "talk-7"})).save(JIRA)
+    office.meet(site.client(key, **{"OnRecord-Conversation": "talk-7"})).save(JIRA)
     [listed] = office.meet(site.client(key)).did("listMemories")["memories"]
     assert listed["sourceConversationId"] == "talk-7"
 
@@ -174,10 +174,10 @@ def test_the_conversation_of_a_request_is_where_a_memory_came_from(sites: list[S
 def test_over_the_streams_of_a_process_a_person_is_asked_in_both_eras(
     tmp_path: Path, office: Office, era: str
 ) -> None:
-    environment = {name: value for name, value in os.environ.items() if name.startswith("RECOLLECT_")}
+    environment = {name: value for name, value in os.environ.items() if name.startswith("ONRECORD_")}
     environment |= {
-        "RECOLLECT_DB": str(tmp_path / "stdio.db"),
-        "PYTHONPATH": str(Path(recollect.__file__).parents[1]),
+        "ONRECORD_DB": str(tmp_path / "stdio.db"),
+        "PYTHONPATH": str(Path(onrecord.__file__).parents[1]),
     }
     started = StdioServerParameters(
         command=COMMAND[0], args=[*COMMAND[1:], "mcp", "--face", "checkstack"], env=environment, cwd=tmp_path

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import Forbidden, StoreUnavailable
-from recollect.faces.datamind import RecollectMemoryStore, migrate, migrate_storage, open_memory
-from recollect.store import older_tables
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Forbidden, StoreUnavailable
+from onrecord.faces.datamind import OnRecordMemoryStore, migrate, migrate_storage, open_memory
+from onrecord.store import older_tables
+from onrecord.testing.embedder import StubEmbedder
 from tests.surfaces.conftest import Served
 
 V1 = "CREATE TABLE memory (id TEXT PRIMARY KEY, namespace TEXT, content TEXT, metadata TEXT, embedding BLOB, created_at REAL)"
@@ -69,18 +69,18 @@ def older(tmp_path: Path) -> Older:
 
 
 @pytest.fixture
-def door(db: str) -> Iterator[Recollect]:
+def door(db: str) -> Iterator[OnRecord]:
     with connect(db) as door:
         yield door
 
 
 @pytest.fixture
-def quick() -> Iterator[Recollect]:
+def quick() -> Iterator[OnRecord]:
     with connect(":memory:") as door:
         yield door
 
 
-def inside(door: Recollect, profile: str) -> list[Any]:
+def inside(door: OnRecord, profile: str) -> list[Any]:
     """Every memory of a profile and for everyone, whatever its status."""
     there = door.as_caller(
         Caller(tenant=profile, user="ann", rules=frozenset({"memory.read", "memory.admin"}))
@@ -90,7 +90,7 @@ def inside(door: Recollect, profile: str) -> list[Any]:
 
 
 class TestTheOldestTable:
-    def test_every_row_comes_over_as_its_namespaces_own(self, door: Recollect, older: Older) -> None:
+    def test_every_row_comes_over_as_its_namespaces_own(self, door: OnRecord, older: Older) -> None:
         file = older([v1(metadata=json.dumps({"page": 3})), v1("a2", "saas-B", "tea is off")])
         told = migrate(door, file, "lawfirm-A")
         assert (told.taken, told.warnings) == (2, ())
@@ -99,25 +99,25 @@ class TestTheOldestTable:
         assert (memory.content, memory.metadata, memory.created_at) == ("tea is matcha", {"page": 3}, NOON)
         assert [memory.content for memory in inside(door, "saas-B")] == ["tea is off"]
 
-    def test_the_old_table_is_dropped_only_then(self, quick: Recollect, older: Older) -> None:
+    def test_the_old_table_is_dropped_only_then(self, quick: OnRecord, older: Older) -> None:
         file = older([v1()])
         assert tables(file) == {"memory"}
         migrate(quick, file, "lawfirm-A")
         assert tables(file) == set()
 
-    def test_a_second_time_adds_nothing(self, door: Recollect, older: Older) -> None:
+    def test_a_second_time_adds_nothing(self, door: OnRecord, older: Older) -> None:
         file = older([v1()])
         migrate(door, file, "lawfirm-A")
         assert migrate(door, file, "lawfirm-A").taken == 0
         assert len(inside(door, "lawfirm-A")) == 1
 
-    def test_an_empty_table_is_dropped(self, quick: Recollect, older: Older) -> None:
+    def test_an_empty_table_is_dropped(self, quick: OnRecord, older: Older) -> None:
         file = older([], [])
         assert migrate(quick, file, "lawfirm-A").taken == 0
         assert tables(file) == set()
 
     def test_whole_numbers_as_ids_are_kept_and_new_ones_come_after_them(
-        self, quick: Recollect, tmp_path: Path
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
         file = tmp_path / "numbers.db"
         with closing(sqlite3.connect(file)) as connection, connection:
@@ -132,7 +132,7 @@ class TestTheOldestTable:
 
 class TestTheLaterTable:
     def test_scope_profile_session_kind_status_metadata_and_time_are_kept(
-        self, door: Recollect, older: Older
+        self, door: OnRecord, older: Older
     ) -> None:
         file = older(
             new=[
@@ -158,7 +158,7 @@ class TestTheLaterTable:
         assert tables(file) == set()
 
     def test_the_older_table_is_left_alone_where_the_later_has_rows(
-        self, quick: Recollect, older: Older
+        self, quick: OnRecord, older: Older
     ) -> None:
         file = older([v1("a1", content="from the oldest")], [v2("b1")])
         for _ in range(3):
@@ -169,14 +169,14 @@ class TestTheLaterTable:
         with closing(sqlite3.connect(file)) as connection:
             assert connection.execute("SELECT content FROM memory").fetchall() == [("from the oldest",)]
 
-    def test_an_empty_older_table_goes_with_the_later_one(self, quick: Recollect, older: Older) -> None:
+    def test_an_empty_older_table_goes_with_the_later_one(self, quick: OnRecord, older: Older) -> None:
         file = older([], [v2()])
         migrate(quick, file, "lawfirm-A")
         assert tables(file) == set()
         assert len(inside(quick, "lawfirm-A")) == 1
 
     def test_the_older_table_is_taken_where_the_later_one_is_empty(
-        self, quick: Recollect, older: Older
+        self, quick: OnRecord, older: Older
     ) -> None:
         file = older([v1()], [])
         assert migrate(quick, file, "lawfirm-A").taken == 1
@@ -184,7 +184,7 @@ class TestTheLaterTable:
 
 
 class TestOddRows:
-    def test_an_unknown_kind_becomes_a_fact_and_is_told(self, quick: Recollect, older: Older) -> None:
+    def test_an_unknown_kind_becomes_a_fact_and_is_told(self, quick: OnRecord, older: Older) -> None:
         told = migrate(quick, older(new=[v2(kind="opinion"), v2("b2", content="coffee")]), "lawfirm-A")
         poison, sound = inside(quick, "lawfirm-A")
         assert (poison.kind, poison.metadata) == ("fact", {"_legacy_kind": "opinion"})
@@ -193,22 +193,20 @@ class TestOddRows:
         there = quick.as_caller(Caller(tenant="lawfirm-A", user="ann"))
         assert [hit.memory.id for hit in there.recall("tea").hits] == ["b1"]
 
-    def test_a_scope_that_is_not_known_keeps_to_the_profile(self, quick: Recollect, older: Older) -> None:
+    def test_a_scope_that_is_not_known_keeps_to_the_profile(self, quick: OnRecord, older: Older) -> None:
         told = migrate(quick, older(new=[v2(scope="team", profile=None)]), "lawfirm-A")
         [memory] = inside(quick, "lawfirm-A")
         assert (memory.scope, memory.metadata) == ("tenant", {"_legacy_scope": "team"})
         assert "'team'" in told.warnings[0]
 
-    def test_a_session_without_a_name_is_seen_by_nobody_but_kept(
-        self, quick: Recollect, older: Older
-    ) -> None:
+    def test_a_session_without_a_name_is_seen_by_nobody_but_kept(self, quick: OnRecord, older: Older) -> None:
         migrate(quick, older(new=[v2(scope="session", session_id=None)]), "lawfirm-A")
         [memory] = inside(quick, "lawfirm-A")
         assert memory.scope == "session"
 
     @pytest.mark.parametrize("name", ["global", "catalog:x", " padded ", "two\nlines", "x" * 300])
     def test_a_profile_that_can_be_no_name_here_stays_apart_from_all_others(
-        self, quick: Recollect, older: Older, name: str
+        self, quick: OnRecord, older: Older, name: str
     ) -> None:
         told = migrate(quick, older([v1(namespace=name)]), "lawfirm-A")
         assert told.taken == 1
@@ -217,17 +215,17 @@ class TestOddRows:
         assert tenant.name in told.warnings[0]
         assert [memory.content for memory in inside(quick, tenant.name)] == ["tea is matcha"]
 
-    def test_a_row_of_no_profile_is_of_the_files_own(self, quick: Recollect, older: Older) -> None:
+    def test_a_row_of_no_profile_is_of_the_files_own(self, quick: OnRecord, older: Older) -> None:
         migrate(quick, older([v1(namespace=None)]), "lawfirm-A")
         assert len(inside(quick, "lawfirm-A")) == 1
 
-    def test_an_empty_content_is_kept_as_such(self, quick: Recollect, older: Older) -> None:
+    def test_an_empty_content_is_kept_as_such(self, quick: OnRecord, older: Older) -> None:
         told = migrate(quick, older(new=[v2(content="", metadata='{"a": 1}')]), "lawfirm-A")
         [memory] = inside(quick, "lawfirm-A")
         assert (memory.content, memory.metadata) == ("(empty)", {"a": 1})
         assert "is empty" in told.warnings[0]
 
-    def test_a_text_that_is_too_long_comes_in_parts(self, quick: Recollect, older: Older) -> None:
+    def test_a_text_that_is_too_long_comes_in_parts(self, quick: OnRecord, older: Older) -> None:
         text = "".join(f"höher {number} " for number in range(12_000))
         told = migrate(quick, older(new=[v2(content=text)]), "lawfirm-A")
         parts = inside(quick, "lawfirm-A")
@@ -235,9 +233,7 @@ class TestOddRows:
         assert "".join(memory.content for memory in parts) == text
         assert "3 parts" in told.warnings[0]
 
-    def test_an_id_that_can_be_none_here_is_kept_in_the_metadata(
-        self, quick: Recollect, older: Older
-    ) -> None:
+    def test_an_id_that_can_be_none_here_is_kept_in_the_metadata(self, quick: OnRecord, older: Older) -> None:
         migrate(quick, older(new=[v2("a/b")]), "lawfirm-A")
         [memory] = inside(quick, "lawfirm-A")
         assert memory.metadata == {"_legacy_id": "a/b"}
@@ -251,7 +247,7 @@ class TestOddRows:
         ],
     )
     def test_what_cannot_be_taken_whole_leaves_the_old_table_under_another_name(
-        self, quick: Recollect, older: Older, row: dict[str, Any], told: str
+        self, quick: OnRecord, older: Older, row: dict[str, Any], told: str
     ) -> None:
         file = older(new=[v2(**row), v2("b2", content="coffee")])
         migrated = migrate(quick, file, "lawfirm-A")
@@ -261,20 +257,20 @@ class TestOddRows:
         assert migrate(quick, file, "lawfirm-A").taken == 0
         assert tables(file) == {"memory_v2_migrated"}
 
-    def test_metadata_that_is_no_object_is_kept_under_a_name(self, quick: Recollect, older: Older) -> None:
+    def test_metadata_that_is_no_object_is_kept_under_a_name(self, quick: OnRecord, older: Older) -> None:
         migrate(quick, older(new=[v2(metadata="[1, 2]"), v2("b2", metadata="null")]), "lawfirm-A")
         assert [memory.metadata for memory in inside(quick, "lawfirm-A")] == [
             {"_legacy_metadata": [1, 2]},
             {},
         ]
 
-    def test_secrets_do_not_come_over(self, quick: Recollect, older: Older) -> None:
+    def test_secrets_do_not_come_over(self, quick: OnRecord, older: Older) -> None:
         secret = "AKIA" + "IOSFODNN7EXAMPLQ"
         migrate(quick, older(new=[v2(content=f"the key is {secret}")]), "lawfirm-A")
         [memory] = inside(quick, "lawfirm-A")
         assert secret not in memory.content
 
-    def test_an_id_that_holds_something_else_here_gets_another(self, quick: Recollect, older: Older) -> None:
+    def test_an_id_that_holds_something_else_here_gets_another(self, quick: OnRecord, older: Older) -> None:
         there = quick.as_caller(Caller(tenant="lawfirm-A", user="ann"))
         there.remember("what was here", id="b1")
         file = older(new=[v2()])
@@ -284,7 +280,7 @@ class TestOddRows:
         assert texts["tea is matcha"].startswith("b1-")
 
     def test_what_came_over_earlier_and_was_changed_since_is_left_as_it_is(
-        self, quick: Recollect, older: Older, tmp_path: Path
+        self, quick: OnRecord, older: Older, tmp_path: Path
     ) -> None:
         migrate(quick, older(new=[v2()]), "lawfirm-A")
         there = quick.as_caller(Caller(tenant="lawfirm-A", user="ann"))
@@ -328,7 +324,7 @@ class TestFirstOpen:
     def test_a_store_in_the_old_file_itself_takes_its_rows_over(self, older: Older) -> None:
         file = older([v1(), v1("a2", "saas-B", "tea is off")])
         for expected in (2, 0):
-            store = RecollectMemoryStore(file, profile="lawfirm-A")
+            store = OnRecordMemoryStore(file, profile="lawfirm-A")
             assert sum(each.taken for each in store.migrated) == expected
             assert asyncio.run(store.list_profiles()) == ["lawfirm-A", "saas-B"]
             [item] = asyncio.run(store.recall("tea", profile="lawfirm-A"))
@@ -348,7 +344,7 @@ class TestFirstOpen:
         with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute("CREATE TABLE invoices (id INTEGER)")
         with pytest.raises(StoreUnavailable, match="invoices"):
-            RecollectMemoryStore(file)
+            OnRecordMemoryStore(file)
         assert tables(file) == {"memory"}
 
     def test_the_files_of_all_profiles_come_into_one_store(
@@ -361,11 +357,11 @@ class TestFirstOpen:
         memory = open_memory(profile="B")
         found = asyncio.run(memory.recall("cite sources about tea"))
         assert {item.content for item in found} == {"cite sources", "tea is matcha"}
-        assert isinstance(memory.store, RecollectMemoryStore)
+        assert isinstance(memory.store, OnRecordMemoryStore)
         memory.store.close()
 
     def test_sessions_of_a_profiles_file_stay_with_that_profile(
-        self, quick: Recollect, tmp_path: Path
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
         write(tmp_path / "A" / "memory.db", new=[v2("s", "session", session_id="s1")])
         [told] = migrate_storage(quick, tmp_path)
@@ -381,14 +377,14 @@ class TestFirstOpen:
             there = door.as_caller(Caller(tenant="lawfirm-A", user="ann"))
             assert there.recall("tea").degraded == ()
 
-    def test_only_whoever_runs_the_store_takes_a_file_over(self, quick: Recollect, older: Older) -> None:
+    def test_only_whoever_runs_the_store_takes_a_file_over(self, quick: OnRecord, older: Older) -> None:
         file = older(new=[v2()])
         with pytest.raises(Forbidden):
             migrate(quick.as_caller(Caller(tenant="lawfirm-A", user="ann")), file, "lawfirm-A")
         assert tables(file) == {"memory_v2"}
 
     def test_rows_that_come_while_others_are_taken_over_are_taken_too(
-        self, quick: Recollect, older: Older, monkeypatch: pytest.MonkeyPatch
+        self, quick: OnRecord, older: Older, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         file = older(new=[v2()])
         first = older_tables.read(file)
@@ -417,7 +413,7 @@ class TestFirstOpen:
             assert len(inside(door, "lawfirm-A")) == 50
 
     def test_a_table_of_that_name_which_is_anothers_is_left_alone(
-        self, quick: Recollect, tmp_path: Path
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
         file = tmp_path / "other.db"
         with closing(sqlite3.connect(file)) as connection, connection:
@@ -426,7 +422,7 @@ class TestFirstOpen:
         assert tables(file) == {"memory"}
 
     def test_a_file_that_is_no_database_has_nothing_to_take_over(
-        self, quick: Recollect, tmp_path: Path
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
         (tmp_path / "notes.txt").write_text("tea")
         assert migrate(quick, tmp_path / "notes.txt", "A").taken == 0

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import connect
-from recollect.errors import Conflict, Invalid
-from recollect.faces.datamind import (
+from onrecord import connect
+from onrecord.errors import Conflict, Invalid
+from onrecord.faces.datamind import (
     MemoryItem,
     MemoryService,
-    RecollectMemoryStore,
+    OnRecordMemoryStore,
     ShortTermMemory,
     SQLiteMemoryStore,
     memory_registry,
@@ -188,7 +188,7 @@ class TestRegistry:
     def test_a_store_of_ones_own_is_chosen_by_its_name(self) -> None:
         memory_registry.register("familiar")(FamiliarStore)
         environment = {"DATAMIND__MEMORY__BACKEND": "familiar", "DATAMIND__MEMORY__DSN": "over-there"}
-        memory = open_memory(profile="A", environment=environment | {"RECOLLECT_CONFIG": "/nowhere"})
+        memory = open_memory(profile="A", environment=environment | {"ONRECORD_CONFIG": "/nowhere"})
         assert isinstance(memory.store, FamiliarStore)
         assert memory.store.dsn == "over-there"
         run(memory.save("tea for A"))
@@ -218,13 +218,13 @@ class TestRegistry:
             memory_registry.register("sqlite")(FamiliarStore)
 
     def test_the_known_name_of_the_store_is_ours(self) -> None:
-        assert SQLiteMemoryStore is RecollectMemoryStore
+        assert SQLiteMemoryStore is OnRecordMemoryStore
 
 
 class TestSettings:
     def opened(self, tmp_path: Path, **environment: str) -> MemoryService:
         return open_memory(
-            environment={"RECOLLECT_CONFIG": str(tmp_path / "none.toml")} | environment, storage=tmp_path
+            environment={"ONRECORD_CONFIG": str(tmp_path / "none.toml")} | environment, storage=tmp_path
         )
 
     def test_the_known_names_of_the_settings_are_read(self, tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ class TestSettings:
             DATAMIND__MEMORY__LONG_TERM_ENABLED="true",
             DATAMIND__DATA__PROFILE="lawfirm-A",
         )
-        assert isinstance(memory.store, RecollectMemoryStore)
+        assert isinstance(memory.store, OnRecordMemoryStore)
         assert memory.store.door.location == str(tmp_path / "theirs.db")
         assert memory.profile == "lawfirm-A"
         for number in range(5):
@@ -249,10 +249,10 @@ class TestSettings:
             tmp_path,
             DATAMIND__MEMORY__DSN=str(tmp_path / "theirs.db"),
             DATAMIND__DATA__PROFILE="theirs",
-            RECOLLECT_DB=str(tmp_path / "ours.db"),
-            RECOLLECT_TENANT="ours",
+            ONRECORD_DB=str(tmp_path / "ours.db"),
+            ONRECORD_TENANT="ours",
         )
-        assert isinstance(memory.store, RecollectMemoryStore)
+        assert isinstance(memory.store, OnRecordMemoryStore)
         assert memory.store.door.location == str(tmp_path / "ours.db")
         assert memory.profile == "ours"
         memory.store.close()

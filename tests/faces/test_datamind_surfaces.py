@@ -8,12 +8,12 @@ import jsonschema
 import pytest
 from mcp import Client
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import Invalid
-from recollect.model.limits import RULES
-from recollect.surfaces.mcp.faces import FACES, chosen
-from recollect.surfaces.mcp.server import Visit, build_server
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Invalid
+from onrecord.model.limits import RULES
+from onrecord.surfaces.mcp.faces import FACES, chosen
+from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
 from tests.surfaces.conftest import Served
 from tests.surfaces.test_mcp import ERAS, Agent, introduce
@@ -24,13 +24,13 @@ TOOLS = ["memory_save", "memory_recall", "memory_forget", "memory_list_profiles"
 
 
 @pytest.fixture
-def door(clock: Clock) -> Iterator[Recollect]:
+def door(clock: Clock) -> Iterator[OnRecord]:
     with connect(":memory:", clock=clock) as door:
         yield door
 
 
 @pytest.fixture
-def agent(door: Recollect, introduce: Callable[[Client], Agent]) -> Connect:
+def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     """An agent with these tools, for the profile and in the session that its request names."""
 
     def connected(
@@ -315,7 +315,7 @@ class TestRoute:
         assert said.json()["faults"][0]["field"] == asked.split("=")[0]
 
     def test_the_header_says_which_session_it_is(self, server: Served) -> None:
-        with server.connect(**{"Recollect-Conversation": "s"}) as inside:
+        with server.connect(**{"OnRecord-Conversation": "s"}) as inside:
             door = server.entrance.door
             door.as_caller(door.caller.inside("s")).remember("tea of this thread", scope="session")
             told = inside.get("/api/memory/lawfirm-A", params={"query": "tea"}).json()

@@ -1,6 +1,6 @@
 """WHAT does a session with datamind's tools read like? Some thirty calls, every answer of which is kept beside the test.
 
-After a change that is meant, read the new text and keep it: RECOLLECT_TEST_KEEP=1.
+After a change that is meant, read the new text and keep it: ONRECORD_TEST_KEEP=1.
 """
 
 import json
@@ -11,10 +11,10 @@ from typing import Any
 
 from mcp import Client
 
-from recollect import Caller, connect
-from recollect.model.limits import RULES
-from recollect.surfaces.mcp.faces import chosen
-from recollect.surfaces.mcp.server import Visit, build_server
+from onrecord import Caller, connect
+from onrecord.model.limits import RULES
+from onrecord.surfaces.mcp.faces import chosen
+from onrecord.surfaces.mcp.server import Visit, build_server
 from tests.conftest import Clock
 from tests.surfaces.test_mcp import Agent, introduce, said
 
@@ -97,7 +97,7 @@ def test_a_session_reads_as_it_did(introduce: Callable[[Client], Agent], clock: 
             given = json.dumps(arguments, ensure_ascii=False)
             told.append(f"{who}: {tool} {given}\n{_shown(said(answer), failed=bool(answer.is_error))}\n")
     text = "\n".join(told)
-    if os.environ.get("RECOLLECT_TEST_KEEP"):
+    if os.environ.get("ONRECORD_TEST_KEEP"):
         KEPT.write_text(text, encoding="utf-8")
     assert text == KEPT.read_text(encoding="utf-8")
 

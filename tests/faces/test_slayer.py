@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect, connect
-from recollect.catalog.queries import read_query
-from recollect.errors import Invalid, NotFound
-from recollect.faces import slayer
-from recollect.testing.embedder import StubEmbedder
+from onrecord import OnRecord, connect
+from onrecord.catalog.queries import read_query
+from onrecord.errors import Invalid, NotFound
+from onrecord.faces import slayer
+from onrecord.testing.embedder import StubEmbedder
 
 from .conftest import Ground, model, write_models
 
@@ -24,20 +24,20 @@ PAID = {
 }
 
 
-def saved(door: Recollect, *references: str) -> dict[str, Any]:
+def saved(door: OnRecord, *references: str) -> dict[str, Any]:
     return slayer.save_memory(door, "a note", list(references))
 
 
-def resolved(door: Recollect, *references: str) -> list[str]:
+def resolved(door: OnRecord, *references: str) -> list[str]:
     return list(saved(door, *references)["resolved_entities"])
 
 
-def of_query(door: Recollect, **query: Any) -> list[str]:
+def of_query(door: OnRecord, **query: Any) -> list[str]:
     told = slayer.save_memory(door, "an example", {"source_model": "orders", **query})
     return list(told["resolved_entities"])
 
 
-def refused(door: Recollect, linked: Any, *words: str, **more: Any) -> str:
+def refused(door: OnRecord, linked: Any, *words: str, **more: Any) -> str:
     """The save fails with these words, and nothing is written."""
     with pytest.raises(Invalid) as told:
         slayer.save_memory(door, "a note", linked, **more)
@@ -48,45 +48,45 @@ def refused(door: Recollect, linked: Any, *words: str, **more: Any) -> str:
 
 
 class TestBareNames:
-    def test_a_model_wins_over_a_column_of_its_name_and_says_so(self, door: Recollect) -> None:
+    def test_a_model_wins_over_a_column_of_its_name_and_says_so(self, door: OnRecord) -> None:
         told = saved(door, "orders")
         assert told["resolved_entities"] == ["mydb.orders"]
         (warning,) = told["warnings"]
         assert "orders" in warning
         assert "customers" in warning
 
-    def test_the_warning_of_two_references_that_mean_the_same_comes_once(self, quick: Recollect) -> None:
+    def test_the_warning_of_two_references_that_mean_the_same_comes_once(self, quick: OnRecord) -> None:
         told = saved(quick, "orders", " orders ", "mydb.orders")
         assert told["resolved_entities"] == ["mydb.orders"]
         assert len(told["warnings"]) == 1
 
-    def test_a_column_that_one_model_has_is_found_by_its_name(self, door: Recollect) -> None:
+    def test_a_column_that_one_model_has_is_found_by_its_name(self, door: OnRecord) -> None:
         assert resolved(door, "status") == ["mydb.orders.status"]
         assert saved(door, "status")["warnings"] == []
 
-    def test_a_measure_and_an_aggregation_are_found_by_their_names(self, quick: Recollect) -> None:
+    def test_a_measure_and_an_aggregation_are_found_by_their_names(self, quick: OnRecord) -> None:
         assert resolved(quick, "aov", "weighted_score") == ["mydb.orders.aov", "mydb.orders.weighted_score"]
 
-    def test_a_column_of_two_models_is_refused_with_the_candidates(self, door: Recollect) -> None:
+    def test_a_column_of_two_models_is_refused_with_the_candidates(self, door: OnRecord) -> None:
         refused(door, ["amount"], "'amount'", "invoices", "orders")
 
-    def test_the_first_datasource_in_the_order_decides_about_a_name(self, quick: Recollect) -> None:
+    def test_the_first_datasource_in_the_order_decides_about_a_name(self, quick: OnRecord) -> None:
         refused(quick, ["name"], "'name'", "customers", "regions")
         quick.prioritise(datasources=["other"])
         assert resolved(quick, "name") == ["other.users.name"]
 
-    def test_a_name_that_nothing_has_is_quoted(self, door: Recollect) -> None:
+    def test_a_name_that_nothing_has_is_quoted(self, door: OnRecord) -> None:
         refused(door, ["nonexistent_thing"], "'nonexistent_thing'")
 
-    def test_one_bad_reference_among_good_ones_saves_nothing(self, door: Recollect) -> None:
+    def test_one_bad_reference_among_good_ones_saves_nothing(self, door: OnRecord) -> None:
         refused(door, ["orders.amount", "nonexistent_thing", "status"], "nonexistent_thing")
 
-    def test_a_datasource_wins_over_a_model_of_its_name_and_says_so(self, door: Recollect) -> None:
+    def test_a_datasource_wins_over_a_model_of_its_name_and_says_so(self, door: OnRecord) -> None:
         told = saved(door, "mydb")
         assert told["resolved_entities"] == ["mydb"]
         assert "both a datasource and a model" in told["warnings"][0]
 
-    def test_a_model_in_two_datasources_needs_one_of_them(self, quick: Recollect, tmp_path: Path) -> None:
+    def test_a_model_in_two_datasources_needs_one_of_them(self, quick: OnRecord, tmp_path: Path) -> None:
         twice = [model(each, "events", "id kind") for each in ("dsa", "dsb")]
         quick.ingest(str(write_models(tmp_path / "twice", twice)))
         refused(quick, ["events"], "'events'", "dsa", "dsb")
@@ -95,7 +95,7 @@ class TestBareNames:
         assert resolved(quick, "events") == ["dsb.events"]
 
     def test_a_datasource_is_not_refused_for_an_ambiguous_model_of_its_name(
-        self, quick: Recollect, tmp_path: Path
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
         twice = [model(each, "mydb", "id") for each in ("dsa", "dsb")]
         quick.ingest(str(write_models(tmp_path / "twice", twice)))
@@ -104,7 +104,7 @@ class TestBareNames:
 
 
 class TestDottedNames:
-    def test_a_dotted_column_is_taken_literally_without_a_warning(self, door: Recollect) -> None:
+    def test_a_dotted_column_is_taken_literally_without_a_warning(self, door: OnRecord) -> None:
         told = saved(door, "customers.orders")
         assert (told["resolved_entities"], told["warnings"]) == (["mydb.customers.orders"], [])
 
@@ -129,7 +129,7 @@ class TestDottedNames:
         ],
     )
     def test_every_form_comes_to_its_canonical_name(
-        self, quick: Recollect, reference: str, canonical: str
+        self, quick: OnRecord, reference: str, canonical: str
     ) -> None:
         assert resolved(quick, reference) == [canonical]
 
@@ -143,7 +143,7 @@ class TestDottedNames:
             "orders.amount:weighted_score",
         ],
     )
-    def test_an_aggregation_is_stripped(self, quick: Recollect, reference: str) -> None:
+    def test_an_aggregation_is_stripped(self, quick: OnRecord, reference: str) -> None:
         assert resolved(quick, reference) == [AMOUNT]
 
     @pytest.mark.parametrize(
@@ -160,59 +160,59 @@ class TestDottedNames:
             ("orders.amount; drop", "amount; drop"),
         ],
     )
-    def test_the_bad_segment_is_quoted(self, quick: Recollect, reference: str, segment: str) -> None:
+    def test_the_bad_segment_is_quoted(self, quick: OnRecord, reference: str, segment: str) -> None:
         refused(quick, [reference], segment)
 
     @pytest.mark.parametrize("reference", ["*:count", "*:sum", "orders.*:sum", "*"])
     def test_rows_can_only_be_counted_and_only_those_of_a_model(
-        self, quick: Recollect, reference: str
+        self, quick: OnRecord, reference: str
     ) -> None:
         refused(quick, [reference], "*:count")
 
-    def test_two_ways_to_write_it_reach_the_same_record(self, quick: Recollect) -> None:
+    def test_two_ways_to_write_it_reach_the_same_record(self, quick: OnRecord) -> None:
         saved(quick, "orders.amount:sum")
         found = slayer.search(quick, entities=[AMOUNT])
         assert found["memories"][0]["matched_entities"] == [AMOUNT]
 
-    def test_entities_come_once_in_the_order_in_which_they_were_first_seen(self, quick: Recollect) -> None:
+    def test_entities_come_once_in_the_order_in_which_they_were_first_seen(self, quick: OnRecord) -> None:
         told = resolved(quick, "status", "orders.amount:sum", "orders.status", "orders.amount")
         assert told == ["mydb.orders.status", AMOUNT]
 
 
 class TestLinkedEntities:
-    def test_an_empty_list_is_refused(self, door: Recollect) -> None:
+    def test_an_empty_list_is_refused(self, door: OnRecord) -> None:
         refused(door, [], "linked_entities", "non-empty list")
 
     @pytest.mark.parametrize("item", [7, None, True, ["orders"], {"a": 1}])
-    def test_an_item_that_is_no_text_is_refused(self, quick: Recollect, item: Any) -> None:
+    def test_an_item_that_is_no_text_is_refused(self, quick: OnRecord, item: Any) -> None:
         refused(quick, ["orders", item], "linked_entities", type(item).__name__)
 
     @pytest.mark.parametrize("linked", ["orders", None, 7, {"orders"}])
-    def test_what_is_neither_a_list_nor_a_query_is_refused(self, quick: Recollect, linked: Any) -> None:
+    def test_what_is_neither_a_list_nor_a_query_is_refused(self, quick: OnRecord, linked: Any) -> None:
         refused(quick, linked, "linked_entities", type(linked).__name__)
 
     @pytest.mark.parametrize("reference", ["", "   "])
-    def test_an_empty_reference_is_refused(self, quick: Recollect, reference: str) -> None:
+    def test_an_empty_reference_is_refused(self, quick: OnRecord, reference: str) -> None:
         refused(quick, [reference], "empty")
 
     @pytest.mark.parametrize("learning", ["", " \n\t", None, 7])
-    def test_a_note_without_text_is_refused(self, quick: Recollect, learning: Any) -> None:
+    def test_a_note_without_text_is_refused(self, quick: OnRecord, learning: Any) -> None:
         with pytest.raises(Invalid, match="learning"):
             slayer.save_memory(quick, learning, ["orders"])
         assert quick.browse().memories == ()
 
-    def test_a_note_can_link_to_another(self, door: Recollect) -> None:
+    def test_a_note_can_link_to_another(self, door: OnRecord) -> None:
         first = saved(door, "orders")["memory_id"]
         assert resolved(door, f"memory:{first}", "orders.amount") == [f"memory:{first}", AMOUNT]
 
-    def test_the_id_of_a_linked_note_may_look_like_an_aggregation(self, quick: Recollect) -> None:
+    def test_the_id_of_a_linked_note_may_look_like_an_aggregation(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders"], id="sum")
         assert resolved(quick, "memory:sum") == ["memory:sum"]
 
-    def test_a_link_to_a_note_that_is_not_there_is_refused(self, door: Recollect) -> None:
+    def test_a_link_to_a_note_that_is_not_there_is_refused(self, door: OnRecord) -> None:
         refused(door, ["memory:absent"], "'absent'")
 
-    def test_a_preview_of_at_most_500_characters_can_be_given(self, quick: Recollect) -> None:
+    def test_a_preview_of_at_most_500_characters_can_be_given(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders"], id="a", description="x" * 500)
         slayer.save_memory(quick, "a note", ["orders"], id="b", description="  \n ")
         assert quick.show("a").memory.hint == "x" * 500
@@ -222,18 +222,18 @@ class TestLinkedEntities:
 
 
 class TestQueries:
-    def test_counting_rows_is_about_the_model_alone(self, door: Recollect) -> None:
+    def test_counting_rows_is_about_the_model_alone(self, door: OnRecord) -> None:
         assert of_query(door, measures=["*:count"]) == ["mydb.orders"]
 
-    def test_the_source_model_is_always_tagged(self, quick: Recollect) -> None:
+    def test_the_source_model_is_always_tagged(self, quick: OnRecord) -> None:
         assert of_query(quick) == ["mydb.orders"]
 
-    def test_a_path_along_joins_keeps_only_its_end(self, quick: Recollect) -> None:
+    def test_a_path_along_joins_keeps_only_its_end(self, quick: OnRecord) -> None:
         told = of_query(quick, dimensions=["orders.customers.regions.name"])
         assert told == ["mydb.orders", "mydb.regions.name"]
         assert of_query(quick, dimensions=["customers.regions.name"]) == told
 
-    def test_dimensions_times_measures_and_filters_are_all_walked(self, door: Recollect) -> None:
+    def test_dimensions_times_measures_and_filters_are_all_walked(self, door: OnRecord) -> None:
         told = of_query(
             door,
             dimensions=[{"name": "status"}],
@@ -244,7 +244,7 @@ class TestQueries:
         parts = ["status", "ordered_at", "amount", "customer_id"]
         assert told == ["mydb.orders", *(f"mydb.orders.{part}" for part in parts)]
 
-    def test_a_name_in_a_filter_is_looked_for_on_the_source_model_first(self, door: Recollect) -> None:
+    def test_a_name_in_a_filter_is_looked_for_on_the_source_model_first(self, door: OnRecord) -> None:
         told = of_query(door, filters=["status = 'paid'", "amount > 100"])
         assert told == ["mydb.orders", "mydb.orders.status", AMOUNT]
 
@@ -261,18 +261,18 @@ class TestQueries:
         ],
     )
     def test_words_of_the_language_and_literals_say_nothing(
-        self, quick: Recollect, condition: str, parts: list[str]
+        self, quick: OnRecord, condition: str, parts: list[str]
     ) -> None:
         assert of_query(quick, filters=[condition]) == [
             "mydb.orders",
             *(f"mydb.orders.{part}" for part in parts),
         ]
 
-    def test_a_named_measure_is_opaque(self, quick: Recollect) -> None:
+    def test_a_named_measure_is_opaque(self, quick: OnRecord) -> None:
         assert of_query(quick, measures=["aov"]) == ["mydb.orders", "mydb.orders.aov"]
         assert resolved(quick, "aov") == ["mydb.orders.aov"]
 
-    def test_an_unknown_column_in_a_filter_fails_the_save(self, door: Recollect) -> None:
+    def test_an_unknown_column_in_a_filter_fails_the_save(self, door: OnRecord) -> None:
         refused(door, {"source_model": "orders", "filters": ["no_such > 1"]}, "no_such")
 
     @pytest.mark.parametrize(
@@ -283,10 +283,10 @@ class TestQueries:
             {"time_dimensions": [{"dimension": "no_such", "granularity": "day"}]},
         ],
     )
-    def test_so_does_an_unknown_name_anywhere_else(self, quick: Recollect, part: dict[str, Any]) -> None:
+    def test_so_does_an_unknown_name_anywhere_else(self, quick: OnRecord, part: dict[str, Any]) -> None:
         refused(quick, {"source_model": "orders", **part}, "no_such")
 
-    def test_an_unknown_source_model_fails_the_save(self, quick: Recollect) -> None:
+    def test_an_unknown_source_model_fails_the_save(self, quick: OnRecord) -> None:
         refused(quick, {"source_model": "no_such"}, "source_model", "no_such")
 
     @pytest.mark.parametrize(
@@ -298,21 +298,21 @@ class TestQueries:
             ({"source_model": "orders", "name": "a.b"}, "name"),
         ],
     )
-    def test_a_query_that_is_none_is_refused(self, quick: Recollect, query: Any, word: str) -> None:
+    def test_a_query_that_is_none_is_refused(self, quick: OnRecord, query: Any, word: str) -> None:
         assert word in refused(quick, query).lower()
 
-    def test_the_query_is_kept_on_the_memory(self, door: Recollect) -> None:
+    def test_the_query_is_kept_on_the_memory(self, door: OnRecord) -> None:
         id = slayer.save_memory(door, "Total paid revenue", PAID)["memory_id"]
         query = door.show(id).memory.query
         assert isinstance(query, dict)
         assert read_query(query) == read_query(PAID)
         assert door.show(id).memory.entities == ("mydb.orders", AMOUNT, "mydb.orders.status")
 
-    def test_a_query_that_was_read_already_is_taken_too(self, quick: Recollect) -> None:
+    def test_a_query_that_was_read_already_is_taken_too(self, quick: OnRecord) -> None:
         told = slayer.save_memory(quick, "Total paid revenue", read_query(PAID))
         assert told["resolved_entities"] == ["mydb.orders", AMOUNT, "mydb.orders.status"]
 
-    def test_what_is_doubtful_in_a_query_is_told_and_does_not_fail_it(self, quick: Recollect) -> None:
+    def test_what_is_doubtful_in_a_query_is_told_and_does_not_fail_it(self, quick: OnRecord) -> None:
         told = slayer.save_memory(
             quick, "an example", {"source_model": "invoices", "filters": ["status = 'paid'"]}
         )
@@ -320,7 +320,7 @@ class TestQueries:
         assert "status" in told["warnings"][0]
 
     def test_of_very_many_entities_the_first_are_kept_and_it_says_so(
-        self, quick: Recollect, tmp_path: Path
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
         columns = [f"c{number}" for number in range(300)]
         quick.ingest(str(write_models(tmp_path / "wide", [model("mydb", "wide", " ".join(columns))])))
@@ -330,10 +330,10 @@ class TestQueries:
 
 
 class TestIds:
-    def test_ids_count_up_from_one(self, door: Recollect) -> None:
+    def test_ids_count_up_from_one(self, door: OnRecord) -> None:
         assert [saved(door, "orders.id")["memory_id"] for _ in range(3)] == ["1", "2", "3"]
 
-    def test_the_same_note_twice_is_two_notes(self, quick: Recollect) -> None:
+    def test_the_same_note_twice_is_two_notes(self, quick: OnRecord) -> None:
         saved(quick, "orders.id")
         saved(quick, "orders.id")
         assert len(quick.browse().memories) == 2
@@ -341,15 +341,15 @@ class TestIds:
     @pytest.mark.parametrize(
         "id", ["kb.policy.42", "0", "001", "ünï-✓", "a,b", "a%20b", "-x", "..", "a'b\"c"]
     )
-    def test_an_id_of_ones_own_is_kept_as_it_is(self, quick: Recollect, id: str) -> None:
+    def test_an_id_of_ones_own_is_kept_as_it_is(self, quick: OnRecord, id: str) -> None:
         assert slayer.save_memory(quick, "a note", ["orders.id"], id=id)["memory_id"] == id
         assert slayer.forget_memory(quick, id) == {"deleted_id": id}
 
-    def test_a_number_is_an_id_too(self, quick: Recollect) -> None:
+    def test_a_number_is_an_id_too(self, quick: OnRecord) -> None:
         assert slayer.save_memory(quick, "a note", ["orders.id"], id=7)["memory_id"] == "7"
         assert slayer.forget_memory(quick, 7) == {"deleted_id": "7"}
 
-    def test_ids_that_differ_only_in_zeros_or_case_are_different(self, door: Recollect) -> None:
+    def test_ids_that_differ_only_in_zeros_or_case_are_different(self, door: OnRecord) -> None:
         for id in ("0", "001", "1", "a", "A"):
             slayer.save_memory(door, f"the note {id}", ["orders.id"], id=id)
         for id in ("0", "001", "1", "a", "A"):
@@ -359,16 +359,16 @@ class TestIds:
         "id",
         ["", "a:b", "a/b", "a?b", "a#b", "#5", "global:5", "a b", " a", "a\tb", "a\nb", "a\x01b", "a\x7fb"],
     )
-    def test_an_id_that_cannot_be_one_is_refused(self, quick: Recollect, id: str) -> None:
+    def test_an_id_that_cannot_be_one_is_refused(self, quick: OnRecord, id: str) -> None:
         refused(quick, ["orders.id"], "id", id=id)
 
     @pytest.mark.parametrize("id", [True, False, 1.5, ["1"]])
-    def test_an_id_that_is_neither_text_nor_number_is_refused(self, quick: Recollect, id: Any) -> None:
+    def test_an_id_that_is_neither_text_nor_number_is_refused(self, quick: OnRecord, id: Any) -> None:
         refused(quick, ["orders.id"], "id", type(id).__name__, id=id)
         with pytest.raises(Invalid, match="id"):
             slayer.forget_memory(quick, id)
 
-    def test_the_next_id_comes_after_the_highest_whole_number(self, door: Recollect) -> None:
+    def test_the_next_id_comes_after_the_highest_whole_number(self, door: OnRecord) -> None:
         for id in ("42", "001", "43abc", "zz"):
             slayer.save_memory(door, "a note", ["orders.id"], id=id)
         assert saved(door, "orders.id")["memory_id"] == "43"
@@ -381,7 +381,7 @@ class TestIds:
         with connect(shared_db) as second:
             assert saved(second, "orders.id")["memory_id"] == "8"
 
-    def test_no_id_is_given_twice_at_the_same_time(self, door: Recollect) -> None:
+    def test_no_id_is_given_twice_at_the_same_time(self, door: OnRecord) -> None:
         for _ in range(3):
             saved(door, "orders.id")
         slayer.forget_memory(door, "3")
@@ -416,7 +416,7 @@ class TestIds:
 class TestSavingAgain:
     """Under an id that exists, all that was said is replaced; when it was first said is kept."""
 
-    def test_the_text_and_the_entities_are_replaced(self, door: Recollect, clock: Any) -> None:
+    def test_the_text_and_the_entities_are_replaced(self, door: OnRecord, clock: Any) -> None:
         slayer.save_memory(door, "first", ["orders.amount"], id="kb", description="a preview")
         created = door.show("kb").memory.created_at
         clock.tick(days=3)
@@ -427,7 +427,7 @@ class TestSavingAgain:
         assert (memory.created_at, memory.hint) == (created, None)
         assert slayer.search(door, entities=["orders.amount"])["memories"] == []
 
-    def test_a_note_becomes_an_example_and_a_note_again(self, door: Recollect) -> None:
+    def test_a_note_becomes_an_example_and_a_note_again(self, door: OnRecord) -> None:
         slayer.save_memory(door, "first", ["customers.name"], id="kb")
         told = slayer.save_memory(door, "first", PAID, id="kb")
         assert told["resolved_entities"] == ["mydb.orders", AMOUNT, "mydb.orders.status"]
@@ -436,12 +436,12 @@ class TestSavingAgain:
         assert told["resolved_entities"] == ["mydb.customers.name"]
         assert door.show("kb").memory.query is None
 
-    def test_one_query_takes_the_place_of_another(self, quick: Recollect) -> None:
+    def test_one_query_takes_the_place_of_another(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "an example", PAID, id="kb")
         slayer.save_memory(quick, "an example", {"source_model": "invoices"}, id="kb")
         assert quick.show("kb").memory.entities == ("mydb.invoices",)
 
-    def test_a_save_that_fails_leaves_what_was_there(self, quick: Recollect) -> None:
+    def test_a_save_that_fails_leaves_what_was_there(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "first", ["orders.amount"], id="kb")
         with pytest.raises(Invalid):
             slayer.save_memory(quick, "second", ["no_such"], id="kb")
@@ -449,7 +449,7 @@ class TestSavingAgain:
 
 
 class TestForgetting:
-    def test_a_forgotten_note_is_gone(self, door: Recollect) -> None:
+    def test_a_forgotten_note_is_gone(self, door: OnRecord) -> None:
         id = saved(door, "orders.amount")["memory_id"]
         assert slayer.forget_memory(door, id) == {"deleted_id": id}
         assert slayer.search(door, entities=["orders.amount"])["memories"] == []
@@ -457,13 +457,13 @@ class TestForgetting:
             slayer.forget_memory(door, id)
 
     @pytest.mark.parametrize("id", ["", "a:b", "a/b", "a b", "#1"])
-    def test_an_id_that_cannot_be_one_is_refused(self, quick: Recollect, id: str) -> None:
+    def test_an_id_that_cannot_be_one_is_refused(self, quick: OnRecord, id: str) -> None:
         saved(quick, "orders.id")
         with pytest.raises(Invalid, match="id"):
             slayer.forget_memory(quick, id)
         assert len(quick.browse().memories) == 1
 
-    def test_references_to_it_go_with_it_and_no_others(self, door: Recollect) -> None:
+    def test_references_to_it_go_with_it_and_no_others(self, door: OnRecord) -> None:
         links = ["4", "42", "400", "4.y"]
         for id in links:
             slayer.save_memory(door, "a note", ["orders.id"], id=id)
@@ -475,7 +475,7 @@ class TestForgetting:
         assert door.show("alone").memory.entities == ()
         assert {memory.id for memory in door.browse().memories} == {"42", "400", "4.y", "all", "alone"}
 
-    def test_an_id_that_is_used_again_has_nothing_of_the_old(self, quick: Recollect) -> None:
+    def test_an_id_that_is_used_again_has_nothing_of_the_old(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "the old one", ["orders.id"], id="9")
         slayer.save_memory(quick, "about it", ["memory:9"], id="b")
         slayer.forget_memory(quick, "9")
@@ -499,7 +499,7 @@ class TestVectors:
             yield door
 
     def test_a_new_note_is_found_by_its_meaning_right_away(
-        self, embedding: Recollect, embedder: StubEmbedder
+        self, embedding: OnRecord, embedder: StubEmbedder
     ) -> None:
         told = slayer.save_memory(embedding, "refunds are booked later", ["orders.amount"])
         assert told["warnings"] == []
@@ -507,7 +507,7 @@ class TestVectors:
         assert "mydb" not in " ".join(embedder.texts)
 
     def test_a_failure_to_embed_is_a_warning_and_the_note_is_kept(
-        self, embedding: Recollect, embedder: StubEmbedder
+        self, embedding: OnRecord, embedder: StubEmbedder
     ) -> None:
         embedder.down = "no key"
         told = slayer.save_memory(embedding, "refunds are booked later", ["orders.amount"])
@@ -518,7 +518,7 @@ class TestVectors:
         assert any("embedding channel skipped" in warning for warning in found["warnings"])
 
     def test_taking_out_entities_embeds_nothing_anew(
-        self, embedding: Recollect, embedder: StubEmbedder
+        self, embedding: OnRecord, embedder: StubEmbedder
     ) -> None:
         for number in range(3):
             slayer.save_memory(embedding, f"note {number}", ["orders.amount", "orders.status"])
@@ -530,7 +530,7 @@ class TestVectors:
         assert not [text for text in embedder.texts if text.startswith("note")]
 
     def test_a_note_that_has_lost_its_entities_is_found_by_word_and_meaning(
-        self, embedding: Recollect
+        self, embedding: OnRecord
     ) -> None:
         id = slayer.save_memory(embedding, "refunds are booked later", ["orders.amount"])["memory_id"]
         slayer.delete_model(embedding, "orders")

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from mcp import Client
 
-from recollect import Recollect, connect
-from recollect.catalog.queries import read_query
-from recollect.catalog.resolution import AmbiguousModel, Unresolved
-from recollect.errors import Invalid
-from recollect.faces import slayer
-from recollect.faces.slayer import SlayerClient
-from recollect.surfaces.mcp.faces import chosen
-from recollect.surfaces.mcp.server import Visit, build_server
+from onrecord import OnRecord, connect
+from onrecord.catalog.queries import read_query
+from onrecord.catalog.resolution import AmbiguousModel, Unresolved
+from onrecord.errors import Invalid
+from onrecord.faces import slayer
+from onrecord.faces.slayer import SlayerClient
+from onrecord.surfaces.mcp.faces import chosen
+from onrecord.surfaces.mcp.server import Visit, build_server
 
 from ..surfaces.conftest import Served
 from .conftest import Shell, ids, model, write_models
@@ -28,7 +28,7 @@ QUERY = {"source_model": "orders", "measures": [{"formula": "amount:sum"}]}
 
 
 @pytest.fixture
-def bare() -> Iterator[Recollect]:
+def bare() -> Iterator[OnRecord]:
     """A store into which nothing was ever read."""
     with connect(":memory:", embedder="none") as door:
         yield door
@@ -57,22 +57,22 @@ class TestWithoutACatalog:
     @pytest.mark.parametrize(
         "reference", ["orders", "mydb.orders.amount", "memory:absent", "*:count", "system:x"]
     )
-    def test_a_reference_means_nothing_and_nothing_is_saved(self, bare: Recollect, reference: str) -> None:
+    def test_a_reference_means_nothing_and_nothing_is_saved(self, bare: OnRecord, reference: str) -> None:
         with pytest.raises(Invalid):
             slayer.save_memory(bare, "a note", [reference])
         assert bare.browse().memories == ()
 
-    def test_a_query_reads_from_no_model(self, bare: Recollect) -> None:
+    def test_a_query_reads_from_no_model(self, bare: OnRecord) -> None:
         with pytest.raises(Invalid, match="'orders'"):
             slayer.save_memory(bare, "an example", QUERY)
         assert bare.browse().memories == ()
 
-    def test_another_memory_can_be_linked(self, bare: Recollect) -> None:
+    def test_another_memory_can_be_linked(self, bare: OnRecord) -> None:
         bare.remember("a note", id="first")
         told = slayer.save_memory(bare, "a second one", ["memory:first"])
         assert told["resolved_entities"] == ["memory:first"]
 
-    def test_a_system_that_is_known_is_enough_of_a_catalog(self, bare: Recollect, tmp_path: Path) -> None:
+    def test_a_system_that_is_known_is_enough_of_a_catalog(self, bare: OnRecord, tmp_path: Path) -> None:
         bare.ingest(str(write_models(tmp_path / "layer", [model("mydb", "orders", "id")])))
         slayer.delete_datasource(bare, "mydb")
         with pytest.raises(Invalid, match="'orders'"):
@@ -83,12 +83,12 @@ class TestSearching:
     @pytest.mark.parametrize("method", [slayer.search, slayer.search_flat])
     @pytest.mark.parametrize("entities", ["orders.amount", {"orders.amount": 1}, 7])
     def test_what_is_no_list_of_entities_is_refused(
-        self, quick: Recollect, method: Callable[..., Any], entities: Any
+        self, quick: OnRecord, method: Callable[..., Any], entities: Any
     ) -> None:
         with pytest.raises(Invalid, match=f"entities.*{type(entities).__name__}"):
             method(quick, entities=entities)
 
-    def test_a_query_that_was_read_already_is_taken_too(self, quick: Recollect) -> None:
+    def test_a_query_that_was_read_already_is_taken_too(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "an example", QUERY)
         for method, found in ((slayer.search, "example_queries"), (slayer.search_flat, "results")):
             told = method(quick, query=read_query(QUERY))
@@ -96,17 +96,17 @@ class TestSearching:
             assert "1" in ids(told[found])
 
     @pytest.mark.parametrize("most", ["5", 1.5, True, None, 0])
-    def test_a_number_of_results_is_a_whole_one(self, quick: Recollect, most: Any) -> None:
+    def test_a_number_of_results_is_a_whole_one(self, quick: OnRecord, most: Any) -> None:
         with pytest.raises(Invalid, match="max_results"):
             slayer.search_flat(quick, max_results=most)
 
     @pytest.mark.parametrize("gap", ["\n\n", "\n \t\n", "\r\n\r\n", "\n\n\n\n"])
-    def test_a_preview_is_the_first_paragraph_however_it_ends(self, quick: Recollect, gap: str) -> None:
+    def test_a_preview_is_the_first_paragraph_however_it_ends(self, quick: OnRecord, gap: str) -> None:
         slayer.save_memory(quick, f"{gap}first\nparagraph{gap}second", ["orders"])
         (hit,) = slayer.search_flat(quick)["results"]
         assert (hit["text"], hit["description"]) == ("", "first\nparagraph")
 
-    def test_an_entity_in_one_list_has_its_own_description(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_an_entity_in_one_list_has_its_own_description(self, memory: OnRecord, tmp_path: Path) -> None:
         orders = model("mydb", "orders", "id", description="All that was\nbought.", label="description: none")
         orders["columns"].append({"name": "amount", "description": "In cents."})
         memory.ingest(str(write_models(tmp_path / "layer", [orders])))
@@ -118,12 +118,12 @@ class TestSearching:
 
 
 class TestWhatIsSavedOtherwise:
-    def test_a_secret_that_was_taken_out_is_told(self, quick: Recollect) -> None:
+    def test_a_secret_that_was_taken_out_is_told(self, quick: OnRecord) -> None:
         told = slayer.save_memory(quick, "the key is AKIAABCDEFGHIJKLMNOP", ["orders"], id="n")
         assert any("secret" in warning for warning in told["warnings"])
         assert "AKIA" not in quick.show("n").memory.content
 
-    def test_a_note_that_waits_for_a_person_says_so(self, quick: Recollect) -> None:
+    def test_a_note_that_waits_for_a_person_says_so(self, quick: OnRecord) -> None:
         alone = quick.as_caller(replace(quick.caller, actor="unattended", run="nightly", operator=False))
         told = slayer.save_memory(alone, "a note", ["orders.id"], id="n")
         assert quick.show("n").memory.status == "pending"
@@ -131,11 +131,11 @@ class TestWhatIsSavedOtherwise:
 
 
 class TestFaults:
-    def test_a_preview_that_is_no_text_is_refused(self, quick: Recollect) -> None:
+    def test_a_preview_that_is_no_text_is_refused(self, quick: OnRecord) -> None:
         with pytest.raises(Invalid, match=r"description.*int"):
             slayer.save_memory(quick, "a note", ["orders"], description=5)  # type: ignore[arg-type]
 
-    def test_they_name_the_arguments_that_were_given(self, quick: Recollect) -> None:
+    def test_they_name_the_arguments_that_were_given(self, quick: OnRecord) -> None:
         for method, given, argument in (
             (slayer.save_memory, {"learning": "a note", "linked_entities": ["nowhere"]}, "linked_entities"),
             (slayer.inspect_model, {"model_name": ""}, "model_name"),
@@ -146,7 +146,7 @@ class TestFaults:
                 method(quick, **given)  # type: ignore[operator]
             assert [fault.field for fault in told.value.faults] == [argument]
 
-    def test_several_are_of_the_kind_of_the_first(self, quick: Recollect, tmp_path: Path) -> None:
+    def test_several_are_of_the_kind_of_the_first(self, quick: OnRecord, tmp_path: Path) -> None:
         twice = [model(each, "events", "id") for each in ("dsa", "dsb")]
         quick.ingest(str(write_models(tmp_path / "twice", twice)))
         for linked, kind in ((["nowhere", "events"], Unresolved), (["events", "nowhere"], AmbiguousModel)):
@@ -194,7 +194,7 @@ class TestOverHttp:
 
 
 class TestAgents:
-    def test_null_counts_as_left_out(self, quick: Recollect) -> None:
+    def test_null_counts_as_left_out(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.amount"])
         visit = Visit(quick, chosen(["slayer"]))
 

@@ -8,31 +8,31 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.errors import Invalid, NotFound
-from recollect.faces import slayer
+from onrecord import OnRecord
+from onrecord.errors import Invalid, NotFound
+from onrecord.faces import slayer
 
 from .conftest import Ground, model, write_models
 
 AMOUNT = "mydb.orders.amount"
 
 
-def note(door: Recollect, text: str, *references: str, id: str | None = None) -> str:
+def note(door: OnRecord, text: str, *references: str, id: str | None = None) -> str:
     return str(slayer.save_memory(door, text, list(references), id=id)["memory_id"])
 
 
-def entities(door: Recollect, id: str) -> list[str]:
+def entities(door: OnRecord, id: str) -> list[str]:
     return list(door.show(id).memory.entities)
 
 
-def as_json(door: Recollect, name: str = "orders", **shown: Any) -> dict[str, Any]:
+def as_json(door: OnRecord, name: str = "orders", **shown: Any) -> dict[str, Any]:
     told = slayer.inspect_model(door, name, format="json", **shown)
     assert isinstance(told, dict)
     return told
 
 
 class TestLearnings:
-    def test_notes_on_the_model_its_columns_and_its_measures_are_shown(self, door: Recollect) -> None:
+    def test_notes_on_the_model_its_columns_and_its_measures_are_shown(self, door: OnRecord) -> None:
         saved = [
             note(door, f"about {name}", name)
             for name in ("mydb.orders", "orders.amount", "orders.aov", "orders.weighted_score")
@@ -48,40 +48,40 @@ class TestLearnings:
             "matched_entities": [AMOUNT],
         }
 
-    def test_only_the_references_to_the_model_are_shown_as_matches(self, quick: Recollect) -> None:
+    def test_only_the_references_to_the_model_are_shown_as_matches(self, quick: OnRecord) -> None:
         note(quick, "both", "customers.name", "orders.status", "orders.amount")
         (shown,) = as_json(quick)["learnings"]
         assert shown["matched_entities"] == ["mydb.orders.status", AMOUNT]
 
-    def test_a_memory_with_a_query_is_never_shown(self, door: Recollect) -> None:
+    def test_a_memory_with_a_query_is_never_shown(self, door: OnRecord) -> None:
         slayer.save_memory(door, "an example", {"source_model": "orders", "measures": ["amount:sum"]})
         assert "Learnings" not in slayer.inspect_model(door, "orders")
         assert "learnings" not in as_json(door)
 
-    def test_without_a_match_there_is_no_heading(self, door: Recollect) -> None:
+    def test_without_a_match_there_is_no_heading(self, door: OnRecord) -> None:
         note(door, "about another", "customers.name")
         note(door, "about the whole", "mydb")
         assert "Learnings" not in slayer.inspect_model(door, "orders")
 
-    def test_only_the_sections_that_are_asked_for_are_shown(self, quick: Recollect) -> None:
+    def test_only_the_sections_that_are_asked_for_are_shown(self, quick: OnRecord) -> None:
         note(quick, "about it", "mydb.orders")
         assert "Learnings" not in slayer.inspect_model(quick, "orders", sections=["columns"])
         assert "Learnings" in slayer.inspect_model(quick, "orders", sections=["learnings"])
         assert "## Columns" not in slayer.inspect_model(quick, "orders", sections=["learnings"])
 
-    def test_an_unknown_section_is_a_note_and_shows_nothing(self, quick: Recollect) -> None:
+    def test_an_unknown_section_is_a_note_and_shows_nothing(self, quick: OnRecord) -> None:
         note(quick, "about it", "mydb.orders")
         told = as_json(quick, sections=["colums"])
         assert "colums" in told["notes"][0]
         assert not {"columns", "learnings", "joins"} & told.keys()
 
-    def test_an_unknown_model_is_told_with_those_that_there_are(self, quick: Recollect) -> None:
+    def test_an_unknown_model_is_told_with_those_that_there_are(self, quick: OnRecord) -> None:
         with pytest.raises(NotFound) as problem:
             slayer.inspect_model(quick, "no_such")
         for word in ("'no_such'", "mydb.orders", "other.users"):
             assert word in str(problem.value)
 
-    def test_the_datasource_can_be_given(self, quick: Recollect) -> None:
+    def test_the_datasource_can_be_given(self, quick: OnRecord) -> None:
         assert as_json(quick, "mydb", data_source="other")["canonical"] == "other.mydb"
         with pytest.raises(NotFound):
             slayer.inspect_model(quick, "orders", data_source="other")
@@ -89,7 +89,7 @@ class TestLearnings:
     @pytest.mark.parametrize(
         "wrong", [{"format": "html"}, {"reachable_fields_depth": 21}, {"reachable_fields_depth": -1}]
     )
-    def test_what_is_out_of_range_is_refused_by_name(self, quick: Recollect, wrong: dict[str, Any]) -> None:
+    def test_what_is_out_of_range_is_refused_by_name(self, quick: OnRecord, wrong: dict[str, Any]) -> None:
         with pytest.raises(Invalid, match=next(iter(wrong))):
             slayer.inspect_model(quick, "orders", **wrong)
 
@@ -98,7 +98,7 @@ class TestTakingOut:
     """What is taken out is taken out of every note, by whole names alone; the notes stay."""
 
     @pytest.fixture
-    def kept(self, memory: Recollect, tmp_path: Path) -> Recollect:
+    def kept(self, memory: OnRecord, tmp_path: Path) -> OnRecord:
         models = [
             model("mydb", "orders", "id amount amount_net"),
             model("mydb", "orders_archive", "id amount"),
@@ -115,7 +115,7 @@ class TestTakingOut:
         note(memory, "of one", AMOUNT, id="one")
         return memory
 
-    def test_a_model_takes_its_parts_with_it_and_nothing_that_begins_alike(self, kept: Recollect) -> None:
+    def test_a_model_takes_its_parts_with_it_and_nothing_that_begins_alike(self, kept: OnRecord) -> None:
         told = slayer.delete_model(kept, "orders", data_source="mydb")
         assert told == {"deleted": "mydb.orders", "stripped_memories": 2}
         assert entities(kept, "all") == [
@@ -125,13 +125,13 @@ class TestTakingOut:
             slayer.inspect_model(kept, "orders", data_source="mydb")
         assert slayer.search(kept, question="orders amount_net")["entities"][0]["id"] != "mydb.orders"
 
-    def test_a_note_without_entities_is_kept_and_found_by_its_words(self, kept: Recollect) -> None:
+    def test_a_note_without_entities_is_kept_and_found_by_its_words(self, kept: OnRecord) -> None:
         slayer.delete_model(kept, "mydb.orders")
         assert entities(kept, "one") == []
         found = slayer.search(kept, question="one")["memories"]
         assert [hit["id"] for hit in found] == ["one"]
 
-    def test_a_column_takes_only_itself(self, kept: Recollect) -> None:
+    def test_a_column_takes_only_itself(self, kept: OnRecord) -> None:
         told = slayer.edit_model_remove(kept, "mydb.orders", ["amount"])
         assert told == {"model": "mydb.orders", "removed": [AMOUNT], "stripped_memories": 2}
         assert AMOUNT not in entities(kept, "all")
@@ -142,20 +142,20 @@ class TestTakingOut:
         with pytest.raises(Invalid):
             note(kept, "once more", AMOUNT)
 
-    def test_a_datasource_takes_everything_in_it(self, kept: Recollect) -> None:
+    def test_a_datasource_takes_everything_in_it(self, kept: OnRecord) -> None:
         assert slayer.delete_datasource(kept, "mydb")["deleted"] == "mydb"
         assert entities(kept, "all") == ["mydb_old", "mydb_old.orders.amount"]
         assert [each.canonical for each in kept.entities().entities] == ["mydb_old"]
         found = slayer.search(kept, question="mydb orders amount_net archive", max_entities=50)["entities"]
         assert {hit["id"].partition(".")[0] for hit in found} == {"mydb_old"}
 
-    def test_a_measure_and_an_aggregation_can_be_taken_out(self, door: Recollect) -> None:
+    def test_a_measure_and_an_aggregation_can_be_taken_out(self, door: OnRecord) -> None:
         note(door, "about both", "orders.aov", "orders.weighted_score", "orders.id", id="n")
         slayer.edit_model_remove(door, "orders", ["aov", "weighted_score"])
         assert entities(door, "n") == ["mydb.orders.id"]
         assert as_json(door)["measures"] == []
 
-    def test_several_parts_go_together_or_not_at_all(self, door: Recollect) -> None:
+    def test_several_parts_go_together_or_not_at_all(self, door: OnRecord) -> None:
         note(door, "a note", "orders.amount", "orders.status", id="n")
         with pytest.raises(NotFound, match="no_such"):
             slayer.edit_model_remove(door, "orders", ["amount", "no_such"])
@@ -166,13 +166,13 @@ class TestTakingOut:
         assert [each["name"] for each in as_json(door)["columns"]] == ["id", "customer_id", "ordered_at"]
 
     @pytest.mark.parametrize("nothing", [[], None, "amount"])
-    def test_what_is_no_list_of_parts_removes_nothing(self, quick: Recollect, nothing: Any) -> None:
+    def test_what_is_no_list_of_parts_removes_nothing(self, quick: OnRecord, nothing: Any) -> None:
         with pytest.raises(Invalid, match="remove"):
             slayer.edit_model_remove(quick, "orders", nothing)
         assert len(as_json(quick)["columns"]) == 5
 
     @pytest.mark.parametrize("name", ["orders", "mydb.orders", "no_such", "status"])
-    def test_what_is_no_datasource_is_not_dropped_as_one(self, door: Recollect, name: str) -> None:
+    def test_what_is_no_datasource_is_not_dropped_as_one(self, door: OnRecord, name: str) -> None:
         note(door, "a note", "orders.status", id="n")
         with pytest.raises(NotFound, match="mydb"):
             slayer.delete_datasource(door, name)
@@ -180,17 +180,17 @@ class TestTakingOut:
         assert as_json(door)["name"] == "orders"
 
     @pytest.mark.parametrize("name", ["no_such", "orders.status", "status"])
-    def test_what_is_no_model_is_not_dropped_as_one(self, quick: Recollect, name: str) -> None:
+    def test_what_is_no_model_is_not_dropped_as_one(self, quick: OnRecord, name: str) -> None:
         for data_source in (None, "mydb"):
             with pytest.raises(NotFound, match="Available models"):
                 slayer.delete_model(quick, name, data_source=data_source)
         assert len(as_json(quick)["columns"]) == 5
 
-    def test_the_model_that_is_called_like_a_datasource_can_be_deleted(self, quick: Recollect) -> None:
+    def test_the_model_that_is_called_like_a_datasource_can_be_deleted(self, quick: OnRecord) -> None:
         assert slayer.delete_model(quick, "mydb")["deleted"] == "other.mydb"
         assert as_json(quick)["name"] == "orders"
 
-    def test_what_was_taken_out_comes_back_when_it_is_read_again(self, door: Recollect, models: Path) -> None:
+    def test_what_was_taken_out_comes_back_when_it_is_read_again(self, door: OnRecord, models: Path) -> None:
         slayer.edit_model_remove(door, "orders", ["amount"])
         slayer.delete_model(door, "regions")
         door.ingest(str(models))
@@ -218,7 +218,7 @@ class TestTakingOut:
 class TestReadingAgain:
     """Reading the models once more is a second broom: what is definitively gone is swept out."""
 
-    def test_a_column_that_is_gone_from_its_file_is_stripped(self, door: Recollect, models: Path) -> None:
+    def test_a_column_that_is_gone_from_its_file_is_stripped(self, door: OnRecord, models: Path) -> None:
         note(door, "a note", "orders.amount", "orders.status", id="n")
         path = models / "models" / "mydb" / "orders.yaml"
         held = yaml.safe_load(path.read_text())
@@ -228,13 +228,13 @@ class TestReadingAgain:
         assert door.ingest(str(models)).stripped == 1
         assert entities(door, "n") == ["mydb.orders.status"]
 
-    def test_a_model_whose_file_is_gone_is_stripped(self, door: Recollect, models: Path) -> None:
+    def test_a_model_whose_file_is_gone_is_stripped(self, door: OnRecord, models: Path) -> None:
         note(door, "a note", "regions.name", "orders.status", id="n")
         (models / "models" / "mydb" / "regions.yaml").unlink()
         door.ingest(str(models))
         assert entities(door, "n") == ["mydb.orders.status"]
 
-    def test_references_from_before_the_catalog_are_swept(self, memory: Recollect, models: Path) -> None:
+    def test_references_from_before_the_catalog_are_swept(self, memory: OnRecord, models: Path) -> None:
         memory.remember("a note", id="n", entities=["mydb.no_such.amount", AMOUNT, "elsewhere.t"])
         memory.remember("another", id="m", entities=["memory:absent", "memory:n"])
         memory.ingest(str(models))
@@ -242,7 +242,7 @@ class TestReadingAgain:
         assert entities(memory, "n") == [AMOUNT, "elsewhere.t"]
         assert entities(memory, "m") == ["memory:n"]
 
-    def test_a_stale_query_is_told_and_left_alone(self, door: Recollect, models: Path) -> None:
+    def test_a_stale_query_is_told_and_left_alone(self, door: OnRecord, models: Path) -> None:
         query = {"source_model": "orders", "dimensions": ["status"]}
         id = slayer.save_memory(door, "an example", query)["memory_id"]
         before = door.show(id).memory.query
@@ -256,7 +256,7 @@ class TestReadingAgain:
         assert "status" in stale
         assert door.show(id).memory.query == before
 
-    def test_a_source_that_cannot_be_read_takes_nothing_away(self, door: Recollect, models: Path) -> None:
+    def test_a_source_that_cannot_be_read_takes_nothing_away(self, door: OnRecord, models: Path) -> None:
         note(door, "a note", "orders.amount", id="n")
         (models / "models" / "mydb" / "orders.yaml").write_text("name: [broken")
         with pytest.raises(Invalid, match=r"orders\.yaml"):

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from recollect import Recollect, connect
-from recollect.errors import Invalid
-from recollect.faces import slayer
-from recollect.testing.embedder import StubEmbedder
+from onrecord import OnRecord, connect
+from onrecord.errors import Invalid
+from onrecord.faces import slayer
+from onrecord.testing.embedder import StubEmbedder
 
 from .conftest import ids, model, write_models
 
@@ -19,7 +19,7 @@ AMOUNT = "mydb.orders.amount"
 
 
 class TestTheFormsOfASave:
-    def test_a_learning_as_the_documentation_shows_it(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_a_learning_as_the_documentation_shows_it(self, memory: OnRecord, tmp_path: Path) -> None:
         models = [model("mydb", "orders", "id is_returned")]
         memory.ingest(str(write_models(tmp_path / "layer", models)))
         learning = "orders.is_returned in {0,1,NULL}; treat NULL as not returned"
@@ -34,7 +34,7 @@ class TestTheFormsOfASave:
         assert [hit["text"] for hit in found["memories"]] == [learning]
         assert found["example_queries"] == []
 
-    def test_a_query_as_the_documentation_shows_it(self, door: Recollect) -> None:
+    def test_a_query_as_the_documentation_shows_it(self, door: OnRecord) -> None:
         query = {
             "source_model": "orders",
             "measures": [{"formula": "amount:sum"}],
@@ -48,20 +48,20 @@ class TestTheFormsOfASave:
         assert found["resolved_input_entities"] == told["resolved_entities"]
 
     def test_a_custom_aggregation_is_no_entity_of_a_query_and_one_of_its_own_when_named(
-        self, quick: Recollect
+        self, quick: OnRecord
     ) -> None:
         query = {"source_model": "orders", "measures": ["amount:weighted_score"]}
         assert slayer.save_memory(quick, "a", query)["resolved_entities"] == ["mydb.orders", AMOUNT]
         told = slayer.save_memory(quick, "b", ["orders.weighted_score"])
         assert told["resolved_entities"] == ["mydb.orders.weighted_score"]
 
-    def test_a_note_on_a_measure_is_not_found_by_the_columns_of_its_formula(self, quick: Recollect) -> None:
+    def test_a_note_on_a_measure_is_not_found_by_the_columns_of_its_formula(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "of the measure", ["orders.aov"])
         assert slayer.search(quick, entities=[AMOUNT])["memories"] == []
         assert ids(slayer.search(quick, entities=["orders.aov"])["memories"]) == ["1"]
 
     def test_a_number_that_was_forgotten_at_the_end_may_come_back_and_one_in_the_middle_not(
-        self, door: Recollect
+        self, door: OnRecord
     ) -> None:
         for _ in range(3):
             slayer.save_memory(door, "a note", ["orders.id"])
@@ -72,12 +72,12 @@ class TestTheFormsOfASave:
 class TestScores:
     """Every score is a sum of reciprocal ranks, 60 added to each."""
 
-    def test_the_first_by_what_it_is_about_has_one_sixty_first(self, quick: Recollect) -> None:
+    def test_the_first_by_what_it_is_about_has_one_sixty_first(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.amount"])
         (hit,) = slayer.search(quick, entities=[AMOUNT])["memories"]
         assert hit["score"] == pytest.approx(1 / 61)
 
-    def test_the_first_in_two_channels_has_both(self, quick: Recollect) -> None:
+    def test_the_first_in_two_channels_has_both(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "refunds are negative", ["orders.amount"], id="first")
         slayer.save_memory(
             quick, "refunds take their time, as everyone knows", ["orders.amount"], id="second"
@@ -88,7 +88,7 @@ class TestScores:
             ("second", pytest.approx(2 / 62)),
         ]
 
-    def test_what_notes_are_about_never_outvotes_what_they_say(self, quick: Recollect) -> None:
+    def test_what_notes_are_about_never_outvotes_what_they_say(self, quick: OnRecord) -> None:
         for number in range(30):
             slayer.save_memory(quick, f"the status of number {number}", ["orders.status", "customers.name"])
         slayer.save_memory(quick, "refunds have the status R", ["orders"], id="wanted")
@@ -268,7 +268,7 @@ class TestFolders:
 
 
 class TestInspecting:
-    def test_every_note_is_listed_however_many_there_are(self, quick: Recollect) -> None:
+    def test_every_note_is_listed_however_many_there_are(self, quick: OnRecord) -> None:
         saves = [
             {"content": f"note {number}", "entities": ["orders.id"], "dedupe": False}
             for number in range(1_003)
@@ -278,11 +278,11 @@ class TestInspecting:
         assert len(slayer.inspect_model(quick, "orders", format="json")["learnings"]) == 1_003
 
     @pytest.mark.parametrize("form", ["html", "", "JSON"])
-    def test_only_two_forms_are_known(self, quick: Recollect, form: Any) -> None:
+    def test_only_two_forms_are_known(self, quick: OnRecord, form: Any) -> None:
         with pytest.raises(Invalid, match="format"):
             slayer.inspect_model(quick, "orders", format=form)
 
-    def test_hidden_models_are_not_offered(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_hidden_models_are_not_offered(self, memory: OnRecord, tmp_path: Path) -> None:
         models = [model("mydb", "orders", "id"), model("mydb", "ledger", "id", hidden=True)]
         memory.ingest(str(write_models(tmp_path / "layer", models)))
         with pytest.raises(Exception, match=r"'no_such' not found.*mydb\.orders") as problem:
@@ -291,7 +291,7 @@ class TestInspecting:
 
 
 class TestDatasourcesWithNamesAlike:
-    def test_dropping_one_leaves_the_other_with_its_notes(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_dropping_one_leaves_the_other_with_its_notes(self, memory: OnRecord, tmp_path: Path) -> None:
         models = [model("orders", "lines", "id"), model("orders_archive", "lines", "id")]
         memory.ingest(str(write_models(tmp_path / "layer", models, priority=["orders"])))
         slayer.save_memory(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from recollect import connect
-from recollect.errors import Forbidden, Invalid, NotFound, StoreUnavailable, Unauthenticated
-from recollect.faces.slayer import SlayerClient
+from onrecord import connect
+from onrecord.errors import Forbidden, Invalid, NotFound, StoreUnavailable, Unauthenticated
+from onrecord.faces.slayer import SlayerClient
 
 from ..surfaces.conftest import Served
 from .conftest import ids

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import Invalid
-from recollect.faces import slayer
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Invalid
+from onrecord.faces import slayer
+from onrecord.testing.embedder import StubEmbedder
 
 from .conftest import Ground, ids, model, shop, write_models
 
@@ -19,15 +19,15 @@ PAID = {"source_model": "orders", "measures": ["amount:sum"], "filters": ["statu
 COLUMNS = ("orders.id", "orders.amount", "orders.status", "customers.name", "regions.name", "users.name")
 
 
-def note(door: Recollect, text: str, *references: str, id: str | None = None) -> str:
+def note(door: OnRecord, text: str, *references: str, id: str | None = None) -> str:
     return str(slayer.save_memory(door, text, list(references), id=id)["memory_id"])
 
 
-def example(door: Recollect, text: str, id: str | None = None, **query: Any) -> str:
+def example(door: OnRecord, text: str, id: str | None = None, **query: Any) -> str:
     return str(slayer.save_memory(door, text, {"source_model": "orders", **query}, id=id)["memory_id"])
 
 
-def told(door: Recollect, **asked: Any) -> dict[str, list[str]]:
+def told(door: OnRecord, **asked: Any) -> dict[str, list[str]]:
     found = slayer.search(door, **asked)
     return {name: ids(found[name]) for name in ("memories", "example_queries", "entities")}
 
@@ -38,7 +38,7 @@ def without_embedder(warnings: list[str]) -> list[str]:
 
 
 class TestShapes:
-    def test_each_list_has_its_own_fields(self, door: Recollect) -> None:
+    def test_each_list_has_its_own_fields(self, door: OnRecord) -> None:
         note(door, "amounts are net of refunds", "orders.amount")
         example(door, "total paid amounts", **{k: v for k, v in PAID.items() if k != "source_model"})
         found = slayer.search(door, entities=["orders.amount"], question="amounts")
@@ -56,7 +56,7 @@ class TestShapes:
             assert set(entity) == {"id", "kind", "score", "text"}
             assert entity["kind"] in ("datasource", "model", "column", "measure", "aggregation")
 
-    def test_notes_and_examples_never_stand_in_each_others_list(self, door: Recollect) -> None:
+    def test_notes_and_examples_never_stand_in_each_others_list(self, door: OnRecord) -> None:
         notes = [note(door, "about amounts", "orders.amount") for _ in range(3)]
         examples = [example(door, "about amounts", measures=["amount:sum"]) for _ in range(3)]
         for asked in ({"entities": [AMOUNT]}, {"question": "amounts"}, {}):
@@ -64,7 +64,7 @@ class TestShapes:
             assert set(found["memories"]) == set(notes)
             assert set(found["example_queries"]) < set(examples)
 
-    def test_by_default_there_are_five_notes_two_examples_and_five_entities(self, quick: Recollect) -> None:
+    def test_by_default_there_are_five_notes_two_examples_and_five_entities(self, quick: OnRecord) -> None:
         for _ in range(7):
             note(quick, "the orders", "mydb.orders")
             example(quick, "the orders")
@@ -76,7 +76,7 @@ class TestByEntities:
     """Each reference is a word, and a memory is the better the more precise it is."""
 
     def test_a_precise_note_comes_before_one_about_fifty_things(
-        self, memory: Recollect, tmp_path: Path
+        self, memory: OnRecord, tmp_path: Path
     ) -> None:
         wide = model("mydb", "wide", " ".join(f"c{number}" for number in range(50)))
         memory.ingest(str(write_models(tmp_path / "layer", [*shop(), wide])))
@@ -85,7 +85,7 @@ class TestByEntities:
         note(memory, "a", "orders.amount", id="a")
         assert told(memory, entities=["orders.amount"])["memories"] == ["a", "b"]
 
-    def test_a_note_about_both_things_comes_first(self, quick: Recollect) -> None:
+    def test_a_note_about_both_things_comes_first(self, quick: OnRecord) -> None:
         note(quick, "one", "orders.amount", id="one")
         note(quick, "other", "orders.status", id="other")
         note(quick, "both", "orders.amount", "orders.status", id="both")
@@ -93,18 +93,18 @@ class TestByEntities:
         assert ids(found)[0] == "both"
         assert found[0]["matched_entities"] == [AMOUNT, "mydb.orders.status"]
 
-    def test_in_a_small_store_a_common_reference_still_counts_for_a_note(self, quick: Recollect) -> None:
+    def test_in_a_small_store_a_common_reference_still_counts_for_a_note(self, quick: OnRecord) -> None:
         for number in range(4):
             note(quick, "a note", "orders.amount", id=f"n{number}")
         assert len(told(quick, entities=["orders.amount"])["memories"]) == 4
 
-    def test_only_what_is_about_one_of_them_is_found(self, door: Recollect) -> None:
+    def test_only_what_is_about_one_of_them_is_found(self, door: OnRecord) -> None:
         note(door, "the amount of orders", "orders.status")
         note(door, "untagged words", "mydb.orders")
         found = slayer.search(door, entities=["orders.amount"])
         assert (found["memories"], found["entities"]) == ([], [])
 
-    def test_the_entities_of_a_draft_count_as_given(self, door: Recollect) -> None:
+    def test_the_entities_of_a_draft_count_as_given(self, door: OnRecord) -> None:
         here = note(door, "paid means settled", "orders.status")
         there = example(door, "all paid ones", filters=["status = 'paid'"])
         found = slayer.search(door, query=PAID)
@@ -115,7 +115,7 @@ class TestByEntities:
             *("other.users", AMOUNT, "mydb.orders", "mydb.orders.status"),
         ]
 
-    def test_a_linked_note_is_found_by_its_link(self, quick: Recollect) -> None:
+    def test_a_linked_note_is_found_by_its_link(self, quick: OnRecord) -> None:
         first = note(quick, "first", "orders.id")
         second = note(quick, "second", f"memory:{first}")
         assert told(quick, entities=[f"memory:{first}"])["memories"] == [second]
@@ -127,7 +127,7 @@ class TestLenience:
     @pytest.mark.parametrize(
         "unknown", ["memory:nonexistent", "nonexistent_thing", "mydb.no_such", "amount", "*:count", "x y"]
     )
-    def test_an_unknown_reference_is_dropped_with_a_warning(self, quick: Recollect, unknown: str) -> None:
+    def test_an_unknown_reference_is_dropped_with_a_warning(self, quick: OnRecord, unknown: str) -> None:
         here = note(quick, "a note", "orders.status")
         found = slayer.search(quick, entities=[unknown, "orders.status"])
         assert ids(found["memories"]) == [here]
@@ -136,7 +136,7 @@ class TestLenience:
         assert "dropped" in warning
         assert unknown.removeprefix("memory:") in warning
 
-    def test_where_every_reference_is_dropped_nothing_is_found(self, door: Recollect) -> None:
+    def test_where_every_reference_is_dropped_nothing_is_found(self, door: OnRecord) -> None:
         note(door, "a note", "orders.status")
         found = slayer.search(door, entities=["nonexistent_thing"])
         assert (found["memories"], found["resolved_input_entities"]) == ([], [])
@@ -152,7 +152,7 @@ class TestLenience:
         ],
     )
     def test_a_draft_that_cannot_be_read_is_dropped_with_one_warning(
-        self, quick: Recollect, draft: dict[str, Any]
+        self, quick: OnRecord, draft: dict[str, Any]
     ) -> None:
         here = note(quick, "a note", "orders.status")
         found = slayer.search(quick, query=draft, entities=["orders.status"])
@@ -162,21 +162,21 @@ class TestLenience:
         assert slayer.search(quick, query=draft)["memories"] == []
 
     @pytest.mark.parametrize("item", [7, None, True])
-    def test_a_reference_that_is_no_text_is_refused(self, quick: Recollect, item: Any) -> None:
+    def test_a_reference_that_is_no_text_is_refused(self, quick: OnRecord, item: Any) -> None:
         with pytest.raises(Invalid, match="entities"):
             slayer.search(quick, entities=["orders", item])
 
     @pytest.mark.parametrize("cap", ["max_memories", "max_example_queries", "max_entities"])
     @pytest.mark.parametrize("most", [-1, -7])
     def test_a_cap_below_zero_is_refused_by_name_and_value(
-        self, quick: Recollect, cap: str, most: int
+        self, quick: OnRecord, cap: str, most: int
     ) -> None:
         with pytest.raises(Invalid, match=rf"{cap}.*{most}"):
             slayer.search(quick, **{cap: most})  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("name", ["max_memories", "max_example_queries", "max_entities"])
     @pytest.mark.parametrize("cap", [201, 10_000, 10**30])
-    def test_a_cap_may_be_as_high_as_one_likes(self, quick: Recollect, name: str, cap: int) -> None:
+    def test_a_cap_may_be_as_high_as_one_likes(self, quick: OnRecord, name: str, cap: int) -> None:
         note(quick, "orders", "orders.id")
         example(quick, "orders")
         lowest = slayer.search(
@@ -193,7 +193,7 @@ class TestLenience:
         )
         assert found["entities"][:9] == lowest["entities"]
 
-    def test_a_cap_of_zero_empties_a_list(self, quick: Recollect) -> None:
+    def test_a_cap_of_zero_empties_a_list(self, quick: OnRecord) -> None:
         note(quick, "a note on orders", "orders.status")
         caps = {"max_memories": 0, "max_example_queries": 0, "max_entities": 0}
         found = told(quick, question="orders", entities=["orders.status"], **caps)
@@ -202,21 +202,21 @@ class TestLenience:
 
 
 @pytest.fixture(scope="module")
-def asked_anything(ground: Ground) -> Recollect:
+def asked_anything(ground: Ground) -> OnRecord:
     door = ground.empty()
     note(door, "refunds are booked a month later", "invoices.amount", id="here")
     return door
 
 
 class TestByQuestion:
-    def test_words_find_notes_examples_and_entities(self, door: Recollect) -> None:
+    def test_words_find_notes_examples_and_entities(self, door: OnRecord) -> None:
         here = note(door, "refunds are booked a month later", "invoices.amount")
         there = example(door, "refunds by status", dimensions=["status"])
         found = told(door, question="when are refunds booked?")
         assert found["memories"] == [here]
         assert found["example_queries"] == [there]
 
-    def test_entities_of_every_kind_are_found_by_their_names(self, door: Recollect) -> None:
+    def test_entities_of_every_kind_are_found_by_their_names(self, door: OnRecord) -> None:
         found = slayer.search(door, question="mydb orders aov weighted_score status", max_entities=50)
         kinds = {hit["id"]: hit["kind"] for hit in found["entities"]}
         assert kinds["mydb"] == "datasource"
@@ -228,22 +228,22 @@ class TestByQuestion:
     @pytest.mark.parametrize(
         "canonical", ["mydb.orders.amount", "mydb.invoices.amount", "mydb.customers.region_id", "other.users"]
     )
-    def test_a_canonical_name_finds_the_entity_first(self, door: Recollect, canonical: str) -> None:
+    def test_a_canonical_name_finds_the_entity_first(self, door: OnRecord, canonical: str) -> None:
         assert told(door, question=f"what is {canonical}?")["entities"][0] == canonical
 
     @pytest.mark.parametrize("question", ["customer", "order dates", "region"])
-    def test_names_are_found_by_their_words_and_stems(self, quick: Recollect, question: str) -> None:
+    def test_names_are_found_by_their_words_and_stems(self, quick: OnRecord, question: str) -> None:
         assert told(quick, question=question)["entities"]
 
-    def test_a_note_is_found_by_the_names_of_its_tags(self, door: Recollect) -> None:
+    def test_a_note_is_found_by_the_names_of_its_tags(self, door: OnRecord) -> None:
         here = note(door, "never trust this one", "orders.customer_id")
         assert told(door, question="what about customer_id?")["memories"] == [here]
 
-    def test_a_preview_is_searched_too(self, quick: Recollect) -> None:
+    def test_a_preview_is_searched_too(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.id"], id="a", description="mind the surcharge")
         assert told(quick, question="surcharge")["memories"] == ["a"]
 
-    def test_what_is_hidden_is_never_found(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_what_is_hidden_is_never_found(self, memory: OnRecord, tmp_path: Path) -> None:
         models = [
             model("mydb", "orders", "visible secretive"),
             model("mydb", "clandestine", "id", hidden=True),
@@ -256,7 +256,7 @@ class TestByQuestion:
             assert not [name for name in found if hidden.rpartition(".")[2] in name]
         assert told(memory, question="secretive clandestine")["entities"] == []
 
-    def test_what_is_only_in_meta_is_never_found(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_what_is_only_in_meta_is_never_found(self, memory: OnRecord, tmp_path: Path) -> None:
         models = [model("mydb", "orders", "id", meta={"owner": "zebulon"}, description="all purchases")]
         memory.ingest(str(write_models(tmp_path / "layer", models)))
         assert told(memory, question="zebulon")["entities"] == []
@@ -280,12 +280,12 @@ class TestByQuestion:
             "{refunds}",
         ],
     )
-    def test_marks_in_a_question_lose_none_of_its_words(self, quick: Recollect, question: str) -> None:
+    def test_marks_in_a_question_lose_none_of_its_words(self, quick: OnRecord, question: str) -> None:
         here = note(quick, "refunds are booked a month later", "invoices.amount")
         assert told(quick, question=question)["memories"] == [here]
 
     @pytest.mark.parametrize("question", ["?!", "::", '"', "(((", "…", "-", "*:*", "' OR 1=1"])
-    def test_a_question_of_marks_alone_does_no_harm(self, quick: Recollect, question: str) -> None:
+    def test_a_question_of_marks_alone_does_no_harm(self, quick: OnRecord, question: str) -> None:
         note(quick, "refunds are booked a month later", "invoices.amount")
         found = slayer.search(quick, question=question)
         assert without_embedder(found["warnings"]) == []
@@ -293,16 +293,16 @@ class TestByQuestion:
 
     @settings(max_examples=60)
     @given(question=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40))
-    def test_no_question_does_harm(self, asked_anything: Recollect, question: str) -> None:
+    def test_no_question_does_harm(self, asked_anything: OnRecord, question: str) -> None:
         assert told(asked_anything, question=f"{question} refunds")["memories"][0] == "here"
 
-    def test_an_empty_list_of_entities_leaves_the_question_alone(self, quick: Recollect) -> None:
+    def test_an_empty_list_of_entities_leaves_the_question_alone(self, quick: OnRecord) -> None:
         here = note(quick, "refunds are booked a month later", "invoices.amount")
         found = slayer.search(quick, entities=[], question="refunds")
         assert ids(found["memories"]) == [here]
         assert without_embedder(found["warnings"]) == []
 
-    def test_both_channels_together_come_before_either(self, door: Recollect) -> None:
+    def test_both_channels_together_come_before_either(self, door: OnRecord) -> None:
         note(door, "refunds are booked later", "customers.name", id="words")
         note(door, "something else", "orders.amount", id="tag")
         note(door, "refunds of orders", "orders.amount", id="both")
@@ -310,13 +310,13 @@ class TestByQuestion:
         assert found[0] == "both"
         assert set(found) == {"words", "tag", "both"}
 
-    def test_without_an_embedder_the_answer_says_so(self, quick: Recollect) -> None:
+    def test_without_an_embedder_the_answer_says_so(self, quick: OnRecord) -> None:
         assert slayer.search(quick, question="refunds")["warnings"] == [
             "embedding channel skipped: no embedder is configured."
         ]
         assert slayer.search(quick, entities=["mydb.orders"])["warnings"] == []
 
-    def test_ties_go_to_what_was_saved_first(self, door: Recollect) -> None:
+    def test_ties_go_to_what_was_saved_first(self, door: OnRecord) -> None:
         saved = [note(door, "the very same words", "orders.id") for _ in range(5)]
         for _ in range(3):
             assert told(door, question="same words")["memories"] == saved
@@ -324,7 +324,7 @@ class TestByQuestion:
 
 
 class TestRecency:
-    def test_with_nothing_given_the_newest_of_each_kind_come_back(self, door: Recollect, clock: Any) -> None:
+    def test_with_nothing_given_the_newest_of_each_kind_come_back(self, door: OnRecord, clock: Any) -> None:
         notes, examples = [], []
         for _ in range(4):
             clock.tick(minutes=1)
@@ -339,13 +339,13 @@ class TestRecency:
         assert "no entities, query, or question supplied" in warning
 
     @pytest.mark.parametrize("nothing", [{"question": "  \n"}, {"entities": []}, {"question": ""}])
-    def test_what_is_empty_counts_as_not_given(self, quick: Recollect, nothing: dict[str, Any]) -> None:
+    def test_what_is_empty_counts_as_not_given(self, quick: OnRecord, nothing: dict[str, Any]) -> None:
         here = note(quick, "a note", "orders.id")
         found = slayer.search(quick, **nothing)
         assert ids(found["memories"]) == [here]
         assert len(found["warnings"]) == 1
 
-    def test_saving_again_makes_a_note_no_newer(self, quick: Recollect, clock: Any) -> None:
+    def test_saving_again_makes_a_note_no_newer(self, quick: OnRecord, clock: Any) -> None:
         note(quick, "first", "orders.id", id="old")
         clock.tick(days=1)
         note(quick, "second", "orders.id", id="new")
@@ -353,7 +353,7 @@ class TestRecency:
         note(quick, "first, in other words", "orders.id", id="old")
         assert told(quick)["memories"] == ["new", "old"]
 
-    def test_the_newest_are_found_among_very_many(self, quick: Recollect, clock: Any) -> None:
+    def test_the_newest_are_found_among_very_many(self, quick: OnRecord, clock: Any) -> None:
         for number in range(230):
             clock.tick()
             note(quick, "a note", "orders.id", id=f"n{number}")
@@ -373,7 +373,7 @@ class TestDatasource:
     """Who asks about one datasource gets nothing of another, in any list."""
 
     @pytest.fixture
-    def two(self, memory: Recollect, tmp_path: Path) -> Recollect:
+    def two(self, memory: OnRecord, tmp_path: Path) -> OnRecord:
         models = [
             model("prod", "orders", "id amount"),
             model("prod_v2", "orders", "id amount"),
@@ -391,29 +391,29 @@ class TestDatasource:
     @pytest.mark.parametrize(
         "asked", [{"question": "amounts"}, {}, {"entities": ["prod.orders.amount", "prod_v2.orders.amount"]}]
     )
-    def test_only_notes_rooted_there_are_found(self, two: Recollect, asked: dict[str, Any]) -> None:
+    def test_only_notes_rooted_there_are_found(self, two: OnRecord, asked: dict[str, Any]) -> None:
         by_tag = "entities" in asked
         here = {"here", "both"} | (set() if by_tag else {"root"})
         assert set(told(two, datasource="prod", **asked)["memories"]) == here
         assert set(told(two, datasource="prod_v2", **asked)["memories"]) == {"there", "both"}
 
-    def test_an_untagged_note_drops_out(self, two: Recollect) -> None:
+    def test_an_untagged_note_drops_out(self, two: OnRecord) -> None:
         assert two.show("bare").memory.entities == ()
         assert "bare" in told(two, question="amounts")["memories"]
         assert "bare" not in told(two, question="amounts", datasource="prod")["memories"]
 
-    def test_only_entities_of_it_are_found(self, two: Recollect) -> None:
+    def test_only_entities_of_it_are_found(self, two: OnRecord) -> None:
         found = told(two, question="prod orders amount", datasource="prod", max_entities=50)["entities"]
         assert {name.partition(".")[0] for name in found} == {"prod"}
 
     @pytest.mark.parametrize("datasource", ["no_such", "pro", "prod.orders", "PROD"])
-    def test_an_unknown_one_is_refused_before_anything_else(self, two: Recollect, datasource: str) -> None:
+    def test_an_unknown_one_is_refused_before_anything_else(self, two: OnRecord, datasource: str) -> None:
         with pytest.raises(Invalid) as problem:
             slayer.search(two, datasource=datasource, entities=["nonexistent_thing"], question="amounts")
         for word in ("datasource", datasource, "prod", "prod_v2"):
             assert word in str(problem.value)
 
-    def test_how_rare_a_thing_is_counts_within_it(self, quick: Recollect, tmp_path: Path) -> None:
+    def test_how_rare_a_thing_is_counts_within_it(self, quick: OnRecord, tmp_path: Path) -> None:
         models = [model("prod", "t", "often usual rare"), model("elsewhere", "t", "x")]
         quick.ingest(str(write_models(tmp_path / "layer", models)))
         for number in range(9):
@@ -426,7 +426,7 @@ class TestDatasource:
         assert told(quick, entities=three)["memories"][0] == "often0"
         assert told(quick, entities=three, datasource="prod")["memories"][0] == "rare"
 
-    def test_it_is_filled_however_many_others_are_better(self, quick: Recollect) -> None:
+    def test_it_is_filled_however_many_others_are_better(self, quick: OnRecord) -> None:
         for number in range(260):
             note(quick, "refunds refunds refunds", "users.name", id=f"o{number}")
         note(quick, "a long note in which there is a word on refunds at last", "orders.id", id="mine")
@@ -465,7 +465,7 @@ class TestCaps:
         for (name, full), most in zip(whole.items(), caps, strict=True):
             assert cut[name] == full[:most]
 
-    def test_scores_do_not_depend_on_them_either(self, quick: Recollect) -> None:
+    def test_scores_do_not_depend_on_them_either(self, quick: OnRecord) -> None:
         for number in range(6):
             note(quick, f"orders {number}", "mydb.orders")
             example(quick, f"orders {number}")
@@ -480,7 +480,7 @@ class TestStaleTags:
     """What a note is about may be gone; it then counts for nothing, and nothing is written."""
 
     @pytest.fixture
-    def stale(self, memory: Recollect, models: Path) -> Recollect:
+    def stale(self, memory: OnRecord, models: Path) -> OnRecord:
         """Notes that were saved before there was a catalog, with tags that it does not have."""
         gone = [f"gone.t{number}.c" for number in range(40)]
         memory.remember("a note", id="stale", entities=["mydb.orders.amount", *gone], dedupe=False)
@@ -489,10 +489,10 @@ class TestStaleTags:
         memory.ingest(str(models))
         return memory
 
-    def test_they_do_not_make_a_note_less_precise(self, stale: Recollect) -> None:
+    def test_they_do_not_make_a_note_less_precise(self, stale: OnRecord) -> None:
         assert told(stale, entities=["orders.amount"])["memories"] == ["stale", "pair"]
 
-    def test_they_are_not_shown(self, stale: Recollect) -> None:
+    def test_they_are_not_shown(self, stale: OnRecord) -> None:
         found = slayer.search(stale, entities=["orders.amount", "gone.t0.c"])
         assert {hit["id"]: hit["matched_entities"] for hit in found["memories"]} == {
             "stale": [AMOUNT],
@@ -500,26 +500,26 @@ class TestStaleTags:
         }
         assert found["resolved_input_entities"] == [AMOUNT]
 
-    def test_where_all_are_stale_none_counts(self, stale: Recollect) -> None:
+    def test_where_all_are_stale_none_counts(self, stale: OnRecord) -> None:
         assert told(stale, entities=["gone.t0.c"])["memories"] == []
         # The note is still there for its words.
         assert told(stale, question="gone")["memories"] == ["lost"]
 
-    def test_a_catalog_that_lost_everything_still_says_that_tags_are_stale(self, quick: Recollect) -> None:
+    def test_a_catalog_that_lost_everything_still_says_that_tags_are_stale(self, quick: OnRecord) -> None:
         note(quick, "a note", "users.name", id="n")
         slayer.delete_datasource(quick, "other")
         slayer.delete_datasource(quick, "mydb")
         assert told(quick, entities=["other.users.name"])["memories"] == []
         assert quick.show("n").memory.entities == ()
 
-    def test_nothing_is_written_back(self, stale: Recollect) -> None:
+    def test_nothing_is_written_back(self, stale: OnRecord) -> None:
         before = stale.show("stale").memory
         slayer.search(stale, entities=["orders.amount"], question="note")
         assert stale.show("stale").memory == before
 
     @pytest.mark.parametrize("asked", [{"question": "paid"}, {"entities": ["mydb.orders"]}, {}])
     def test_an_example_with_a_broken_query_is_shown_as_it_is_with_a_warning(
-        self, door: Recollect, asked: dict[str, Any]
+        self, door: OnRecord, asked: dict[str, Any]
     ) -> None:
         id = example(door, "paid ones", dimensions=["status"])
         before = door.show(id).memory.query
@@ -531,7 +531,7 @@ class TestStaleTags:
         assert f"memory:{id}" in warning
         assert "status" in warning
 
-    def test_an_example_that_is_not_shown_is_not_warned_of(self, quick: Recollect) -> None:
+    def test_an_example_that_is_not_shown_is_not_warned_of(self, quick: OnRecord) -> None:
         example(quick, "an example", dimensions=["amount"])
         slayer.edit_model_remove(quick, "orders", ["amount"])
         found = slayer.search(quick, max_example_queries=0)
@@ -541,20 +541,20 @@ class TestStaleTags:
 class TestNobodyIsPreferred:
     """A search ranks alike for everyone: no conversation, no check and no circle raises a memory."""
 
-    def test_the_conversation_of_the_caller_raises_nothing(self, quick: Recollect) -> None:
+    def test_the_conversation_of_the_caller_raises_nothing(self, quick: OnRecord) -> None:
         note(quick, "refunds of orders", "orders.id", id="first")
         inside = quick.as_caller(quick.caller.inside("here"))
         note(inside, "refunds of orders", "orders.id", id="mine")
         for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}):
             assert told(inside, **asked)["memories"] == ["first", "mine"]  # type: ignore[arg-type]
 
-    def test_a_note_that_was_checked_is_not_raised(self, quick: Recollect, clock: Any) -> None:
+    def test_a_note_that_was_checked_is_not_raised(self, quick: OnRecord, clock: Any) -> None:
         note(quick, "refunds of orders", "orders.id", id="first")
         note(quick, "refunds of orders", "orders.id", id="checked")
         quick.revise("checked", verified_at=clock())
         assert told(quick, question="refunds")["memories"] == ["first", "checked"]
 
-    def test_a_private_note_of_another_is_never_found(self, quick: Recollect) -> None:
+    def test_a_private_note_of_another_is_never_found(self, quick: OnRecord) -> None:
         quick.remember("refunds of orders", id="mine", scope="user", entities=["orders.id"])
         bob = quick.as_caller(Caller(tenant=quick.caller.tenant, user="bob"))
         for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}, {}):
@@ -563,7 +563,7 @@ class TestNobodyIsPreferred:
 
 
 class TestForEveryone:
-    def test_a_global_note_is_found_and_forgotten_under_its_full_id(self, door: Recollect) -> None:
+    def test_a_global_note_is_found_and_forgotten_under_its_full_id(self, door: OnRecord) -> None:
         here = note(door, "refunds of orders", "orders.id")
         there = door.remember("refunds everywhere", scope="global", entities=["mydb.orders.id"]).memory.id
         for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}, {}):
@@ -575,14 +575,14 @@ class TestForEveryone:
 class TestWithoutCatalog:
     """Where nothing was read there is nothing to compare with: other doors take references as they are given."""
 
-    def test_a_note_is_found_by_what_it_was_saved_with(self, memory: Recollect) -> None:
+    def test_a_note_is_found_by_what_it_was_saved_with(self, memory: OnRecord) -> None:
         here = memory.remember("a note", entities=["shop.orders"]).memory.id
         found = slayer.search(memory, entities=["shop.orders"])
         assert (ids(found["memories"]), found["warnings"]) == ([here], [])
         assert found["memories"][0]["matched_entities"] == ["shop.orders"]
         assert told(memory, question="orders") == {"memories": [here], "example_queries": [], "entities": []}
 
-    def test_no_datasource_is_known(self, memory: Recollect) -> None:
+    def test_no_datasource_is_known(self, memory: OnRecord) -> None:
         with pytest.raises(Invalid, match="datasource"):
             slayer.search(memory, datasource="shop")
 
@@ -595,7 +595,7 @@ class TestMeaning:
             door.embed_missing()
             yield door
 
-    def test_vectors_are_a_channel_of_their_own(self, embedding: Recollect) -> None:
+    def test_vectors_are_a_channel_of_their_own(self, embedding: OnRecord) -> None:
         note(embedding, "refunds are booked later", "orders.amount", id="near")
         note(embedding, "customers in the north", "customers.name", id="far")
         found = slayer.search(embedding, question="refunds are booked")
@@ -603,7 +603,7 @@ class TestMeaning:
         assert found["warnings"] == []
         assert found["entities"]
 
-    def test_the_datasource_holds_there_too(self, embedding: Recollect) -> None:
+    def test_the_datasource_holds_there_too(self, embedding: OnRecord) -> None:
         note(embedding, "refunds are booked later", "users.name", id="there")
         note(embedding, "customers in the north", "customers.name", id="here")
         assert told(embedding, question="refunds", datasource="mydb")["memories"] == ["here"]
@@ -618,7 +618,7 @@ class TestMeaning:
 class TestOneList:
     """The later form of a search: one list of all kinds, with previews."""
 
-    def test_all_kinds_stand_in_one_list_best_first(self, door: Recollect) -> None:
+    def test_all_kinds_stand_in_one_list_best_first(self, door: OnRecord) -> None:
         note(door, "orders have an amount\n\nand more", "orders.amount", id="note")
         example(door, "amount of orders", id="example", measures=["amount:sum"])
         found = slayer.search_flat(door, question="amount of orders", max_results=50)
@@ -630,7 +630,7 @@ class TestOneList:
         assert by_id["example"]["query"]["source_model"] == "orders"
         assert {hit["text"] for hit in found["results"]} == {""}
 
-    def test_not_compact_the_texts_are_there(self, quick: Recollect) -> None:
+    def test_not_compact_the_texts_are_there(self, quick: OnRecord) -> None:
         note(quick, "orders have an amount", "orders.amount")
         found = slayer.search_flat(quick, entities=["orders.amount"], compact=False)
         by_kind = {hit["kind"]: hit["text"] for hit in found["results"]}
@@ -647,9 +647,7 @@ class TestOneList:
             ("mydb.orders.weighted_score", "aggregation"),
         ],
     )
-    def test_an_entity_that_is_named_is_found_itself(
-        self, door: Recollect, reference: str, kind: str
-    ) -> None:
+    def test_an_entity_that_is_named_is_found_itself(self, door: OnRecord, reference: str, kind: str) -> None:
         (hit,) = slayer.search_flat(door, entities=[reference], compact=False)["results"]
         assert (hit["id"], hit["kind"], hit["matched_entities"]) == (reference, kind, [reference])
         assert hit["text"].startswith(reference)
@@ -657,19 +655,19 @@ class TestOneList:
         # The form of three lists leaves it out: whoever named it knows it.
         assert slayer.search(door, entities=[reference])["entities"] == []
 
-    def test_an_entity_that_is_named_and_asked_for_comes_first_and_once(self, door: Recollect) -> None:
+    def test_an_entity_that_is_named_and_asked_for_comes_first_and_once(self, door: OnRecord) -> None:
         found = slayer.search_flat(door, entities=["invoices.amount"], question="amount", max_results=50)
         names = ids(found["results"])
         assert names[0] == "mydb.invoices.amount"
         assert len(names) == len(set(names))
         assert AMOUNT in names
 
-    def test_the_entities_of_a_draft_are_named_too(self, quick: Recollect) -> None:
+    def test_the_entities_of_a_draft_are_named_too(self, quick: OnRecord) -> None:
         found = slayer.search_flat(quick, query=PAID)
         assert set(ids(found["results"])) == {"mydb.orders", AMOUNT, "mydb.orders.status"}
 
     def test_a_memory_that_is_named_is_found_itself_before_those_that_link_to_it(
-        self, door: Recollect
+        self, door: OnRecord
     ) -> None:
         note(door, "the rule", "orders.id", id="rule")
         note(door, "an exception to it", "memory:rule", id="exception")
@@ -680,20 +678,20 @@ class TestOneList:
         assert by_id["rule"]["text"] == "the rule"
         assert ids(slayer.search(door, entities=["memory:rule"])["memories"]) == ["exception"]
 
-    def test_an_example_that_is_named_keeps_its_query(self, quick: Recollect) -> None:
+    def test_an_example_that_is_named_keeps_its_query(self, quick: OnRecord) -> None:
         example(quick, "orders by status", id="example", dimensions=["status"])
         (hit,) = slayer.search_flat(quick, entities=["memory:example"])["results"]
         assert hit["query"]["source_model"] == "orders"
         assert hit["description"] == "orders by status"
 
-    def test_what_is_named_must_lie_in_the_datasource(self, quick: Recollect) -> None:
+    def test_what_is_named_must_lie_in_the_datasource(self, quick: OnRecord) -> None:
         note(quick, "a note", "users.name", id="there")
         asked = ["mydb.orders", "other.users", "memory:there"]
         assert set(ids(slayer.search_flat(quick, entities=asked, datasource="other")["results"])) == {
             *("other.users", "there")
         }
 
-    def test_what_is_hidden_is_not_found_though_it_is_named(self, memory: Recollect, tmp_path: Path) -> None:
+    def test_what_is_hidden_is_not_found_though_it_is_named(self, memory: OnRecord, tmp_path: Path) -> None:
         models = [model("mydb", "orders", "id", hidden=True)]
         memory.ingest(str(write_models(tmp_path / "layer", models)))
         found = slayer.search_flat(memory, entities=["mydb.orders"])
@@ -714,14 +712,14 @@ class TestOneList:
             (":Model:Measure:Datasource:Aggregation", {"model", "measure", "datasource", "aggregation"}),
         ],
     )
-    def test_labels_keep_their_kinds(self, door: Recollect, labels: str, kinds: set[str]) -> None:
+    def test_labels_keep_their_kinds(self, door: OnRecord, labels: str, kinds: set[str]) -> None:
         note(door, "amount of orders", "orders.amount")
         asked = "mydb orders amount aov weighted_score"
         form = f"MATCH (n{labels}) RETURN n.id AS id"
         found = slayer.search_flat(door, question=asked, cypher_filter=form, max_results=100)["results"]
         assert {hit["kind"] for hit in found} == kinds
 
-    def test_kinds_are_kept_before_the_list_is_cut(self, quick: Recollect) -> None:
+    def test_kinds_are_kept_before_the_list_is_cut(self, quick: OnRecord) -> None:
         for _ in range(5):
             note(quick, "customers customers customers", "customers.name")
         every = slayer.search_flat(quick, question="customers", max_results=100)["results"]
@@ -745,7 +743,7 @@ class TestOneList:
             ("MATCH (n:memory) RETURN n.id AS id", "'memory'"),
         ],
     )
-    def test_any_other_filter_is_refused(self, quick: Recollect, form: str, told: str) -> None:
+    def test_any_other_filter_is_refused(self, quick: OnRecord, form: str, told: str) -> None:
         with pytest.raises(Invalid) as problem:
             slayer.search_flat(quick, question="orders", cypher_filter=form)
         assert "cypher_filter" in str(problem.value)
@@ -760,12 +758,12 @@ class TestOneList:
             assert "cypher_filter" in str(problem)
 
     @pytest.mark.parametrize("most", [0, -3])
-    def test_it_must_be_allowed_one_result(self, quick: Recollect, most: int) -> None:
+    def test_it_must_be_allowed_one_result(self, quick: OnRecord, most: int) -> None:
         with pytest.raises(Invalid, match=rf"max_results.*{most}"):
             slayer.search_flat(quick, max_results=most)
 
 
-def test_who_asks_for_a_name_finds_what_is_called_so_before_what_is_called_alike(door: Recollect) -> None:
+def test_who_asks_for_a_name_finds_what_is_called_so_before_what_is_called_alike(door: OnRecord) -> None:
     """`customers.id` is read as customer id, too."""
     for question in ("customer_id", "what is customer_id?", "orders.customer_id"):
         assert told(door, question=question)["entities"][0] == "mydb.orders.customer_id"

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Recollect, connect
-from recollect.errors import Invalid, NotFound
-from recollect.faces import slayer
-from recollect.faces.slayer import SlayerClient
+import onrecord
+from onrecord import OnRecord, connect
+from onrecord.errors import Invalid, NotFound
+from onrecord.faces import slayer
+from onrecord.faces.slayer import SlayerClient
 
 from .conftest import Shell
 
@@ -29,7 +29,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 
 
 class TestClient:
-    def test_it_saves_searches_and_forgets(self, door: Recollect) -> None:
+    def test_it_saves_searches_and_forgets(self, door: OnRecord) -> None:
         async def talk() -> None:
             client = SlayerClient(storage=door)
             saved = await client.save_memory("refunds come late", ["orders.amount"])
@@ -63,7 +63,7 @@ class TestClient:
         with connect(path) as door:
             assert door.show("1").memory.entities == ("mydb.orders.status",)
 
-    def test_models_can_be_taken_out_through_it(self, quick: Recollect) -> None:
+    def test_models_can_be_taken_out_through_it(self, quick: OnRecord) -> None:
         async def talk() -> None:
             client = SlayerClient(storage=quick)
             await client.save_memory("a note", ["orders.status", "users.name", "regions.name"], id="n")
@@ -74,7 +74,7 @@ class TestClient:
         run(talk())
         assert quick.show("n").memory.entities == ()
 
-    def test_errors_are_those_of_the_functions(self, quick: Recollect) -> None:
+    def test_errors_are_those_of_the_functions(self, quick: OnRecord) -> None:
         client = SlayerClient(storage=quick)
         with pytest.raises(Invalid, match="linked_entities"):
             run(client.save_memory("a note", []))
@@ -83,7 +83,7 @@ class TestClient:
         with pytest.raises(Invalid, match="datasource"):
             run(client.search(datasource="no_such"))
 
-    def test_many_saves_at_once_get_ids_of_their_own(self, quick: Recollect) -> None:
+    def test_many_saves_at_once_get_ids_of_their_own(self, quick: OnRecord) -> None:
         async def talk() -> list[Any]:
             client = SlayerClient(storage=quick)
             return await asyncio.gather(*(client.save_memory("a note", ["orders.id"]) for _ in range(10)))
@@ -246,12 +246,12 @@ class TestTheCommandItself:
 
     def test_it_works_as_a_process(self, models: Path, tmp_path: Path) -> None:
         environment = os.environ | {
-            "RECOLLECT_DB": str(tmp_path / "process.db"),
-            "PYTHONPATH": str(Path(recollect.__file__).parents[1]),
+            "ONRECORD_DB": str(tmp_path / "process.db"),
+            "PYTHONPATH": str(Path(onrecord.__file__).parents[1]),
         }
 
         def call(*words: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()", *words]
+            command = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()", *words]
             return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
         assert call("ingest", str(models)).returncode == 0

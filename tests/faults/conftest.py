@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Recollect
+import onrecord
+from onrecord import OnRecord
 
 Line = dict[str, Any]
 
@@ -76,10 +76,10 @@ class Crew:
         self._listening.listen()
         self._listening.settimeout(60)
         # The package under test, wherever it is imported from, with no settings of the person who runs the test.
-        source = str(Path(recollect.__file__).parent.parent)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-        environment |= {"PYTHONPATH": source, "RECOLLECT_CONFIG": str(folder / "none.toml")}
-        environment |= {"RECOLLECT_EMBEDDER": "none"}
+        source = str(Path(onrecord.__file__).parent.parent)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ONRECORD_")}
+        environment |= {"PYTHONPATH": source, "ONRECORD_CONFIG": str(folder / "none.toml")}
+        environment |= {"ONRECORD_EMBEDDER": "none"}
         self._forker = subprocess.Popen(
             [sys.executable, str(Path(__file__).parent / "worker.py"), address],
             stdin=subprocess.PIPE,
@@ -127,10 +127,10 @@ def crew(_crew: Crew) -> Iterator[Crew]:
 
 
 @pytest.fixture
-def whole(tmp_path: Path) -> Callable[[Recollect], list[str]]:
+def whole(tmp_path: Path) -> Callable[[OnRecord], list[str]]:
     """Everything a store holds, as the lines of an export; the doctor must find nothing wrong with it."""
 
-    def read(door: Recollect) -> list[str]:
+    def read(door: OnRecord) -> list[str]:
         examined = door.doctor()
         assert examined.problems == ()
         path = tmp_path / "whole.jsonl"

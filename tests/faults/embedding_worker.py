@@ -5,11 +5,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
-from recollect import Caller, Recollect, connect
-from recollect.model.embedding import Passage
-from recollect.model.limits import RULES
-from recollect.providers.guard import Guarded
-from recollect.testing.embedder import StubEmbedder, StubEmbedders
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.embedding import Passage
+from onrecord.model.limits import RULES
+from onrecord.providers.guard import Guarded
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
 
@@ -32,11 +32,11 @@ class Watched(StubEmbedder):
 
 
 def changing_models(
-    door: Recollect, current: StubEmbedder, *others: StubEmbedder, caller: Caller = ANN
-) -> Recollect:
+    door: OnRecord, current: StubEmbedder, *others: StubEmbedder, caller: Caller = ANN
+) -> OnRecord:
     """The same store for a program that is set to one model and can still ask others."""
     embedders = StubEmbedders(Guarded(current), *map(Guarded, others))
-    return Recollect(door._store, caller, embedders=embedders)
+    return OnRecord(door._store, caller, embedders=embedders)
 
 
 def change_in_turns(parent: Any, db: str) -> None:

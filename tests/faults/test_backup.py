@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import RecollectError
-from recollect.model.limits import RULES
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import OnRecordError
+from onrecord.model.limits import RULES
 
-Whole = Callable[[Recollect], list[str]]
+Whole = Callable[[OnRecord], list[str]]
 
 
 @pytest.fixture
-def restored(tmp_path: Path) -> Callable[[Path], Recollect]:
+def restored(tmp_path: Path) -> Callable[[Path], OnRecord]:
     """A store made of a backup: a copy is opened, an export is imported."""
 
-    def restore(path: Path) -> Recollect:
+    def restore(path: Path) -> OnRecord:
         if path.read_bytes().startswith(b"SQLite format 3"):
             return connect(path)
         door = connect(":memory:")
@@ -90,7 +90,7 @@ def test_a_backup_of_every_tenant_gives_an_equal_store(
         assert red.remember("the next").memory.id == "4"
 
 
-def fill(door: Recollect, name: str) -> None:
+def fill(door: OnRecord, name: str) -> None:
     first = door.remember(f"{name} one", tags=["tag"], entities=["system:x"]).memory
     second = door.remember(f"{name} two", hint="a hint", metadata={"a": [1, None, "é"]}).memory
     door.relate(first.id, "supports", second.id)
@@ -107,7 +107,7 @@ def test_a_backup_or_export_onto_the_store_itself_is_refused(tmp_path: Path, who
         before = whole(door)
         for path in (db, tmp_path / "link.db", tmp_path / "." / "store.db", Path(f"{db}-wal")):
             for act in (door.backup, door.export):
-                with pytest.raises(RecollectError, match="store itself"):
+                with pytest.raises(OnRecordError, match="store itself"):
                     act(str(path))
         assert whole(door) == before
     with closing(sqlite3.connect(db)) as connection:
@@ -118,6 +118,6 @@ def test_a_backup_that_cannot_be_written_keeps_the_one_before(tmp_path: Path) ->
     with connect(tmp_path / "store.db") as door:
         door.remember("kept")
         for path in (tmp_path / "no such folder" / "copy", tmp_path):
-            with pytest.raises(RecollectError, match="cannot be written"):
+            with pytest.raises(OnRecordError, match="cannot be written"):
                 door.backup(str(path))
     assert {path.name for path in tmp_path.iterdir()} == {"store.db"}

@@ -15,10 +15,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect import Recollect, connect
-from recollect.errors import NotFound, StoreUnavailable
+from onrecord import OnRecord, connect
+from onrecord.errors import NotFound, StoreUnavailable
 
-Whole = Callable[[Recollect], list[str]]
+Whole = Callable[[OnRecord], list[str]]
 
 MEMORIES = 60
 DAMAGES = 12
@@ -315,7 +315,7 @@ def test_damage_anywhere_is_found_and_gives_words_and_never_a_stack_trace(
     assert found
 
 
-def use_it_all(door: Recollect, folder: Path) -> None:
+def use_it_all(door: OnRecord, folder: Path) -> None:
     """Whatever is asked of a damaged store, it answers, or says that it cannot."""
     for use in every_use(door, folder):
         try:
@@ -326,7 +326,7 @@ def use_it_all(door: Recollect, folder: Path) -> None:
             assert "No memory" in str(problem)
 
 
-def every_use(door: Recollect, folder: Path) -> list[Callable[[], Any]]:
+def every_use(door: OnRecord, folder: Path) -> list[Callable[[], Any]]:
     return [
         lambda: door.recall("thing near thing3"),
         lambda: door.browse(limit=1000),
@@ -379,7 +379,7 @@ def test_readers_are_not_disturbed_by_one_who_holds_the_write_lock(filled: Path)
 def test_a_writer_that_is_not_let_in_says_so_and_gets_in_later(
     filled: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("recollect.store.sqlite.backend._BUSY_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("onrecord.store.sqlite.backend._BUSY_TIMEOUT_S", 0.05)
     with closing(sqlite3.connect(filled, isolation_level=None)) as other, connect(filled) as door:
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(StoreUnavailable, match="locked by another process"):

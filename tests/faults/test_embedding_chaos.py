@@ -13,14 +13,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from recollect import Recollect, connect
-from recollect.errors import ProviderError
-from recollect.model.answers import ModelCoverage, TenantStatus
-from recollect.model.embedding import Model, Passage, embedded_text
-from recollect.providers.guard import Guarded
-from recollect.store import queue
-from recollect.store.tables import jobs, vectors
-from recollect.testing.embedder import StubEmbedder
+from onrecord import OnRecord, connect
+from onrecord.errors import ProviderError
+from onrecord.model.answers import ModelCoverage, TenantStatus
+from onrecord.model.embedding import Model, Passage, embedded_text
+from onrecord.providers.guard import Guarded
+from onrecord.store import queue
+from onrecord.store.tables import jobs, vectors
+from onrecord.testing.embedder import StubEmbedder
 
 #: Long enough for a stub on a busy machine, short enough to wait for one that hangs.
 TIMEOUT_S = 0.2
@@ -150,11 +150,11 @@ def now() -> Now:
 
 
 @pytest.fixture
-def opening(moody: Moody, now: Now) -> Iterator[Callable[[str], Recollect]]:
+def opening(moody: Moody, now: Now) -> Iterator[Callable[[str], OnRecord]]:
     """Open a store whose embedder is asked again at once, however often it failed."""
-    doors: list[Recollect] = []
+    doors: list[OnRecord] = []
 
-    def open_store(db: str) -> Recollect:
+    def open_store(db: str) -> OnRecord:
         guarded = Guarded(moody, timeout_s=TIMEOUT_S, patience=1_000_000)
         doors.append(connect(db, clock=now, embedder=guarded))
         return doors[-1]
@@ -172,13 +172,13 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], s
     return of
 
 
-def stood(door: Recollect) -> tuple[TenantStatus, ModelCoverage | None]:
+def stood(door: OnRecord) -> tuple[TenantStatus, ModelCoverage | None]:
     """How the tenant stands, and how far the present model has come in it."""
     (tenant,) = door.status().tenants
     return tenant, next((model for model in tenant.models if model.current), None)
 
 
-def kept(door: Recollect) -> dict[int, Any]:
+def kept(door: OnRecord) -> dict[int, Any]:
     """Every vector in the store, by its row; each memory of these tests has one passage."""
     with door._store._backend.reading() as connection:
         rows = connection.execute(select(vectors.c.row, vectors.c.vector)).all()
@@ -187,12 +187,12 @@ def kept(door: Recollect) -> dict[int, Any]:
     return found
 
 
-def waiting(door: Recollect) -> int:
+def waiting(door: OnRecord) -> int:
     with door._store._backend.reading() as connection:
         return len(connection.execute(select(jobs.c.subject)).all())
 
 
-def assert_all_true(door: Recollect, moody: Moody) -> None:
+def assert_all_true(door: OnRecord, moody: Moody) -> None:
     """Each memory has the vector of its present text, nothing else has one, and nothing waits."""
     memories = door.browse(limit=100, statuses=["active", "archived"]).memories
     there = {memory.place.row: moody.right(embedded_text(memory)) for memory in memories if memory.place}
@@ -455,7 +455,7 @@ class TestMeanwhile:
         assert set(moody.made.values()) == {1}
 
 
-def embed(door: Recollect, by: str) -> None:
+def embed(door: OnRecord, by: str) -> None:
     if by == "worker":
         door.worker.run_once()
     else:
@@ -500,7 +500,7 @@ class TestWhateverHappens:
             assert door.recall("the last word").degraded == ()
 
 
-def live(door: Recollect, act: str, id: str, text: str) -> None:
+def live(door: OnRecord, act: str, id: str, text: str) -> None:
     """One step of a life; what is not there cannot change."""
     there = {memory.id: memory for memory in door.browse(statuses=["active", "archived"]).memories}
     if act == "recall":
@@ -518,7 +518,7 @@ def live(door: Recollect, act: str, id: str, text: str) -> None:
         change(door, act, id, text, there[id].content)
 
 
-def change(door: Recollect, act: str, id: str, text: str, present: str) -> None:
+def change(door: OnRecord, act: str, id: str, text: str, present: str) -> None:
     if act == "revise":
         door.revise(id, content=text)
     elif act == "again":

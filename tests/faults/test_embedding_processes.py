@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from recollect import Recollect, connect
-from recollect.model.answers import ModelCoverage
-from recollect.model.embedding import Model, embedded_text
-from recollect.providers.guard import Guarded
-from recollect.store.tables import jobs, models, vectors
-from recollect.testing.embedder import StubEmbedder
+from onrecord import OnRecord, connect
+from onrecord.model.answers import ModelCoverage
+from onrecord.model.embedding import Model, embedded_text
+from onrecord.providers.guard import Guarded
+from onrecord.store.tables import jobs, models, vectors
+from onrecord.testing.embedder import StubEmbedder
 
 from .embedding_worker import ANN, changing_models, text_of
 
@@ -28,12 +28,12 @@ def stub() -> StubEmbedder:
 
 
 @pytest.fixture
-def door(shared_db: str, stub: StubEmbedder) -> Iterator[Recollect]:
+def door(shared_db: str, stub: StubEmbedder) -> Iterator[OnRecord]:
     with connect(shared_db, caller=ANN, embedder=Guarded(stub, patience=1_000_000)) as door:
         yield door
 
 
-def kept(door: Recollect, model: Model) -> dict[int, Any]:
+def kept(door: OnRecord, model: Model) -> dict[int, Any]:
     """Every vector of a model by its row; each memory of these tests has one passage."""
     statement = select(vectors.c.row, vectors.c.vector).join(models, models.c.key == vectors.c.model)
     with door._store._backend.reading() as connection:
@@ -43,17 +43,17 @@ def kept(door: Recollect, model: Model) -> dict[int, Any]:
     return found
 
 
-def waiting(door: Recollect) -> int:
+def waiting(door: OnRecord) -> int:
     with door._store._backend.reading() as connection:
         return len(connection.execute(select(jobs.c.subject)).all())
 
 
-def covered(door: Recollect, model: Model) -> ModelCoverage:
+def covered(door: OnRecord, model: Model) -> ModelCoverage:
     (tenant,) = door.status().tenants
     return next(each for each in tenant.models if each.model == model.name)
 
 
-def assert_all_embedded(door: Recollect, stub: StubEmbedder) -> None:
+def assert_all_embedded(door: OnRecord, stub: StubEmbedder) -> None:
     """Each memory has the one vector of its text, the counts say so, and nothing waits."""
     memories = door.browse(limit=1_000).memories
     found = kept(door, stub.model)
@@ -67,7 +67,7 @@ def assert_all_embedded(door: Recollect, stub: StubEmbedder) -> None:
     assert waiting(door) == 0
 
 
-def nearest(door: Recollect, question: str) -> list[str]:
+def nearest(door: OnRecord, question: str) -> list[str]:
     answer = door.recall(question, recipe="semantic")
     assert answer.degraded == ()
     return [hit.memory.id for hit in answer.hits]
@@ -76,7 +76,7 @@ def nearest(door: Recollect, question: str) -> list[str]:
 class TestSight:
     """What another process has done is seen by the next search, whatever is cached."""
 
-    def test_each_change_is_seen_by_the_next_search(self, crew: Any, door: Recollect, shared_db: str) -> None:
+    def test_each_change_is_seen_by_the_next_search(self, crew: Any, door: OnRecord, shared_db: str) -> None:
         for number in range(5):
             door.remember(text_of(number), id=str(number))
         assert nearest(door, text_of(3))[0] == "3"
@@ -93,7 +93,7 @@ class TestSight:
         assert nearest(door, text_of(3))[0] == "3"
 
     def test_what_is_saved_is_found_while_the_next_is_being_saved(
-        self, crew: Any, door: Recollect, shared_db: str
+        self, crew: Any, door: OnRecord, shared_db: str
     ) -> None:
         door = changing_models(door, StubEmbedder("new", 64))
         writer = crew.start("save_on", db=shared_db, first=0, many=50)
@@ -107,7 +107,7 @@ class TestSight:
 class TestWorkers:
     """Work that was put off is done once, and outlives whoever was at it."""
 
-    def put_off(self, door: Recollect, stub: StubEmbedder) -> None:
+    def put_off(self, door: OnRecord, stub: StubEmbedder) -> None:
         stub.down = "The stub is away."
         for number in range(MEMORIES):
             assert door.remember(text_of(number)).degraded
@@ -115,7 +115,7 @@ class TestWorkers:
         assert waiting(door) == MEMORIES
 
     def test_two_workers_share_the_work_and_do_nothing_twice(
-        self, crew: Any, door: Recollect, stub: StubEmbedder, shared_db: str
+        self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
     ) -> None:
         self.put_off(door, stub)
         told = heard([crew.start("work", db=shared_db) for _ in range(2)])
@@ -124,7 +124,7 @@ class TestWorkers:
         assert_all_embedded(door, stub)
 
     def test_what_a_killed_worker_had_claimed_is_done_by_the_next(
-        self, crew: Any, door: Recollect, stub: StubEmbedder, shared_db: str
+        self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
     ) -> None:
         self.put_off(door, stub)
         doomed = crew.start("work", db=shared_db, stops_at=JOBS_AT_ONCE + 5)
@@ -143,7 +143,7 @@ class TestWorkers:
         assert_all_embedded(door, stub)
 
     def test_embedding_what_is_missing_beside_a_worker_does_no_harm(
-        self, crew: Any, door: Recollect, stub: StubEmbedder, shared_db: str
+        self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
     ) -> None:
         self.put_off(door, stub)
         stopped = crew.start("work", db=shared_db, stops_at=5)
@@ -169,7 +169,7 @@ class TestChangeOfModels:
         return StubEmbedder("new", 64)
 
     def test_the_old_model_is_asked_until_the_new_one_has_caught_up(
-        self, crew: Any, door: Recollect, shared_db: str, old: StubEmbedder, new: StubEmbedder
+        self, crew: Any, door: OnRecord, shared_db: str, old: StubEmbedder, new: StubEmbedder
     ) -> None:
         before, after = changing_models(door, old, new), changing_models(door, new, old)
         for number in range(MEMORIES):
@@ -191,7 +191,7 @@ class TestChangeOfModels:
         assert_all_embedded(after, new)
 
     def test_what_is_saved_during_the_change_is_found_and_gets_the_new_vectors(
-        self, crew: Any, door: Recollect, shared_db: str, old: StubEmbedder, new: StubEmbedder
+        self, crew: Any, door: OnRecord, shared_db: str, old: StubEmbedder, new: StubEmbedder
     ) -> None:
         before, after = changing_models(door, old, new), changing_models(door, new, old)
         for number in range(MEMORIES):
@@ -218,7 +218,7 @@ class TestChangeOfModels:
 
     @pytest.mark.slow
     def test_nobody_who_searches_or_saves_meanwhile_notices(
-        self, crew: Any, door: Recollect, shared_db: str, old: StubEmbedder, new: StubEmbedder
+        self, crew: Any, door: OnRecord, shared_db: str, old: StubEmbedder, new: StubEmbedder
     ) -> None:
         before, after = changing_models(door, old, new), changing_models(door, new, old)
         for number in range(MEMORIES):

@@ -13,10 +13,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect import Recollect, connect
-from recollect.errors import NotFound
+from onrecord import OnRecord, connect
+from onrecord.errors import NotFound
 
-Whole = Callable[[Recollect], list[str]]
+Whole = Callable[[OnRecord], list[str]]
 
 
 ROUNDS = 4
@@ -31,7 +31,7 @@ def postgres_store(postgres_dsn: str) -> str:
 
 
 @pytest.fixture
-def reopened(shared_db: str) -> Iterator[Callable[[], AbstractContextManager[Recollect]]]:
+def reopened(shared_db: str) -> Iterator[Callable[[], AbstractContextManager[OnRecord]]]:
     """The store as it is found after a crash: a file is opened anew, a server was there all the time."""
     if not shared_db.startswith("postgresql"):
         yield lambda: connect(shared_db)
@@ -59,7 +59,7 @@ def step_of(db: str) -> int:
     return 4 if db.startswith("postgresql") else 2
 
 
-def fill(door: Recollect) -> None:
+def fill(door: OnRecord) -> None:
     """A store in which every change has something to change in each table."""
     for number in range(1, 6):
         door.remember(f"the {number}th thing to know", tags=["old"], hint=f"hint{number} of{number}")
@@ -163,7 +163,7 @@ class Book:
         if act == "supersede":
             self.replaced[str(id)] = str(new)
 
-    def read(self, told: list[dict[str, Any]], door: Recollect) -> None:
+    def read(self, told: list[dict[str, Any]], door: OnRecord) -> None:
         """Enter what was acknowledged, and what was under way if it happened after all."""
         for line in told:
             if "did" in line:
@@ -178,7 +178,7 @@ class Book:
             if happened:
                 self.enter(last["doing"], last["id"], found[0].id if found else None, last["content"])
 
-    def check(self, door: Recollect) -> None:
+    def check(self, door: OnRecord) -> None:
         for id, content in self.contents.items():
             shown = door.show(id)
             assert shown.memory.content == content
@@ -191,7 +191,7 @@ class Book:
         assert total == len(self.contents) + 1, "rows that nobody asked for"
 
 
-def exists(door: Recollect, id: str) -> bool:
+def exists(door: OnRecord, id: str) -> bool:
     try:
         door.show(id)
     except NotFound:

@@ -18,20 +18,20 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import connect
+import onrecord
+from onrecord import connect
 
-COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 ANNOUNCED = re.compile(r"Listening on http://[^:]+:(\d+)")
 CLIENTS = 6
 UNDER_LOAD_S = 2.0
 
 
 class Server:
-    """`recollect serve` in a process of its own."""
+    """`onrecord serve` in a process of its own."""
 
     def __init__(self, db: Path) -> None:
-        source = str(Path(recollect.__file__).parents[1])
+        source = str(Path(onrecord.__file__).parents[1])
         self._process = subprocess.Popen(
             [*COMMAND, "serve", "--db", str(db), "--port", "0"],
             stdout=subprocess.PIPE,

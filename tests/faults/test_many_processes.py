@@ -9,16 +9,16 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect import Recollect, connect
-from recollect.model.limits import STATUSES
-from recollect.model.memory import Change, Memory
-from recollect.store.postgres import PostgresBackend
-from recollect.store.sql import SqlStore
+from onrecord import OnRecord, connect
+from onrecord.model.limits import STATUSES
+from onrecord.model.memory import Change, Memory
+from onrecord.store.postgres import PostgresBackend
+from onrecord.store.sql import SqlStore
 
 PROCESSES = 8
 SECONDS = 4
 #: What one of two connections calls itself, so that it can be watched.
-OTHER = "recollect-test-forgetting"
+OTHER = "onrecord-test-forgetting"
 
 
 @pytest.mark.slow
@@ -71,7 +71,7 @@ def test_forgetting_a_global_memory_waits_for_those_who_change_what_refers_to_it
     store = SqlStore(PostgresBackend(f"{postgres_dsn}&application_name={OTHER}"))
     with (
         connect(postgres_dsn) as door,
-        Recollect(store, door.caller) as other,
+        OnRecord(store, door.caller) as other,
         ThreadPoolExecutor(1) as pool,
     ):
         everyone = door.remember("known to everyone", scope="global").memory.id
@@ -97,7 +97,7 @@ def wait_for_lock(dsn: str) -> None:
             time.sleep(0.01)
 
 
-def everything(door: Recollect) -> dict[str, Memory]:
+def everything(door: OnRecord) -> dict[str, Memory]:
     """Every memory by its id, page by page."""
     found, mark = {}, None
     while True:

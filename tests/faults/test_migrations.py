@@ -15,16 +15,16 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from recollect import connect
-from recollect.errors import StoreUnavailable
-from recollect.store import migrations
-from recollect.store.postgres import vectors
-from recollect.store.tables import metadata
-from recollect.testing.embedder import StubEmbedder
+from onrecord import connect
+from onrecord.errors import StoreUnavailable
+from onrecord.store import migrations
+from onrecord.store.postgres import vectors
+from onrecord.store.tables import metadata
+from onrecord.testing.embedder import StubEmbedder
 from tests.new_stores import REPEATING, Repeating
 
 #: Tables of the whole store, which belong to no tenant.
-OF_THE_STORE = {"tenants", "store_facts", "models", "recollect_version"}
+OF_THE_STORE = {"tenants", "store_facts", "models", "onrecord_version"}
 #: What the first step has made.
 FIRST = {"store_facts", "tenants", "memories", "versions", "relations", "facets", "terms", "postings"}
 #: What a worker looks for among all tenants, and what is asked before anyone is known.
@@ -92,7 +92,7 @@ def test_keys_indexes_and_storage_are_those_that_the_tables_declare(
         tables.drop_all(connection)
         metadata.create_all(connection)
         declared = structure(connection)
-    assert migrated.pop("recollect_version")
+    assert migrated.pop("onrecord_version")
     assert migrated == declared
 
 
@@ -120,7 +120,7 @@ def content(connection: sa.Connection) -> tuple[dict[str, Any], list[Any]]:
     """How the tables are made, and what a new store holds."""
     rows = [
         list(connection.execute(sa.text(f"SELECT * FROM {name} ORDER BY 1")))
-        for name in ("store_facts", "recollect_version")
+        for name in ("store_facts", "onrecord_version")
     ]
     return structure(connection), rows
 
@@ -212,7 +212,7 @@ def step_back(engine: sa.Engine) -> None:
         for table in metadata.tables.keys() - FIRST:
             connection.execute(sa.text(f"DROP TABLE {table}"))
         connection.execute(sa.text("DROP INDEX memories_pinned"))
-        connection.execute(sa.text("UPDATE recollect_version SET version_num = '0001'"))
+        connection.execute(sa.text("UPDATE onrecord_version SET version_num = '0001'"))
     engine.dispose()
 
 
@@ -311,25 +311,25 @@ def test_a_store_of_a_newer_version_is_refused_and_left_alone(shared_db: str, en
     with connect(shared_db) as door:
         door.remember("from the future")
     with engine.begin() as connection:
-        connection.execute(sa.text("UPDATE recollect_version SET version_num = '9999'"))
+        connection.execute(sa.text("UPDATE onrecord_version SET version_num = '9999'"))
     engine.dispose()
     before = Path(shared_db).read_bytes() if Path(shared_db).exists() else None
     with pytest.raises(
-        StoreUnavailable, match=r"newer Recollect .*9999.*Update Recollect.*nothing was changed"
+        StoreUnavailable, match=r"newer OnRecord .*9999.*Update OnRecord.*nothing was changed"
     ):
         connect(shared_db)
     assert (Path(shared_db).read_bytes() if before else None) == before
     with engine.connect() as connection:
-        assert connection.execute(sa.text("SELECT version_num FROM recollect_version")).scalar_one() == "9999"
+        assert connection.execute(sa.text("SELECT version_num FROM onrecord_version")).scalar_one() == "9999"
 
 
 def test_a_newer_store_is_refused_at_once_though_another_process_writes_to_it(tmp_path: Path) -> None:
     db = tmp_path / "store.db"
     connect(db).close()
     with closing(sqlite3.connect(db, isolation_level=None)) as other:
-        other.execute("UPDATE recollect_version SET version_num = '9999'")
+        other.execute("UPDATE onrecord_version SET version_num = '9999'")
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreUnavailable, match="newer Recollect"):
+        with pytest.raises(StoreUnavailable, match="newer OnRecord"):
             connect(db)
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from recollect import Recollect, connect, connect_async
-from recollect.errors import StoreUnavailable
+from onrecord import OnRecord, connect, connect_async
+from onrecord.errors import StoreUnavailable
 
 OPENINGS = 50
 THREADS = 16
@@ -96,7 +96,7 @@ def test_sixteen_threads_share_one_door_and_nothing_is_lost(db: str) -> None:
         assert door.doctor().problems == ()
 
 
-def take_turns(door: Recollect, number: int, start: threading.Barrier) -> list[str]:
+def take_turns(door: OnRecord, number: int, start: threading.Barrier) -> list[str]:
     start.wait()
     saved = []
     for turn in range(TURNS):

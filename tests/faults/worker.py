@@ -23,9 +23,9 @@ from typing import Any
 from embedding_worker import JOBS as EMBEDDING_JOBS
 from sqlalchemy import Engine, event
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import NotFound, RecollectError, StoreUnavailable, VersionConflict
-from recollect.model.limits import RULES
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import NotFound, OnRecordError, StoreUnavailable, VersionConflict
+from onrecord.model.limits import RULES
 
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
 NOBODY = 65534
@@ -73,7 +73,7 @@ def share(parent: Parent, db: str, number: int, seconds: float) -> None:
                 return
 
 
-def _note(parent: Parent, memory: Recollect, word: str, *, forget: bool) -> None:
+def _note(parent: Parent, memory: OnRecord, word: str, *, forget: bool) -> None:
     """A save is found at once by the one who made it, by its id and by its words, and replaced or erased as asked."""
     content = f"{word} says how deep the queue is"
     first = memory.remember(content).memory.id
@@ -89,7 +89,7 @@ def _note(parent: Parent, memory: Recollect, word: str, *, forget: bool) -> None
         parent.tell(saved=saved.memory.id, content=content, superseded=first)
 
 
-def _count_up(parent: Parent, memory: Recollect) -> None:
+def _count_up(parent: Parent, memory: OnRecord) -> None:
     """One step of a counter that everyone moves: whoever read an old value must read again."""
     for tries in count(1):
         seen = memory.show("counter").memory
@@ -120,7 +120,7 @@ def live(parent: Parent, db: str, seed: int) -> None:
                 mine.append(new)
 
 
-def _change(memory: Recollect, act: str, id: str | None, content: str) -> str | None:
+def _change(memory: OnRecord, act: str, id: str | None, content: str) -> str | None:
     if act == "forget":
         memory.forget(str(id))
         return None
@@ -197,17 +197,17 @@ def small_files(parent: Parent, db: str) -> None:
         parent.tell(after=memory.remember("kept after there was room").memory.id)
 
 
-def _fill(parent: Parent, memory: Recollect) -> None:
+def _fill(parent: Parent, memory: OnRecord) -> None:
     for turn in count():
         text = " ".join(f"word{turn}x{each}" for each in range(500))
         try:
             parent.tell(id=memory.remember(text).memory.id)
-        except RecollectError as problem:
+        except OnRecordError as problem:
             parent.tell(error=str(problem), kind=type(problem).__name__)
             return
 
 
-def _meet_full_disk(parent: Parent, memory: Recollect, folder: Path) -> None:
+def _meet_full_disk(parent: Parent, memory: OnRecord, folder: Path) -> None:
     """Every kind of change is refused in words, and every kind of reading still works."""
     long = " ".join(f"more{each}" for each in range(5_000))
     for act, given in (
@@ -220,7 +220,7 @@ def _meet_full_disk(parent: Parent, memory: Recollect, folder: Path) -> None:
         try:
             getattr(memory, act)(**given)
             parent.tell(act=act, kind=None, error="")
-        except RecollectError as problem:
+        except OnRecordError as problem:
             parent.tell(act=act, kind=type(problem).__name__, error=str(problem))
     found = [hit.memory.id for hit in memory.recall("kept before disk full").hits]
     parent.tell(shown=memory.show("before").memory.content, found=found, healthy=memory.doctor().healthy)
@@ -240,7 +240,7 @@ def unprivileged(parent: Parent, db: str) -> None:
             return
     try:
         memory = connect(db, caller=ANN)
-    except RecollectError as problem:
+    except OnRecordError as problem:
         parent.tell(opened=False, kind=type(problem).__name__, error=str(problem))
         return
     with memory:
@@ -251,7 +251,7 @@ def unprivileged(parent: Parent, db: str) -> None:
         try:
             memory.remember("not to be kept")
             parent.tell(kind=None, error="")
-        except RecollectError as problem:
+        except OnRecordError as problem:
             parent.tell(kind=type(problem).__name__, error=str(problem))
         parent.gate()
         parent.tell(contents=sorted(each.content for each in memory.browse().memories))

@@ -8,15 +8,15 @@ from typing import Any
 
 from sqlalchemy import Engine, event
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import Conflict
-from recollect.model.limits import RULES
-from recollect.papers import artifacts, scratchpads
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Conflict
+from onrecord.model.limits import RULES
+from onrecord.papers import artifacts, scratchpads
 
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
 
 
-def fill(memory: Recollect, number: int) -> None:
+def fill(memory: OnRecord, number: int) -> None:
     """Write until there is no room; say how many files and notes were taken."""
     files = notes = 0
     inside = memory.as_caller(ANN.inside("talk"))
@@ -35,7 +35,7 @@ def fill(memory: Recollect, number: int) -> None:
     print(files, notes, flush=True)
 
 
-def die(memory: Recollect, statement: int) -> None:
+def die(memory: OnRecord, statement: int) -> None:
     """Delete a conversation, and die just before the nth statement of it; commits count. Else say how many there were."""
     run = 0
 

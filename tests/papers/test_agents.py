@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import connect
-from recollect.errors import Invalid
-from recollect.model.papers import AgentSettings
-from recollect.model.requests import Recall, SetAgent, request_fields
-from recollect.papers.agents import filled
+from onrecord import connect
+from onrecord.errors import Invalid
+from onrecord.model.papers import AgentSettings
+from onrecord.model.requests import Recall, SetAgent, request_fields
+from onrecord.papers.agents import filled
 
 SETTINGS = st.builds(
     AgentSettings,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from recollect import connect
+from onrecord import connect
 
 _MARK = "zqsecretword"
 

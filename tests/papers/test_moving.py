@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect, connect
-from recollect.errors import Invalid, NotFound
-from recollect.model.limits import AGENT_CHARACTERS
-from recollect.testing.archive import live_a_little
-from recollect.testing.builders import HOME, Clock, administrator
-from recollect.testing.moving_papers import export_of, keep_papers, papers_of
+from onrecord import OnRecord, connect
+from onrecord.errors import Invalid, NotFound
+from onrecord.model.limits import AGENT_CHARACTERS
+from onrecord.testing.archive import live_a_little
+from onrecord.testing.builders import HOME, Clock, administrator
+from onrecord.testing.moving_papers import export_of, keep_papers, papers_of
 from tests.schemas import address, new_schema
 
 KINDS = ("sqlite", "postgres", "yaml")
@@ -35,11 +35,11 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture
-def open_new(tmp_path: Path, postgres_dsn: str, clock: Clock) -> Iterator[Callable[[str, str], Recollect]]:
+def open_new(tmp_path: Path, postgres_dsn: str, clock: Clock) -> Iterator[Callable[[str, str], OnRecord]]:
     """Open an empty store of a kind; of PostgreSQL there is one for each test."""
     with ExitStack() as closing:
 
-        def opened(kind: str, name: str) -> Recollect:
+        def opened(kind: str, name: str) -> OnRecord:
             places = {
                 "sqlite": str(tmp_path / f"{name}.db"),
                 "postgres": postgres_dsn,
@@ -54,7 +54,7 @@ def open_new(tmp_path: Path, postgres_dsn: str, clock: Clock) -> Iterator[Callab
 
 @pytest.mark.parametrize(("source", "target"), [pair for pair in PAIRS if pair != ("postgres", "postgres")])
 def test_an_export_brings_papers_and_memories_from_any_store_to_any_other(
-    source: str, target: str, open_new: Callable[[str, str], Recollect], clock: Clock, tmp_path: Path
+    source: str, target: str, open_new: Callable[[str, str], OnRecord], clock: Clock, tmp_path: Path
 ) -> None:
     here, there = open_new(source, "here"), open_new(target, "there")
     live_a_little(here, clock)
@@ -73,7 +73,7 @@ def test_an_export_brings_papers_and_memories_from_any_store_to_any_other(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_backup_brings_papers_back(
-    kind: str, open_new: Callable[[str, str], Recollect], clock: Clock, tmp_path: Path
+    kind: str, open_new: Callable[[str, str], OnRecord], clock: Clock, tmp_path: Path
 ) -> None:
     door = open_new(kind, "store")
     live_a_little(door, clock)
@@ -124,7 +124,7 @@ _steps = st.lists(
 
 
 @pytest.fixture(scope="module")
-def doors(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Recollect]]:
+def doors(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, OnRecord]]:
     """One store of each kind for all examples, each of which has a tenant of its own."""
     folder = tmp_path_factory.mktemp("moving")
     with (
@@ -133,8 +133,8 @@ def doors(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         pytest.MonkeyPatch.context() as patch,
         ExitStack() as closing,
     ):
-        patch.setenv("RECOLLECT_CONFIG", str(folder / "no-config.toml"))
-        patch.setenv("RECOLLECT_EMBEDDER", "none")
+        patch.setenv("ONRECORD_CONFIG", str(folder / "no-config.toml"))
+        patch.setenv("ONRECORD_EMBEDDER", "none")
         places = (str(folder / "store.db"), address(postgres_server, schema), f"yaml:{folder / 'store'}")
         opened = {kind: connect(place) for kind, place in zip(KINDS, places, strict=True)}
         for door in opened.values():
@@ -145,7 +145,7 @@ def doors(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
 @settings(max_examples=20)
 @given(steps=_steps, source=st.sampled_from(KINDS))
 def test_whatever_was_done_with_papers_an_export_tells_what_is_left(
-    doors: dict[str, Recollect], tmp_path: Path, steps: list[tuple[str, dict[str, Any]]], source: str
+    doors: dict[str, OnRecord], tmp_path: Path, steps: list[tuple[str, dict[str, Any]]], source: str
 ) -> None:
     number = next(_TENANTS)
     callers = {kind: administrator(tenant=f"{kind} {number}") for kind in KINDS}

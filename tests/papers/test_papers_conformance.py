@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from recollect.store.sql import SqlStore
-from recollect.store.yaml import MEMORIES, YamlBackend
-from recollect.testing.papers import EveryPaperConformance
+from onrecord.store.sql import SqlStore
+from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.testing.papers import EveryPaperConformance
 from tests.stores import Emptied, InAFile, InMemory, OnPostgres
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from recollect.model.paths import normalised
+from onrecord.model.paths import normalised
 
 #: Texts in which the pieces that paths are made of meet often.
 PIECES = st.sampled_from(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-import recollect
-from recollect import Recollect, connect
-from recollect.testing.papers import MARK_BYTES
+import onrecord
+from onrecord import OnRecord, connect
+from onrecord.testing.papers import MARK_BYTES
 
 WORKER = Path(__file__).parent / "papers_worker.py"
 PROCESSES = 4
@@ -33,7 +33,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def start(address: str) -> Iterator[Any]:
     """Start processes that wait until they are told to go on; they end with the test at the latest."""
     started: list[subprocess.Popen[str]] = []
-    environment = os.environ | {"PYTHONPATH": str(Path(recollect.__file__).parents[1])}
+    environment = os.environ | {"PYTHONPATH": str(Path(onrecord.__file__).parents[1])}
 
     def begin(job: str, given: int) -> subprocess.Popen[str]:
         started.append(
@@ -75,7 +75,7 @@ def test_processes_that_write_at_once_fill_the_caps_and_never_pass_them(address:
         assert door.doctor().problems == ()
 
 
-def converse(door: Recollect) -> None:
+def converse(door: OnRecord) -> None:
     """A conversation with something of all that a deletion changes."""
     inside = door.as_caller(door.caller.inside("talk"))
     for number in range(2):
@@ -133,7 +133,7 @@ def test_a_deletion_killed_after_the_text_files_were_written_is_finished_by_doin
         assert state(door) == done
 
 
-def state(door: Recollect) -> tuple[list[str], list[Any], list[Any]]:
+def state(door: OnRecord) -> tuple[list[str], list[Any], list[Any]]:
     """All that a deletion changes."""
     return (
         [each.id for each in door.conversations().conversations],

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Recollect, connect
-from recollect.errors import Conflict
-from recollect.testing.builders import Clock, person
+from onrecord import OnRecord, connect
+from onrecord.errors import Conflict
+from onrecord.testing.builders import Clock, person
 
 OF_CONVERSATION, OF_TENANT, OF_PAD = 50, 80, 200
 TALKS = ("one", "two", "three")
@@ -20,12 +20,12 @@ ACTS = st.lists(st.one_of(WRITES, WRITES, WRITES, DELETES, ENDS), max_size=25)
 
 
 @pytest.fixture(scope="module")
-def door() -> Iterator[Recollect]:
+def door() -> Iterator[OnRecord]:
     """Quotas that are soon reached, in one store for all examples; each has a tenant of its own."""
     with pytest.MonkeyPatch.context() as patch, connect(":memory:", clock=Clock()) as door:
-        patch.setattr("recollect.papers.artifacts.CONVERSATION_BYTES", OF_CONVERSATION)
-        patch.setattr("recollect.papers.artifacts.TENANT_BYTES", OF_TENANT)
-        patch.setattr("recollect.papers.scratchpads.SCRATCHPAD_BYTES", OF_PAD)
+        patch.setattr("onrecord.papers.artifacts.CONVERSATION_BYTES", OF_CONVERSATION)
+        patch.setattr("onrecord.papers.artifacts.TENANT_BYTES", OF_TENANT)
+        patch.setattr("onrecord.papers.scratchpads.SCRATCHPAD_BYTES", OF_PAD)
         yield door
 
 
@@ -37,7 +37,7 @@ def tenants() -> Iterator[str]:
 @settings(max_examples=60)
 @given(acts=ACTS)
 def test_files_are_refused_exactly_when_they_would_pass_a_quota(
-    door: Recollect, tenants: Iterator[str], acts: list[tuple[str, str, str, int]]
+    door: OnRecord, tenants: Iterator[str], acts: list[tuple[str, str, str, int]]
 ) -> None:
     ann = door.as_caller(person("ann", tenant=next(tenants)))
     held: dict[tuple[str, str], int] = {}
@@ -72,7 +72,7 @@ def test_files_are_refused_exactly_when_they_would_pass_a_quota(
 @settings(max_examples=60)
 @given(notes=st.lists(st.text("aé日\n", min_size=1, max_size=60).filter(str.strip), max_size=8))
 def test_notes_are_refused_exactly_when_they_would_pass_their_size(
-    door: Recollect, tenants: Iterator[str], notes: list[str]
+    door: OnRecord, tenants: Iterator[str], notes: list[str]
 ) -> None:
     ann = door.as_caller(person("ann", tenant=next(tenants)))
     expected = ""

@@ -9,8 +9,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.model.limits import RULES
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.limits import RULES
 from tests.schemas import address, new_schema
 from tests.stores import empty
 
@@ -29,7 +29,7 @@ def outcome(error: type[Exception], call: Callable[..., Any], *given: Any, **nam
 class Stores:
     """The same empty store on each database, all on one clock."""
 
-    def __init__(self, doors: dict[str, Recollect]) -> None:
+    def __init__(self, doors: dict[str, OnRecord]) -> None:
         self.doors = doors
         self.now = START
 
@@ -43,7 +43,7 @@ class Stores:
         self.now += timedelta(**step or {"seconds": 1})
         return self.now
 
-    def emptied(self, *names: str) -> dict[str, Recollect]:
+    def emptied(self, *names: str) -> dict[str, OnRecord]:
         """The stores of some names (all, if none is given) without a row, and the clock set back."""
         self.now = START
         chosen = {name: door for name, door in self.doors.items() if not names or name in names}
@@ -52,7 +52,7 @@ class Stores:
             empty(door._store)
         return chosen
 
-    def as_caller(self, caller: Caller) -> dict[str, Recollect]:
+    def as_caller(self, caller: Caller) -> dict[str, OnRecord]:
         return {name: door.as_caller(caller) for name, door in self.doors.items()}
 
 
@@ -63,8 +63,8 @@ def stores(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
     with psycopg.connect(postgres_server, autocommit=True) as connection, ExitStack() as closing:
         schema = closing.enter_context(new_schema(connection))
         patch = closing.enter_context(pytest.MonkeyPatch.context())
-        patch.setenv("RECOLLECT_CONFIG", str(folder / "no-config.toml"))
-        patch.setenv("RECOLLECT_EMBEDDER", "none")
+        patch.setenv("ONRECORD_CONFIG", str(folder / "no-config.toml"))
+        patch.setenv("ONRECORD_EMBEDDER", "none")
         shared = Stores({})
         for name, db in (
             ("sqlite-file", str(folder / "store.db")),

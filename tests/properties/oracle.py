@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from recollect import Caller
+from onrecord import Caller
 
 Record = dict[str, Any]
 Then = datetime | None

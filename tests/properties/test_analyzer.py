@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from recollect.text import document_words, question_terms, term_set
-from recollect.text.stopwords import STOP_WORDS
+from onrecord.text import document_words, question_terms, term_set
+from onrecord.text.stopwords import STOP_WORDS
 
 SCRIPTS = {
     "Chinese": "数据库每天晚上备份一次",

@@ -13,18 +13,18 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Memory, Recollect
-from recollect.care.kinds import KINDS
-from recollect.config import load
-from recollect.errors import Conflict, Invalid, RecollectError
-from recollect.model import ids, limits, rules
-from recollect.model.answers import Imported
-from recollect.model.memory import derive_title
-from recollect.model.record import RECORD_RULES, record_faults
-from recollect.model.requests import Remember, checked, request_fields
-from recollect.model.wire import memory_from_json, read_instant, to_json, write_instant
-from recollect.service import OPERATIONS
-from recollect.store.index import read_positions, write_positions
+from onrecord import Caller, Memory, OnRecord
+from onrecord.care.kinds import KINDS
+from onrecord.config import load
+from onrecord.errors import Conflict, Invalid, OnRecordError
+from onrecord.model import ids, limits, rules
+from onrecord.model.answers import Imported
+from onrecord.model.memory import derive_title
+from onrecord.model.record import RECORD_RULES, record_faults
+from onrecord.model.requests import Remember, checked, request_fields
+from onrecord.model.wire import memory_from_json, read_instant, to_json, write_instant
+from onrecord.service import OPERATIONS
+from onrecord.store.index import read_positions, write_positions
 
 from .conftest import KEEPER, Stores, outcome
 
@@ -303,7 +303,7 @@ def test_of_very_many_positions_the_first_are_kept(places: list[int]) -> None:
 
 # -- configuration ------------------------------------------------------------------------------------------
 
-SETTINGS = tuple(setting.name for setting in load({"RECOLLECT_CONFIG": os.devnull}).settings)
+SETTINGS = tuple(setting.name for setting in load({"ONRECORD_CONFIG": os.devnull}).settings)
 values = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
 
 
@@ -325,7 +325,7 @@ def config_file(folder: Path, content: bytes) -> Path:
 @example(b"\xff")
 def test_a_config_file_is_read_or_its_fault_is_named(tmp_path: Path, content: bytes) -> None:
     path = config_file(tmp_path, content)
-    config = outcome(Invalid, load, {"RECOLLECT_CONFIG": str(path)})
+    config = outcome(Invalid, load, {"ONRECORD_CONFIG": str(path)})
     if isinstance(config, Invalid):
         assert all(str(path) in fault.field for fault in config.faults)
     else:
@@ -361,14 +361,14 @@ def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
         if all(ord(letter) < 0x10000 for letter in value)
     )
     path = config_file(tmp_path, written.encode())
-    variables = {f"RECOLLECT_{name.upper()}": value for name, value in environment.items()}
-    config = load({"RECOLLECT_CONFIG": str(path)} | variables, **chosen)
+    variables = {f"ONRECORD_{name.upper()}": value for name, value in environment.items()}
+    config = load({"ONRECORD_CONFIG": str(path)} | variables, **chosen)
     for setting in config.settings:
         value = getattr(config, setting.name)
         if chosen.get(setting.name) is not None:
             assert (value, setting.origin) == (chosen[setting.name], "given")
         elif environment.get(setting.name):
-            variable = f"RECOLLECT_{setting.name.upper()}"
+            variable = f"ONRECORD_{setting.name.upper()}"
             assert (value, setting.origin) == (environment[setting.name], variable)
         elif any(line.startswith(f"{setting.name} = ") for line in written.splitlines()):
             assert (value, setting.origin) == (file[setting.name], str(path))
@@ -510,9 +510,9 @@ def spoil(value: Any, path: tuple[Any, ...], put: tuple[Any] | None) -> None:
         del value[path[-1]]
 
 
-def import_text(door: Recollect, path: Path, text: str, **how: bool) -> Imported | RecollectError:
+def import_text(door: OnRecord, path: Path, text: str, **how: bool) -> Imported | OnRecordError:
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
-    return outcome(RecollectError, door.import_, str(path), **how)
+    return outcome(OnRecordError, door.import_, str(path), **how)
 
 
 @settings(max_examples=120)

@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect
-from recollect.errors import Forbidden, NotFound, RecollectError
+from onrecord import Caller, OnRecord
+from onrecord.errors import Forbidden, NotFound, OnRecordError
 
 from .conftest import KEEPER, Stores, outcome
 
@@ -75,7 +75,7 @@ def may_change(caller: Caller, owner: Caller, room: dict[str, Any]) -> bool:
     return may_read(caller, owner, room) and (caller.is_admin or mine)
 
 
-def ways_to_read(door: Recollect, ids: list[str]) -> dict[str, set[str]]:
+def ways_to_read(door: OnRecord, ids: list[str]) -> dict[str, set[str]]:
     """What is found by each way of reading, among the given ids."""
 
     def reached(read: Callable[[str], Any]) -> set[str]:
@@ -105,7 +105,7 @@ def test_a_caller_reads_what_is_meant_for_them_and_nothing_else(
                 assert found == mine, f"{reader} reads by {way} on {name}"
 
 
-def save_all(door: Recollect, saved: list[tuple[Caller, dict[str, Any]]]) -> list[str]:
+def save_all(door: OnRecord, saved: list[tuple[Caller, dict[str, Any]]]) -> list[str]:
     """Each under an id that no other tenant uses, so that an id alone says which memory is meant."""
     ids = []
     for number, (owner, room) in enumerate(saved):
@@ -117,7 +117,7 @@ def save_all(door: Recollect, saved: list[tuple[Caller, dict[str, Any]]]) -> lis
     return ids
 
 
-CHANGES: dict[str, Callable[[Recollect, str], Any]] = {
+CHANGES: dict[str, Callable[[OnRecord, str], Any]] = {
     "revise": lambda door, id: door.revise(id, content="changed"),
     "retire": lambda door, id: door.retire(id),
     "forget": lambda door, id: door.forget(id),
@@ -137,24 +137,24 @@ def test_a_caller_changes_what_they_may_and_learns_nothing_of_the_rest(
         (id,) = save_all(door, [save])
         owner = door.as_caller(save[0])
         before = owner.history(id)
-        error = outcome(RecollectError, CHANGES[way], door.as_caller(caller), id)
+        error = outcome(OnRecordError, CHANGES[way], door.as_caller(caller), id)
         case = f"{way} by {caller} on {name}: {error}"
         if may_change(caller, *save):
-            assert not isinstance(error, RecollectError), case
+            assert not isinstance(error, OnRecordError), case
             assert way == "forget" or owner.history(id) != before, case
             continue
         assert owner.history(id) == before, case
         elsewhere = caller.tenant != save[0].tenant and not id.startswith("global:")
         if way == "save onto" and elsewhere:
-            assert not isinstance(error, RecollectError), (
+            assert not isinstance(error, OnRecordError), (
                 f"an id is free in every tenant that does not hold it: {case}"
             )
         elif way not in ("save onto", "supersede") and not may_read(caller, *save):
             assert type(error) is NotFound, case
-            unknown = outcome(RecollectError, CHANGES[way], door.as_caller(caller), "unknown")
+            unknown = outcome(OnRecordError, CHANGES[way], door.as_caller(caller), "unknown")
             assert str(error).replace(id, "unknown") == str(unknown), case
         else:
-            assert isinstance(error, RecollectError), case
+            assert isinstance(error, OnRecordError), case
             assert not isinstance(error, Forbidden) or may_read(caller, *save), case
 
 
@@ -165,7 +165,7 @@ def test_an_edge_needs_both_ends_to_be_seen_and_its_source_to_be_changeable(
 ) -> None:
     for name, door in stores.emptied("sqlite-memory", "postgres").items():
         source, target = save_all(door, [one, other])
-        error = outcome(RecollectError, door.as_caller(caller).relate, source, "supports", target)
+        error = outcome(OnRecordError, door.as_caller(caller).relate, source, "supports", target)
         case = f"relate by {caller} on {name}: {error}"
         together = source.startswith("global:") == target.startswith("global:")
         if not (may_read(caller, *one) and may_read(caller, *other) and together):

@@ -20,9 +20,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from recollect import Caller, Memory, Recollect
-from recollect.errors import RecollectError
-from recollect.model.memory import Relation
+from onrecord import Caller, Memory, OnRecord
+from onrecord.errors import OnRecordError
+from onrecord.model.memory import Relation
 
 from .conftest import KEEPER, START, Stores
 from .oracle import Oracle, Record, Refused, sees
@@ -181,7 +181,7 @@ def must_agree(question: str, answers: dict[str, Any]) -> None:
 def must_refuse(question: str, refusal: Refused, answers: dict[str, Any]) -> None:
     """Each store fails, for a reason that the account allows, and all say the same of it."""
     for name, answer in answers.items():
-        if not isinstance(answer, RecollectError) or type(answer).__name__ not in refusal.kinds:
+        if not isinstance(answer, OnRecordError) or type(answer).__name__ not in refusal.kinds:
             raise Disagreement(f"{question}: must be refused as {refusal}\n  {name}: {answer!r}")
     must_agree(question, {name: str(answer) for name, answer in answers.items()})
 
@@ -194,7 +194,7 @@ class TimeMachine(RuleBasedStateMachine):
         self.stores = stores
         self.folder = folder
         self.account = Oracle()
-        self.doors: dict[str, Recollect] = {}
+        self.doors: dict[str, OnRecord] = {}
         self.agreed = True
         self.turn = 0
 
@@ -412,7 +412,7 @@ class TimeMachine(RuleBasedStateMachine):
         yield
         self.stores.now = now
 
-    def exported(self, name: str, door: Recollect) -> dict[str, Any]:
+    def exported(self, name: str, door: OnRecord) -> dict[str, Any]:
         path = self.folder / f"{name}.jsonl"
         door.as_caller(KEEPER).export(str(path), all_tenants=True)
         return {
@@ -421,12 +421,12 @@ class TimeMachine(RuleBasedStateMachine):
         }
 
 
-def answer_of(door: Recollect, operation: str, positional: tuple[Any, ...], given: dict[str, Any]) -> Any:
+def answer_of(door: OnRecord, operation: str, positional: tuple[Any, ...], given: dict[str, Any]) -> Any:
     """What a store answers, in the words of the account; an error is an answer too."""
     more = {"browse": {"limit": 1000}, "recall": {"limit": 200}, "neighbours": {"limit": 1000}}
     try:
         answer = getattr(door, operation)(*positional, **given, **more.get(operation, {}))
-    except RecollectError as error:
+    except OnRecordError as error:
         return error
     return READERS[operation](answer)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect
-from recollect.errors import Invalid
+from onrecord import Caller, OnRecord
+from onrecord.errors import Invalid
 
 from .conftest import Stores, outcome
 
@@ -69,12 +69,12 @@ odd = st.text(
 )
 
 
-def save(door: Recollect, field: str, text: str) -> Any:
+def save(door: OnRecord, field: str, text: str) -> Any:
     """The memory with the text in one field, or the error that says what is wrong with it."""
     return outcome(Invalid, door.remember, **({"content": "x"} | FIELDS[field][0](text)), dedupe=False)
 
 
-def check_saved(door: Recollect, field: str, text: str, name: str) -> None:
+def check_saved(door: OnRecord, field: str, text: str, name: str) -> None:
     answer = save(door, field, text)
     if isinstance(answer, Invalid):
         assert {fault.field for fault in answer.faults} == {field}, name

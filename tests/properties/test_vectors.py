@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect
-from recollect.errors import Conflict, NotFound
-from recollect.model.embedding import embedded_text
-from recollect.testing.embedder import StubEmbedder, StubEmbedders
+from onrecord import Caller, OnRecord
+from onrecord.errors import Conflict, NotFound
+from onrecord.model.embedding import embedded_text
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
 ANN = Caller(tenant="acme", user="ann")
 BOB = replace(ANN, user="bob")
@@ -31,9 +31,9 @@ change = st.one_of(
 class Life:
     """One store that lives through changes, and what its embedder could and could not do."""
 
-    def __init__(self, door: Recollect) -> None:
+    def __init__(self, door: OnRecord) -> None:
         self.stub = StubEmbedder()
-        self.root = Recollect(door._store, door.caller, clock=door._clock, embedders=StubEmbedders(self.stub))
+        self.root = OnRecord(door._store, door.caller, clock=door._clock, embedders=StubEmbedders(self.stub))
         self.ann, self.bob = (self.root.as_caller(caller) for caller in (ANN, BOB))
 
     def change(self, name: str, id: str = "", said: str = "", scope: str = "") -> None:

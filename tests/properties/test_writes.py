@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect
-from recollect.errors import Invalid, VersionConflict
-from recollect.text import term_set
+from onrecord import Caller, OnRecord
+from onrecord.errors import Invalid, VersionConflict
+from onrecord.text import term_set
 
 from .conftest import START, Stores, outcome
 
@@ -283,7 +283,7 @@ AFTER: dict[str, Any] = {
 subsets = st.sets(st.sampled_from(sorted(AFTER)))
 
 
-def record_of(door: Recollect, id: str) -> dict[str, Any]:
+def record_of(door: OnRecord, id: str) -> dict[str, Any]:
     memory = door.show(id).memory
     return {name: getattr(memory, name) for name in AFTER}
 

@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recollect.errors import ProviderError
-from recollect.providers import e5
-from recollect.providers.e5 import E5, Cut
-from recollect.providers.embedding import Embedder, Passage
+from onrecord.errors import ProviderError
+from onrecord.providers import e5
+from onrecord.providers.e5 import E5, Cut
+from onrecord.providers.embedding import Embedder, Passage
 
 HOME = Path(e5.__file__).parent
 FILES = ("model.onnx", "basis.npy", "vocab.txt")
@@ -170,7 +170,7 @@ def test_a_damaged_file_is_named_with_what_to_do(folder: Path, name: str) -> Non
     content[len(content) // 2] ^= 1
     (folder / name).write_bytes(content)
     with pytest.raises(
-        ProviderError, match=rf"{name} is not the one that was built\. Install recollect again"
+        ProviderError, match=rf"{name} is not the one that was built\. Install onrecord again"
     ):
         E5(folder).embed_query("anything")
 
@@ -178,7 +178,7 @@ def test_a_damaged_file_is_named_with_what_to_do(folder: Path, name: str) -> Non
 @pytest.mark.parametrize("name", [*FILES, "manifest.json"])
 def test_a_missing_file_is_named_with_what_to_do(folder: Path, name: str) -> None:
     (folder / name).unlink()
-    with pytest.raises(ProviderError, match=rf"cannot read .*{name}.* Install recollect again"):
+    with pytest.raises(ProviderError, match=rf"cannot read .*{name}.* Install onrecord again"):
         E5(folder).embed_documents(["anything"])
 
 
@@ -213,14 +213,14 @@ def test_another_file_makes_another_model(folder: Path, name: str) -> None:
 
 def test_without_the_runtime_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.delitem(sys.modules, "recollect.providers.e5.network", raising=False)
+    monkeypatch.delitem(sys.modules, "onrecord.providers.e5.network", raising=False)
     with pytest.raises(ProviderError, match="pip install onnxruntime"):
         E5().embed_query("anything")
 
 
 def test_neither_import_nor_the_name_of_the_model_loads_the_runtime() -> None:
     program = (
-        "import sys; from recollect.providers.e5 import E5; E5().model;"
+        "import sys; from onrecord.providers.e5 import E5; E5().model;"
         "sys.exit(sum(name in sys.modules for name in ('onnxruntime', 'numpy')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
@@ -228,7 +228,7 @@ def test_neither_import_nor_the_name_of_the_model_loads_the_runtime() -> None:
 
 def test_the_runtime_reports_to_nobody(tmp_path: Path) -> None:
     """It would leave a database of what it has to report in the home of whoever runs it."""
-    program = "from recollect.providers.e5 import E5; E5().embed_query('anything')"
+    program = "from onrecord.providers.e5 import E5; E5().embed_query('anything')"
     home = os.environ | {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     home.pop("ORT_DISABLE_TELEMETRY", None)
     subprocess.run([sys.executable, "-c", program], check=True, env=home)

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from recollect.errors import ProviderError
-from recollect.providers.e5 import E5
-from recollect.providers.embedding import Embedder, Model, Passage
-from recollect.providers.guard import Guarded
+from onrecord.errors import ProviderError
+from onrecord.providers.e5 import E5
+from onrecord.providers.embedding import Embedder, Model, Passage
+from onrecord.providers.guard import Guarded
 
 MODEL = Model("toy", 3)
 SOUND = np.array([3.0, 0.0, 4.0], np.float32)
@@ -296,7 +296,7 @@ def test_a_timeout_of_the_embedder_itself_is_told_as_its_own() -> None:
 def test_a_program_ends_while_an_embedder_hangs() -> None:
     program = """
 import threading
-from recollect.providers.guard import Guarded
+from onrecord.providers.guard import Guarded
 class Hanging:
     def embed_query(self, text):
         threading.Event().wait()

@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from recollect.errors import Invalid, ProviderError
-from recollect.providers.e5 import E5
-from recollect.providers.embedding import Model
-from recollect.providers.guard import Guarded
-from recollect.providers.local_model import LocalModel
-from recollect.providers.opening import CHOICES, DEFAULT, Options, can_open, open_embedder, read_options
+from onrecord.errors import Invalid, ProviderError
+from onrecord.providers.e5 import E5
+from onrecord.providers.embedding import Model
+from onrecord.providers.guard import Guarded
+from onrecord.providers.local_model import LocalModel
+from onrecord.providers.opening import CHOICES, DEFAULT, Options, can_open, open_embedder, read_options
 
 
 def test_the_default_is_the_built_in_one() -> None:
@@ -77,7 +77,7 @@ def test_a_name_that_stands_for_nothing_is_answered_with_the_choices(name: str) 
 def test_what_needs_a_package_that_is_missing_cannot_be_opened(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("recollect.providers.opening.find_spec", lambda name: None)
+    monkeypatch.setattr("onrecord.providers.opening.find_spec", lambda name: None)
     assert not can_open("openai:toy")
     assert not can_open("ollama:toy")
     assert not can_open(f"sentence-transformers:{tmp_path}")
@@ -85,7 +85,7 @@ def test_what_needs_a_package_that_is_missing_cannot_be_opened(
 
 
 def test_a_folder_can_be_opened_while_it_is_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("recollect.providers.opening.find_spec", lambda name: object())
+    monkeypatch.setattr("onrecord.providers.opening.find_spec", lambda name: object())
     assert can_open(f"sentence-transformers:{tmp_path}")
     assert not can_open(f"sentence-transformers:{tmp_path / 'gone'}")
 
@@ -232,7 +232,7 @@ def test_a_folder_without_a_model_is_told(folder: Path) -> None:
 
 def test_the_missing_library_is_named_with_its_remedy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(ProviderError, match=r"pip install 'recollect\[sentence-transformers\]'"):
+    with pytest.raises(ProviderError, match=r"pip install 'onrecord\[sentence-transformers\]'"):
         LocalModel(folder).embed_query("why?")
 
 

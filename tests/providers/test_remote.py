@@ -20,14 +20,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.errors import ProviderError
-from recollect.providers import remote
-from recollect.providers.embedding import Model
-from recollect.providers.guard import Guarded
-from recollect.providers.opening import open_embedder, read_options
-from recollect.providers.pieces import GRAINS
-from recollect.providers.prompts import prompts_for
-from recollect.providers.remote import Options, Remote, Service
+from onrecord.errors import ProviderError
+from onrecord.providers import remote
+from onrecord.providers.embedding import Model
+from onrecord.providers.guard import Guarded
+from onrecord.providers.opening import open_embedder, read_options
+from onrecord.providers.pieces import GRAINS
+from onrecord.providers.prompts import prompts_for
+from onrecord.providers.remote import Options, Remote, Service
 
 KEY = "sk-proj-" + "q7Wx" * 10
 Reply = tuple[int, bytes, str]
@@ -508,7 +508,7 @@ def test_openai_itself_is_not_asked_without_a_key() -> None:
 
 def test_a_missing_package_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
-    with pytest.raises(ProviderError, match=r"pip install 'recollect\[advisor\]'"):
+    with pytest.raises(ProviderError, match=r"pip install 'onrecord\[advisor\]'"):
         Remote(Service("ollama", "toy")).embed_query("why?")
 
 
@@ -518,7 +518,7 @@ def test_the_key_is_not_shown() -> None:
 
 def test_the_client_library_is_loaded_only_when_it_is_used() -> None:
     program = (
-        "import sys, recollect.providers.opening as o; o.open_embedder('ollama:toy'); o.can_open('ollama:toy');"
+        "import sys, onrecord.providers.opening as o; o.open_embedder('ollama:toy'); o.can_open('ollama:toy');"
         "print([name for name in ('pydantic_ai', 'openai', 'numpy', 'onnxruntime', 'torch') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
@@ -529,7 +529,7 @@ def test_the_client_library_is_loaded_only_when_it_is_used() -> None:
 def test_a_fork_opens_its_own_connections(server: Server) -> None:
     program = f"""
 import os, sys
-from recollect.providers.remote import Options, Remote, Service
+from onrecord.providers.remote import Options, Remote, Service
 embedder = Remote(Service("ollama", "toy", Options(url="{server.address}", timeout_s=30)))
 embedder.embed_query("parent")
 child = os.fork()

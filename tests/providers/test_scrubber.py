@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.providers.scrubber import Scrubbed, scrub, scrub_value
-from recollect.providers.secret_contexts import CONTEXT_RULES, LONG_CONTEXT_RULES
-from recollect.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, Rule
+from onrecord.providers.scrubber import Scrubbed, scrub, scrub_value
+from onrecord.providers.secret_contexts import CONTEXT_RULES, LONG_CONTEXT_RULES
+from onrecord.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, Rule
 
 ALNUM = string.ascii_letters + string.digits
 HEX = string.digits + "abcdef"

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.providers import e5
-from recollect.providers.e5 import wordpiece
-from recollect.providers.e5.passages import Cut
-from recollect.providers.e5.wordpiece import LONGEST_WORD, Word, WordPiece
+from onrecord.providers import e5
+from onrecord.providers.e5 import wordpiece
+from onrecord.providers.e5.passages import Cut
+from onrecord.providers.e5.wordpiece import LONGEST_WORD, Word, WordPiece
 
 VOCABULARY = Path(e5.__file__).with_name("vocab.txt").read_text(encoding="utf-8").splitlines()
 WORDPIECE = WordPiece(VOCABULARY)

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from recollect import Caller, Recollect, connect
-from recollect.model.limits import RULES
-from recollect.model.requests import Recall
-from recollect.recall.draft import Draft
-from recollect.recall.recipes import Fusion, Recipe
-from recollect.store.instants import microseconds_of
-from recollect.store.port import Found, Key, Match, Near
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.limits import RULES
+from onrecord.model.requests import Recall
+from onrecord.recall.draft import Draft
+from onrecord.recall.recipes import Fusion, Recipe
+from onrecord.store.instants import microseconds_of
+from onrecord.store.port import Found, Key, Match, Near
+from onrecord.testing.embedder import StubEmbedder
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WORDS = ("ferry", "harbour", "ledger", "orchard", "pepper", "quarry", "saddle", "thimble")
@@ -80,14 +80,14 @@ weighings = st.fixed_dictionaries(
 class Ground:
     """One store in which every example has a tenant of its own."""
 
-    def __init__(self, door: Recollect) -> None:
+    def __init__(self, door: OnRecord) -> None:
         self._door = door
         self._tenants = count(1)
 
     def __repr__(self) -> str:
         return "ground"
 
-    def empty(self, **who: Any) -> Recollect:
+    def empty(self, **who: Any) -> OnRecord:
         """A door to a tenant that nobody has written to."""
         usual = {"tenant": f"tenant{next(self._tenants)}", "user": "ann"}
         return self._door.as_caller(Caller(**{**usual, "rules": frozenset(RULES), **who}))
@@ -100,7 +100,7 @@ def ground() -> Iterator[Ground]:
 
 
 @pytest.fixture
-def empty(ground: Ground) -> Callable[..., Recollect]:
+def empty(ground: Ground) -> Callable[..., OnRecord]:
     return ground.empty
 
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.model.answers import Hit
-from recollect.recall.boosts import freshness
-from recollect.recall.recipes import RECIPES
+from onrecord import OnRecord
+from onrecord.model.answers import Hit
+from onrecord.recall.boosts import freshness
+from onrecord.recall.recipes import RECIPES
 
 from .conftest import NOW, Ground, days, ids
 
-Empty = Callable[..., Recollect]
+Empty = Callable[..., OnRecord]
 SEED_TABLE = ((1, 0.9), (2, 0.75), (4, 0.6))
 FLOOR = 0.5
 MOMENT = timedelta(microseconds=1)
@@ -171,18 +171,18 @@ class TestTimes:
         assert ids(door.recall("ferry yesterday", times="hard", as_of=then).hits) == ["old"]
 
 
-def twins(door: Recollect, *differences: dict[str, Any]) -> None:
+def twins(door: OnRecord, *differences: dict[str, Any]) -> None:
     """Memories that say the same and are about the same, and differ as told."""
     for different in differences:
         usual = {"conversation": None, "entities": ["thing:ferry"], "dedupe": False}
         door.remember("the ferry leaves at nine", **{**usual, **different})
 
 
-def found(door: Recollect, **ask: Any) -> list[str]:
+def found(door: OnRecord, **ask: Any) -> list[str]:
     return ids(door.recall("ferry", **ask).hits)
 
 
-def two_kinds(empty: Empty) -> Recollect:
+def two_kinds(empty: Empty) -> OnRecord:
     door = empty()
     twins(door, {"id": "decision", "kind": "decision"}, {"id": "preference", "kind": "preference"})
     return door

@@ -15,18 +15,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recollect
-from recollect import Recollect, connect
-from recollect.errors import Invalid
-from recollect.model.answers import Hit, Part, Recalled
-from recollect.model.wire import to_json
-from recollect.recall import LAYERS
-from recollect.recall.recipes import RECIPES
-from recollect.testing.embedder import StubEmbedder
+import onrecord
+from onrecord import OnRecord, connect
+from onrecord.errors import Invalid
+from onrecord.model.answers import Hit, Part, Recalled
+from onrecord.model.wire import to_json
+from onrecord.recall import LAYERS
+from onrecord.recall.recipes import RECIPES
+from onrecord.testing.embedder import StubEmbedder
 
 from .conftest import ANN, NOW, WORDS, Ground, days
 
-Empty = Callable[..., Recollect]
+Empty = Callable[..., OnRecord]
 
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
 #: Memories that differ in all that a rank may depend on.
@@ -159,13 +159,13 @@ class TestRecipes:
         assert door.recall("zyzzyva", recipe="entity").hits == ()
 
 
-def filled(door: Recollect, saved: list[dict[str, Any]]) -> Recollect:
+def filled(door: OnRecord, saved: list[dict[str, Any]]) -> OnRecord:
     for each in saved:
         door.remember(**each, dedupe=False)
     return door
 
 
-def varied(door: Recollect) -> Recollect:
+def varied(door: OnRecord) -> OnRecord:
     """Memories of which many are equal by one signal or another."""
     for number in range(24):
         word, other = WORDS[number % len(WORDS)], WORDS[number * 5 % len(WORDS)]
@@ -188,7 +188,7 @@ QUESTIONS = (
 )
 
 
-def answers(door: Recollect) -> str:
+def answers(door: OnRecord) -> str:
     """What a store says to some questions, in every way of searching."""
     return "\n".join(
         written(door.recall(question, recipe=recipe, tags=["blue"]))
@@ -204,10 +204,10 @@ def written(answer: Recalled) -> str:
 def asked_elsewhere(path: Path, seed: str) -> str:
     """The same answers from a process in which sets have another order."""
     here = Path(__file__)
-    source = Path(recollect.__file__).parent.parent
+    source = Path(onrecord.__file__).parent.parent
     program = (
         f"import sys; sys.path[:0] = [{str(here.parents[2])!r}, {str(source)!r}]\n"
-        "from recollect import connect\n"
+        "from onrecord import connect\n"
         "from tests.recall.test_explanation import ANN, NOW, answers\n"
         "with connect(sys.argv[1], caller=ANN, clock=lambda: NOW, embedder='none') as door:\n"
         "    print(answers(door))\n"

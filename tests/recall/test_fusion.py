@@ -8,10 +8,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect.recall.draft import Draft, Tools
-from recollect.recall.fusion import fuse
-from recollect.recall.recipes import RECIPES, Fusion
-from recollect.store.port import Found, Key
+from onrecord.recall.draft import Draft, Tools
+from onrecord.recall.fusion import fuse
+from onrecord.recall.recipes import RECIPES, Fusion
+from onrecord.store.port import Found, Key
 
 from .conftest import CHANNELS, a_draft, a_list, finds, weighings
 

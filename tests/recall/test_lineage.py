@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.model.answers import Hit
-from recollect.recall import graph
-from recollect.store.view import View
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.answers import Hit
+from onrecord.recall import graph
+from onrecord.store.view import View
+from onrecord.testing.embedder import StubEmbedder
 
 #: Each of these tables is made from the one before.
 CHAIN = ("raw_orders", "orders", "daily_orders")
@@ -51,7 +51,7 @@ def lonely(tmp_path: Path) -> str:
     return a_manifest(tmp_path / "lonely" / "manifest.json", {key: [] for key in (*CHAIN, "visits")})
 
 
-def tell(door: Recollect) -> Recollect:
+def tell(door: OnRecord) -> OnRecord:
     """No two of these share a word that tells anything."""
     for id, text, reference in (
         ("seed", "Refunds are booked negative", "shop.orders"),
@@ -64,16 +64,16 @@ def tell(door: Recollect) -> Recollect:
 
 
 @pytest.fixture
-def memory(memory: Recollect, manifest: str) -> Recollect:
+def memory(memory: OnRecord, manifest: str) -> OnRecord:
     memory.ingest(manifest)
     return tell(memory)
 
 
-def found(door: Recollect, question: str = "refunds", **how: Any) -> dict[str, Hit]:
+def found(door: OnRecord, question: str = "refunds", **how: Any) -> dict[str, Hit]:
     return {hit.memory.id: hit for hit in door.recall(question, recipe="graph", **how).hits}
 
 
-def test_what_is_known_of_the_models_above_and_below_is_reached_with_the_path(memory: Recollect) -> None:
+def test_what_is_known_of_the_models_above_and_below_is_reached_with_the_path(memory: OnRecord) -> None:
     hits = found(memory)
     assert next(iter(hits)) == "seed"
     assert set(hits) == {"seed", "below", "above"}
@@ -82,46 +82,46 @@ def test_what_is_known_of_the_models_above_and_below_is_reached_with_the_path(me
     assert [part.channel for part in hits["below"].why.parts] == ["graph"]
 
 
-def test_a_memory_about_a_part_leads_on_like_one_about_the_model(memory: Recollect) -> None:
+def test_a_memory_about_a_part_leads_on_like_one_about_the_model(memory: OnRecord) -> None:
     hits = found(memory, "Sundays")
     assert set(hits) == {"below", "seed"}
     assert hits["seed"].why.path == ("below", "shop.orders → shop.daily_orders")
 
 
-def test_only_the_next_model_is_reached(memory: Recollect) -> None:
+def test_only_the_next_model_is_reached(memory: OnRecord) -> None:
     assert set(found(memory, "malformed")) == {"above", "seed"}
 
 
-def test_what_has_no_lineage_leads_nowhere(memory: Recollect) -> None:
+def test_what_has_no_lineage_leads_nowhere(memory: OnRecord) -> None:
     assert set(found(memory, "bots")) == {"apart"}
 
 
-def test_lineage_that_a_source_no_longer_tells_leads_nowhere(memory: Recollect, lonely: str) -> None:
+def test_lineage_that_a_source_no_longer_tells_leads_nowhere(memory: OnRecord, lonely: str) -> None:
     memory.ingest(lonely)
     assert set(found(memory)) == {"seed"}
 
 
-def test_a_memory_that_the_asker_may_not_see_is_not_reached(memory: Recollect) -> None:
+def test_a_memory_that_the_asker_may_not_see_is_not_reached(memory: OnRecord) -> None:
     memory.remember("Opening hours differ", id="mine", entities=["daily_orders"], scope="user")
     assert "mine" in found(memory)
     bob = memory.as_caller(Caller(tenant=memory.caller.tenant, user="bob"))
     assert set(found(bob)) == {"seed", "below", "above"}
 
 
-def test_another_tenant_has_another_lineage(memory: Recollect, lonely: str) -> None:
+def test_another_tenant_has_another_lineage(memory: OnRecord, lonely: str) -> None:
     other = memory.as_caller(Caller(tenant="other", user="ann", rules=memory.caller.rules))
     other.ingest(lonely)
     assert set(found(tell(other))) == {"seed"}
 
 
-def test_what_very_many_memories_are_about_joins_nothing(memory: Recollect) -> None:
+def test_what_very_many_memories_are_about_joins_nothing(memory: OnRecord) -> None:
     for number in range(60):
         memory.remember(f"Note {number}", entities=["shop.daily_orders.day"])
     assert set(found(memory)) == {"seed", "below", "above"}
 
 
 def test_of_a_model_that_feeds_very_many_only_some_are_followed(
-    memory: Recollect, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    memory: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fed = {f"report_{number:02}": ["orders"] for number in range(40)}
     memory.ingest(a_manifest(tmp_path / "manifest.json", {"orders": [], **fed}))

@@ -2,45 +2,45 @@
 
 import pytest
 
-from recollect import Recollect
-from recollect.errors import Invalid
-from recollect.model.limits import KINDS
-from recollect.recall.draft import Piece, Tools
-from recollect.recall.sharing import share_places
+from onrecord import OnRecord
+from onrecord.errors import Invalid
+from onrecord.model.limits import KINDS
+from onrecord.recall.draft import Piece, Tools
+from onrecord.recall.sharing import share_places
 
 from .conftest import a_draft, a_match
 
 
-def kinds_of(door: Recollect, **ask: object) -> set[str]:
+def kinds_of(door: OnRecord, **ask: object) -> set[str]:
     return {hit.memory.kind for hit in door.recall("tea", limit=50, **ask).hits}  # type: ignore[arg-type]
 
 
 @pytest.fixture
-def filled(memory: Recollect) -> Recollect:
+def filled(memory: OnRecord) -> OnRecord:
     for kind in KINDS:
         memory.remember(f"a {kind} about tea", kind=kind, dedupe=False)
     return memory
 
 
-def test_only_the_kinds_that_were_named_are_told(filled: Recollect) -> None:
+def test_only_the_kinds_that_were_named_are_told(filled: OnRecord) -> None:
     assert kinds_of(filled) == set(KINDS)
     assert kinds_of(filled, only_kinds=["decision"]) == {"decision"}
     assert kinds_of(filled, only_kinds=["decision", "skill"]) == {"decision", "skill"}
 
 
-def test_kinds_that_rank_higher_still_hide_none(filled: Recollect) -> None:
+def test_kinds_that_rank_higher_still_hide_none(filled: OnRecord) -> None:
     assert kinds_of(filled, kinds=["decision"]) == set(KINDS)
     assert kinds_of(filled, kinds=["decision"], only_kinds=["skill"]) == {"skill"}
 
 
-def test_a_kind_that_few_are_of_is_found_below_many_of_another(memory: Recollect) -> None:
+def test_a_kind_that_few_are_of_is_found_below_many_of_another(memory: OnRecord) -> None:
     for number in range(200):
         memory.remember(f"tea {number}", dedupe=False)
     memory.remember("in the end there was some cold tea left in the kitchen", kind="skill", dedupe=False)
     assert kinds_of(memory, only_kinds=["skill"]) == {"skill"}
 
 
-def test_the_kind_counts_as_it_was_known_at_a_time(memory: Recollect, clock: object) -> None:
+def test_the_kind_counts_as_it_was_known_at_a_time(memory: OnRecord, clock: object) -> None:
     saved = memory.remember("tea", kind="decision").memory
     clock.tick(days=1)  # type: ignore[attr-defined]
     memory.revise(saved.id, kind="skill", content="tea again")
@@ -49,7 +49,7 @@ def test_the_kind_counts_as_it_was_known_at_a_time(memory: Recollect, clock: obj
     assert kinds_of(memory, only_kinds=["decision"]) == set()
 
 
-def test_what_a_lead_reaches_is_hidden_too(memory: Recollect) -> None:
+def test_what_a_lead_reaches_is_hidden_too(memory: OnRecord) -> None:
     memory.remember("tea is served at four", id="a", kind="decision")
     memory.remember("the pot is in the cellar", id="b", kind="skill")
     memory.relate("a", "supports", "b")
@@ -57,7 +57,7 @@ def test_what_a_lead_reaches_is_hidden_too(memory: Recollect) -> None:
     assert [hit.memory.id for hit in found] == ["a"]
 
 
-def test_an_unknown_kind_is_refused(filled: Recollect) -> None:
+def test_an_unknown_kind_is_refused(filled: OnRecord) -> None:
     with pytest.raises(Invalid, match="only_kinds: item 1 must be one of"):
         filled.recall("tea", only_kinds=["opinion"])  # type: ignore[list-item]
 

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.text.analyzer import STOP_TERMS
-from recollect.text.names import names_of
+from onrecord import OnRecord
+from onrecord.text.analyzer import STOP_TERMS
+from onrecord.text.names import names_of
 
 from .conftest import Ground, ids
 
-Empty = Callable[..., Recollect]
+Empty = Callable[..., OnRecord]
 
 
 def about(recalled: Any) -> list[str]:

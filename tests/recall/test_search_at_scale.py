@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from recollect import Recollect, connect
-from recollect.recall import subjects
+from onrecord import OnRecord, connect
+from onrecord.recall import subjects
 
 MODELS = 24
 COLUMNS = 14
@@ -41,20 +41,20 @@ def write_catalog(root: Path, models: int = MODELS, columns: int = COLUMNS) -> P
     return root
 
 
-def entities(door: Recollect, question: str, most: int = 200) -> list[tuple[str, float]]:
+def entities(door: OnRecord, question: str, most: int = 200) -> list[tuple[str, float]]:
     found = door.search(question=question, max_entities=most, max_memories=0, max_example_queries=0)
     return [(each.id, each.score) for each in found.entities]
 
 
 @pytest.fixture
-def large(memory: Recollect, tmp_path: Path) -> Recollect:
+def large(memory: OnRecord, tmp_path: Path) -> OnRecord:
     """A catalog whose common words stand in more entities than are read from the index each time, on each database."""
     memory.ingest(str(write_catalog(tmp_path / "catalog")))
     return memory
 
 
 @contextmanager
-def opened(db: str, folder: Path, clock: Callable[[], Any]) -> Iterator[Recollect]:
+def opened(db: str, folder: Path, clock: Callable[[], Any]) -> Iterator[OnRecord]:
     with connect(db, clock=clock, embedder="none") as door:
         door.ingest(str(folder))
         yield door
@@ -62,29 +62,29 @@ def opened(db: str, folder: Path, clock: Callable[[], Any]) -> Iterator[Recollec
 
 class TestEntities:
     @pytest.mark.parametrize("question", QUESTIONS)
-    def test_a_small_cap_gives_the_beginning_of_a_large_one(self, large: Recollect, question: str) -> None:
+    def test_a_small_cap_gives_the_beginning_of_a_large_one(self, large: OnRecord, question: str) -> None:
         every = entities(large, question)
         assert len(every) > 40
         for most in (1, 5, 40):
             assert entities(large, question, most) == every[:most]
 
     def test_looking_at_few_gives_what_looking_at_all_gives(
-        self, large: Recollect, monkeypatch: pytest.MonkeyPatch
+        self, large: OnRecord, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         few = [entities(large, question, 5) for question in QUESTIONS]
         monkeypatch.setattr(subjects, "_FEWEST", subjects._DEPTH)
         assert [entities(large, question, 5) for question in QUESTIONS] == few
 
-    def test_what_is_hidden_is_never_told(self, large: Recollect) -> None:
+    def test_what_is_hidden_is_never_told(self, large: OnRecord) -> None:
         told = {id for question in QUESTIONS for id, _ in entities(large, question)}
         assert "shop.ledger_7.amount_3" in told
         assert "shop.ledger_8.amount_3" not in told
 
-    def test_a_named_model_comes_first(self, large: Recollect) -> None:
+    def test_a_named_model_comes_first(self, large: OnRecord) -> None:
         assert entities(large, "amount of ledger_7", 1)[0][0] == "shop.ledger_7"
 
     def test_a_name_that_too_many_share_leaves_the_order_to_words(
-        self, large: Recollect, tmp_path: Path
+        self, large: OnRecord, tmp_path: Path
     ) -> None:
         large.ingest(str(write_catalog(tmp_path / "more", models=subjects._MOST_NAMESAKES + 1, columns=4)))
         found = [id for id, _ in entities(large, "amount_1 in ledger_7", 2)]
@@ -98,7 +98,7 @@ class TestEntities:
 
 
 class TestWhatChanges:
-    def test_a_search_knows_what_was_ingested_since(self, large: Recollect, tmp_path: Path) -> None:
+    def test_a_search_knows_what_was_ingested_since(self, large: OnRecord, tmp_path: Path) -> None:
         before = entities(large, "refunds")
         changed = tmp_path / "catalog" / "models" / "shop" / "ledger_7.yaml"
         changed.write_text(changed.read_text().replace("refunds", "discounts"), encoding="utf-8")
@@ -130,7 +130,7 @@ class TestMemories:
         assert len(found.memories) == 1
         assert len(found.example_queries) == 1
 
-    def test_a_cap_of_one_list_changes_no_other(self, large: Recollect) -> None:
+    def test_a_cap_of_one_list_changes_no_other(self, large: OnRecord) -> None:
         for number in range(12):
             large.remember(f"ledger_7 is booked at night {number}", dedupe=False)
             large.remember(f"booked amounts {number}", query=f"select {number}", dedupe=False)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Recollect
-from recollect.model.limits import SCOPES
-from recollect.recall.draft import Draft, Piece, Tools
-from recollect.recall.sharing import CIRCLE, share, share_places, told_tokens
-from recollect.store.port import Key
+from onrecord import OnRecord
+from onrecord.model.limits import SCOPES
+from onrecord.recall.draft import Draft, Piece, Tools
+from onrecord.recall.sharing import CIRCLE, share, share_places, told_tokens
+from onrecord.store.port import Key
 
 from .conftest import WORDS, Ground, a_draft, a_match, ids
 
@@ -86,7 +86,7 @@ class TestCrowds:
 
     CROWD = 150
 
-    def crowded(self, ground: Ground, crowd: dict[str, Any], few: dict[str, Any]) -> Recollect:
+    def crowded(self, ground: Ground, crowd: dict[str, Any], few: dict[str, Any]) -> OnRecord:
         door = ground.empty(conversation="here")
         for number in range(self.CROWD):
             door.remember(f"ferry ferry x{number}", **{"conversation": None, **crowd})

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.model.answers import Hit
-from recollect.model.limits import KINDS, RULES, STATUSES, Status
-from recollect.model.memory import Memory
-from recollect.model.when import NOW, When
-from recollect.recall.recipes import RECIPES
-from recollect.store import index, lexical
-from recollect.testing.archive import export_lines, live_a_little
-from recollect.testing.builders import Clock, administrator, matched
-from recollect.testing.embedder import StubEmbedder
-from recollect.text import question_terms
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.answers import Hit
+from onrecord.model.limits import KINDS, RULES, STATUSES, Status
+from onrecord.model.memory import Memory
+from onrecord.model.when import NOW, When
+from onrecord.recall.recipes import RECIPES
+from onrecord.store import index, lexical
+from onrecord.testing.archive import export_lines, live_a_little
+from onrecord.testing.builders import Clock, administrator, matched
+from onrecord.testing.embedder import StubEmbedder
+from onrecord.text import question_terms
 
 _VOCABULARY = [
     *"amber basalt cedar delta ember fjord granite harbor indigo juniper kestrel lagoon meadow nectar".split(),
@@ -34,7 +34,7 @@ _QUESTIONS = (
 )  # fmt: skip
 
 
-def _fill(root: Recollect, clock: Clock, memories: int) -> None:
+def _fill(root: OnRecord, clock: Clock, memories: int) -> None:
     """Random memories in every scope, by the same throws of the dice on each database."""
     dice = random.Random(7)
 
@@ -114,7 +114,7 @@ def _clear(answers: Sequence[Answer]) -> list[set[tuple[Any, ...]]]:
     return groups
 
 
-def _answers(root: Recollect, clock: Clock) -> Iterator[tuple[tuple[str, ...], list[Answer]]]:
+def _answers(root: OnRecord, clock: Clock) -> Iterator[tuple[tuple[str, ...], list[Answer]]]:
     """A third of all ways to ask, so chosen that any two or three of recipe, caller, time and question meet."""
     times = {
         "now": {},
@@ -133,10 +133,10 @@ def _answers(root: Recollect, clock: Clock) -> Iterator[tuple[tuple[str, ...], l
 
 
 @pytest.fixture
-def store_of(clock: Clock) -> Iterator[Callable[[str], Recollect]]:
+def store_of(clock: Clock) -> Iterator[Callable[[str], OnRecord]]:
     doors = []
 
-    def opened(db: str) -> Recollect:
+    def opened(db: str) -> OnRecord:
         doors.append(connect(db, caller=administrator(), clock=clock, embedder=StubEmbedder()))
         return doors[-1]
 
@@ -146,7 +146,7 @@ def store_of(clock: Clock) -> Iterator[Callable[[str], Recollect]]:
 
 
 def test_the_same_corpus_gives_the_same_order_and_scores_on_both_databases(
-    store_of: Callable[[str], Recollect], clock: Clock, postgres_dsn: str
+    store_of: Callable[[str], OnRecord], clock: Clock, postgres_dsn: str
 ) -> None:
     start, told = clock.now, []
     for db in (":memory:", postgres_dsn):
@@ -195,7 +195,7 @@ class Corpus:
 
 
 def test_the_index_finds_exactly_what_a_naive_search_finds(
-    db: str, clock: Clock, store_of: Callable[[str], Recollect], monkeypatch: pytest.MonkeyPatch
+    db: str, clock: Clock, store_of: Callable[[str], OnRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = store_of(db)
     _fill(root, clock, 150)
@@ -228,7 +228,7 @@ def test_the_index_finds_exactly_what_a_naive_search_finds(
 
 
 def test_common_words_are_read_as_long_as_they_could_still_win(
-    db: str, clock: Clock, store_of: Callable[[str], Recollect], monkeypatch: pytest.MonkeyPatch
+    db: str, clock: Clock, store_of: Callable[[str], OnRecord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rare word in ever longer texts against a common one that stands in title, hint and tag."""
     monkeypatch.setattr(lexical, "_COMMON", 2)
@@ -247,7 +247,7 @@ def test_common_words_are_read_as_long_as_they_could_still_win(
 
 
 def _matched(
-    door: Recollect, clock: Clock, question: str, most: int, when: When = NOW, statuses: Sequence[Status] = ()
+    door: OnRecord, clock: Clock, question: str, most: int, when: When = NOW, statuses: Sequence[Status] = ()
 ) -> list[tuple[str, float]]:
     with door._store.reading(door.caller, clock.now) as reading:
         found = matched(reading, question, most=most, when=when, statuses=statuses)
@@ -255,7 +255,7 @@ def _matched(
 
 
 def test_what_was_known_then_is_ranked_as_if_it_were_now(
-    db: str, clock: Clock, store_of: Callable[[str], Recollect]
+    db: str, clock: Clock, store_of: Callable[[str], OnRecord]
 ) -> None:
     """The words of then are not indexed; they are scored by the statistics of today."""
     root = store_of(db)
@@ -276,7 +276,7 @@ def test_what_was_known_then_is_ranked_as_if_it_were_now(
 
 
 def test_an_export_goes_from_sqlite_to_postgresql_and_back_without_loss(
-    tmp_path: Path, postgres_dsn: str, clock: Clock, store_of: Callable[[str], Recollect]
+    tmp_path: Path, postgres_dsn: str, clock: Clock, store_of: Callable[[str], OnRecord]
 ) -> None:
     stores = [
         store_of(str(tmp_path / "first.db")),
@@ -298,7 +298,7 @@ def test_an_export_goes_from_sqlite_to_postgresql_and_back_without_loss(
 
 
 def test_a_backup_holds_what_the_store_held(
-    shared_db: str, tmp_path: Path, clock: Clock, store_of: Callable[[str], Recollect]
+    shared_db: str, tmp_path: Path, clock: Clock, store_of: Callable[[str], OnRecord]
 ) -> None:
     root = store_of(shared_db)
     live_a_little(root, clock)

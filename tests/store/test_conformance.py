@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from recollect.testing.store import StoreConformance
+from onrecord.testing.store import StoreConformance
 from tests.stores import InAFile, InMemory, OnPostgres
 
 

@@ -12,27 +12,27 @@ import psycopg
 import pytest
 from sqlalchemy import Table, text
 
-from recollect import Recollect, connect
-from recollect.errors import StoreUnavailable
-from recollect.model.limits import STATUSES
-from recollect.store.postgres import PostgresBackend
-from recollect.store.sql import SqlStore
-from recollect.store.sqlite import SqliteBackend
-from recollect.store.tables import metadata
-from recollect.testing.archive import live_a_little
-from recollect.testing.builders import Clock, administrator, everything, holdings
-from recollect.testing.embedder import StubEmbedder, StubEmbedders
+from onrecord import OnRecord, connect
+from onrecord.errors import StoreUnavailable
+from onrecord.model.limits import STATUSES
+from onrecord.store.postgres import PostgresBackend
+from onrecord.store.sql import SqlStore
+from onrecord.store.sqlite import SqliteBackend
+from onrecord.store.tables import metadata
+from onrecord.testing.archive import live_a_little
+from onrecord.testing.builders import Clock, administrator, everything, holdings
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
 Wound = Callable[[str], None]
 
 
 @pytest.fixture(scope="module", params=["sqlite-file", "postgres"])
-def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recollect]:
+def lived(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OnRecord]:
     """A store with a past, and an export of it beside."""
     folder = tmp_path_factory.mktemp("doctor")
     with _backend(request, folder) as backend:
         clock = Clock()
-        root = Recollect(
+        root = OnRecord(
             SqlStore(backend), administrator(), clock=clock, embedders=StubEmbedders(StubEmbedder())
         )
         live_a_little(root, clock)
@@ -57,7 +57,7 @@ def _backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[SqliteBac
 
 
 @pytest.fixture(scope="module")
-def rows(lived: Recollect) -> dict[Table, list[dict[str, Any]]]:
+def rows(lived: OnRecord) -> dict[Table, list[dict[str, Any]]]:
     """Every row of the store before anything was damaged."""
     with lived._store._backend.reading() as connection:
         return {
@@ -67,7 +67,7 @@ def rows(lived: Recollect) -> dict[Table, list[dict[str, Any]]]:
 
 
 @pytest.fixture
-def root(lived: Recollect, rows: dict[Table, list[dict[str, Any]]]) -> Iterator[Recollect]:
+def root(lived: OnRecord, rows: dict[Table, list[dict[str, Any]]]) -> Iterator[OnRecord]:
     """The store as it was, for each test: emptied of every damage and filled again."""
     yield lived
     with lived._store._backend.writing() as connection:
@@ -81,7 +81,7 @@ def root(lived: Recollect, rows: dict[Table, list[dict[str, Any]]]) -> Iterator[
 
 
 @pytest.fixture
-def wound(lived: Recollect) -> Wound:
+def wound(lived: OnRecord) -> Wound:
     """Run a statement past the store, as a careless hand or a bad disk would."""
 
     def run(statement: str) -> None:
@@ -182,7 +182,7 @@ MISCOUNTS = {
 
 @pytest.mark.parametrize("name", MISFITS)
 def test_vectors_that_do_not_fit_are_found_dropped_and_made_again(
-    root: Recollect, wound: Wound, name: str
+    root: OnRecord, wound: Wound, name: str
 ) -> None:
     damage = MISFITS[name]
     if isinstance(damage, dict):
@@ -193,7 +193,7 @@ def test_vectors_that_do_not_fit_are_found_dropped_and_made_again(
     wound(damage)
     found = [problem for problem in root.doctor().problems if problem.check == "vectors"]
     assert any(name.split(", not")[0] in problem.detail for problem in found), found
-    assert {problem.cure for problem in found} == {"run `recollect reindex`, then `recollect embed-missing`"}
+    assert {problem.cure for problem in found} == {"run `onrecord reindex`, then `onrecord embed-missing`"}
     root.reindex()
     assert root.doctor().problems == ()
     assert "semantic: 1 of" in root.recall("kestrel").degraded[0]
@@ -204,13 +204,13 @@ def test_vectors_that_do_not_fit_are_found_dropped_and_made_again(
 
 @pytest.mark.parametrize("name", MISCOUNTS)
 def test_what_is_said_of_vectors_is_healed_and_none_is_made_again(
-    root: Recollect, wound: Wound, name: str
+    root: OnRecord, wound: Wound, name: str
 ) -> None:
     check, damage = MISCOUNTS[name]
     hits = root.recall("kestrel revised heir", recipe="semantic", limit=50).hits
     wound(damage)
     found = root.doctor().problems
-    assert {(problem.check, problem.cure) for problem in found} == {(check, "run `recollect reindex`")}
+    assert {(problem.check, problem.cure) for problem in found} == {(check, "run `onrecord reindex`")}
     root.reindex()
     assert root.doctor().problems == ()
     assert root.embed_missing().embedded == 0
@@ -225,7 +225,7 @@ def test_a_search_that_meets_a_damaged_vector_says_what_to_do(tmp_path: Path, da
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE vectors SET vector = ?", [damaged])
     with connect(path, embedder=StubEmbedder()) as door:
-        with pytest.raises(StoreUnavailable, match=r"recollect doctor.*recollect reindex.*embed-missing"):
+        with pytest.raises(StoreUnavailable, match=r"onrecord doctor.*onrecord reindex.*embed-missing"):
             door.recall("kestrel")
         assert {problem.check for problem in door.doctor().problems} >= {"vectors"}
         door.reindex()
@@ -234,7 +234,7 @@ def test_a_search_that_meets_a_damaged_vector_says_what_to_do(tmp_path: Path, da
 
 
 @pytest.mark.parametrize("name", DERIVED)
-def test_what_is_derived_is_found_damaged_and_healed(root: Recollect, wound: Wound, name: str) -> None:
+def test_what_is_derived_is_found_damaged_and_healed(root: OnRecord, wound: Wound, name: str) -> None:
     check, damage = DERIVED[name]
     before, hits = holdings(root._store), root.recall("kestrel revised heir").hits
     listed = root.browse(statuses=list(STATUSES)).memories
@@ -242,7 +242,7 @@ def test_what_is_derived_is_found_damaged_and_healed(root: Recollect, wound: Wou
     found = root.doctor()
     assert not found.healthy
     assert check in {problem.check for problem in found.problems}
-    assert all(problem.cure == "run `recollect reindex`" for problem in found.problems)
+    assert all(problem.cure == "run `onrecord reindex`" for problem in found.problems)
     root.reindex()
     assert root.doctor().problems == ()
     assert holdings(root._store) == before
@@ -255,7 +255,7 @@ def test_what_is_derived_is_found_damaged_and_healed(root: Recollect, wound: Wou
 
 @pytest.mark.parametrize("name", LOST)
 def test_what_is_lost_is_found_and_a_new_index_does_not_pretend_to_heal_it(
-    root: Recollect, wound: Wound, name: str
+    root: OnRecord, wound: Wound, name: str
 ) -> None:
     check, damage = LOST[name]
     wound(damage)
@@ -266,20 +266,20 @@ def test_what_is_lost_is_found_and_a_new_index_does_not_pretend_to_heal_it(
     assert check in {problem.check for problem in root.doctor().problems}
 
 
-def test_a_problem_says_where_it_is(root: Recollect, wound: Wound) -> None:
+def test_a_problem_says_where_it_is(root: OnRecord, wound: Wound) -> None:
     wound(f"DELETE FROM postings WHERE {_ROW}")
     (problem,) = root.doctor().problems
     assert problem.where == "acme/5"
     assert "postings" in problem.detail
 
 
-def test_only_the_damaged_tenant_is_named(root: Recollect, wound: Wound) -> None:
+def test_only_the_damaged_tenant_is_named(root: OnRecord, wound: Wound) -> None:
     root.as_caller(administrator("eve", tenant="beta")).remember("healthy")
     wound("UPDATE tenants SET words = words + 1 WHERE name = 'acme'")
     assert {problem.where.split("/")[0] for problem in root.doctor().problems} == {"acme"}
 
 
-def test_looking_changes_nothing(root: Recollect, wound: Wound) -> None:
+def test_looking_changes_nothing(root: OnRecord, wound: Wound) -> None:
     wound(f"DELETE FROM postings WHERE {_ROW}")
     before = everything(root._store)
     assert root.doctor() == root.doctor()

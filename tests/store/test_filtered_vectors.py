@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.model.embedding import Model, Passage
-from recollect.model.limits import RULES
-from recollect.store.postgres import vectors
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.embedding import Model, Passage
+from onrecord.model.limits import RULES
+from onrecord.store.postgres import vectors
 
 _MEMORIES = 10_000
 #: One in a hundred memories is ann's, one in a thousand is bob's.
@@ -37,7 +37,7 @@ def _owner(number: int) -> str:
     return next((owner for owner, (every, rest) in _OWNERS.items() if number % every == rest), "carl")
 
 
-def _filled(door: Recollect, folder: Path) -> None:
+def _filled(door: OnRecord, folder: Path) -> None:
     """Through an export, which is the quick way in: one memory of each owner, told again with other numbers."""
     for owner in (*_OWNERS, "carl"):
         caller = Caller(tenant=door.caller.tenant, user=owner)
@@ -57,7 +57,7 @@ def _filled(door: Recollect, folder: Path) -> None:
 
 
 @pytest.fixture
-def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Recollect]:
+def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
     """A store whose index is built at once, though ten thousand are few."""
     monkeypatch.setattr(vectors, "MANY", 5)
     root = Caller(tenant="acme", user="root", rules=frozenset(RULES))
@@ -66,7 +66,7 @@ def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
         yield door
 
 
-def _found(door: Recollect, owner: str) -> float:
+def _found(door: OnRecord, owner: str) -> float:
     """Which share of the true ten nearest a search finds, over all questions."""
     stub, found = AnyDirection(), 0
     mine = [number for number in range(_MEMORIES) if _owner(number) == owner]
@@ -82,7 +82,7 @@ def _found(door: Recollect, owner: str) -> float:
 
 @pytest.mark.slow
 def test_those_who_see_one_in_a_hundred_or_a_thousand_find_their_true_nearest(
-    door: Recollect, monkeypatch: pytest.MonkeyPatch
+    door: OnRecord, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     through_index = {owner: _found(door, owner) for owner in _OWNERS}
     monkeypatch.setattr(vectors, "MANY", 50_000)

@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect import Caller
-from recollect.model.limits import RULES
-from recollect.recall.lexical import pairs_of
-from recollect.store.kept_lists import KeptLists
-from recollect.store.lexical import statistics
-from recollect.store.ranking import (
+from onrecord import Caller
+from onrecord.model.limits import RULES
+from onrecord.recall.lexical import pairs_of
+from onrecord.store.kept_lists import KeptLists
+from onrecord.store.lexical import statistics
+from onrecord.store.ranking import (
     ROW_UNIT,
     SCALE,
     WEIGHT_UNIT,
@@ -22,10 +22,10 @@ from recollect.store.ranking import (
     Statistics,
     packed_numbers,
 )
-from recollect.store.reading import SqlReading
-from recollect.store.sql import SqlStore
-from recollect.store.sqlite import SqliteBackend
-from recollect.text import question_terms
+from onrecord.store.reading import SqlReading
+from onrecord.store.sql import SqlStore
+from onrecord.store.sqlite import SqliteBackend
+from onrecord.text import question_terms
 
 TENANT = 3
 LISTS = st.dictionaries(st.integers(1, 60), st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=40)
@@ -129,7 +129,7 @@ def test_the_floor_is_reached_by_the_best_and_hardly_below_the_last_of_them(
 
 
 def test_a_reader_gets_the_list_of_its_own_state_and_old_lists_make_room(tmp_path: Path, clock: Any) -> None:
-    from recollect import connect
+    from onrecord import connect
 
     kept, now = KeptLists(most_bytes=1), clock()
     with connect(tmp_path / "desk.db", caller=ANN, clock=clock, embedder="none") as door:
@@ -151,7 +151,7 @@ def test_a_reader_gets_the_list_of_its_own_state_and_old_lists_make_room(tmp_pat
 
 
 def test_a_list_holds_nothing_that_the_caller_does_not_see(tmp_path: Path, clock: Any) -> None:
-    from recollect import connect
+    from onrecord import connect
 
     kept, now = KeptLists(), clock()
     bob = Caller(tenant="desk", user="bob")
@@ -177,7 +177,7 @@ QUESTIONS = (
 
 def test_a_small_tenant_is_searched_in_memory_with_the_same_result(tmp_path: Path, clock: Any) -> None:
     """Asked often enough, also the places of its words are kept."""
-    from recollect import connect
+    from onrecord import connect
 
     words = ("amber", "stone", "of", "the", "north", "jade", "and")
     bob = Caller(tenant="desk", user="bob")

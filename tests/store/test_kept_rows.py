@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.model.limits import RULES, STATUSES
-from recollect.model.memory import Change
-from recollect.model.when import When
-from recollect.store.kept_rows import KeptRows, kept_rows
-from recollect.store.port import Key, Match, Reading
-from recollect.store.sql import SqlStore
-from recollect.store.sqlite import SqliteBackend
+from onrecord import Caller, OnRecord, connect
+from onrecord.model.limits import RULES, STATUSES
+from onrecord.model.memory import Change
+from onrecord.model.when import When
+from onrecord.store.kept_rows import KeptRows, kept_rows
+from onrecord.store.port import Key, Match, Reading
+from onrecord.store.sql import SqlStore
+from onrecord.store.sqlite import SqliteBackend
 
 ANN = Caller(tenant="desk", user="ann", rules=frozenset(RULES))
 ANN_PLAIN = Caller(tenant="desk", user="ann")
@@ -23,13 +23,13 @@ BOB = Caller(tenant="desk", user="bob")
 
 
 @pytest.fixture
-def door(tmp_path: Path, clock: Any) -> Iterator[Recollect]:
+def door(tmp_path: Path, clock: Any) -> Iterator[OnRecord]:
     with connect(tmp_path / "desk.db", caller=ANN, clock=clock, embedder="none") as opened:
         yield opened
 
 
 @pytest.fixture
-def store(door: Recollect, tmp_path: Path) -> Iterator[SqlStore]:
+def store(door: OnRecord, tmp_path: Path) -> Iterator[SqlStore]:
     opened = SqlStore(SqliteBackend(tmp_path / "desk.db"))
     yield opened
     opened.close()
@@ -40,7 +40,7 @@ def keys_of(reading: Reading, *words: str) -> list[Key]:
 
 
 def _token(word: str) -> Any:
-    from recollect.text import question_terms
+    from onrecord.text import question_terms
 
     (token,) = question_terms(word)
     return token
@@ -57,7 +57,7 @@ def statements_of(reading: Any) -> list[str]:
     return told
 
 
-def test_a_candidate_is_read_once(door: Recollect, store: SqlStore, clock: Any) -> None:
+def test_a_candidate_is_read_once(door: OnRecord, store: SqlStore, clock: Any) -> None:
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
@@ -68,7 +68,7 @@ def test_a_candidate_is_read_once(door: Recollect, store: SqlStore, clock: Any) 
 
 
 def test_what_is_written_is_seen_at_once_also_by_another_process(
-    door: Recollect, store: SqlStore, clock: Any
+    door: OnRecord, store: SqlStore, clock: Any
 ) -> None:
     door.remember("amber", id="a")
     door.remember("amber too", id="b", dedupe=False)
@@ -82,7 +82,7 @@ def test_what_is_written_is_seen_at_once_also_by_another_process(
         assert [(match.id, match.tags) for match in found.values()] == [("b", ("stone",))]
 
 
-def test_an_older_state_is_read_as_it_was(door: Recollect, store: SqlStore, clock: Any) -> None:
+def test_an_older_state_is_read_as_it_was(door: OnRecord, store: SqlStore, clock: Any) -> None:
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as before:
         keys = keys_of(before, "amber")
@@ -94,7 +94,7 @@ def test_an_older_state_is_read_as_it_was(door: Recollect, store: SqlStore, cloc
 
 
 def test_what_begins_to_stand_later_does_not_stand_before(
-    door: Recollect, store: SqlStore, clock: Any
+    door: OnRecord, store: SqlStore, clock: Any
 ) -> None:
     now = clock()
     door.remember("amber", id="a", valid_from=now + timedelta(days=2))
@@ -108,7 +108,7 @@ def test_what_begins_to_stand_later_does_not_stand_before(
 
 
 def test_a_question_about_another_time_or_status_is_asked_of_the_store(
-    door: Recollect, store: SqlStore, clock: Any
+    door: OnRecord, store: SqlStore, clock: Any
 ) -> None:
     door.remember("amber", id="a")
     door.remember("amber too", id="b", dedupe=False)
@@ -120,7 +120,7 @@ def test_a_question_about_another_time_or_status_is_asked_of_the_store(
         assert reading.standing(keys, When(as_of=clock.now - timedelta(days=400))) == {}
 
 
-def test_what_one_caller_had_read_another_does_not_get(door: Recollect, store: SqlStore, clock: Any) -> None:
+def test_what_one_caller_had_read_another_does_not_get(door: OnRecord, store: SqlStore, clock: Any) -> None:
     door.as_caller(ANN_PLAIN).remember("amber of my own", id="mine", scope="user")
     door.remember("amber for all", id="ours", scope="tenant")
     with store.reading(ANN, clock()) as reading:
@@ -134,7 +134,7 @@ def test_what_one_caller_had_read_another_does_not_get(door: Recollect, store: S
 
 
 def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
-    door: Recollect, store: SqlStore, clock: Any
+    door: OnRecord, store: SqlStore, clock: Any
 ) -> None:
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as reading:
@@ -150,7 +150,7 @@ def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
 
 
 def test_a_tenant_that_was_erased_leaves_nothing_to_one_of_the_same_name(
-    door: Recollect, store: SqlStore, clock: Any
+    door: OnRecord, store: SqlStore, clock: Any
 ) -> None:
     with store.writing(ANN, clock()):
         pass
@@ -166,7 +166,7 @@ def test_a_tenant_that_was_erased_leaves_nothing_to_one_of_the_same_name(
 
 
 def test_counts_of_facets_are_those_of_the_readers_own_state(
-    door: Recollect, store: SqlStore, clock: Any
+    door: OnRecord, store: SqlStore, clock: Any
 ) -> None:
     door.remember("amber", entities=["shop:stone"])
     with store.reading(ANN, clock()) as before:
@@ -178,7 +178,7 @@ def test_counts_of_facets_are_those_of_the_readers_own_state(
         assert before.about(["shop:stone"], most=9).counts == {"shop:stone": 1}
 
 
-def test_a_name_of_too_many_is_passed_over(door: Recollect, store: SqlStore, clock: Any) -> None:
+def test_a_name_of_too_many_is_passed_over(door: OnRecord, store: SqlStore, clock: Any) -> None:
     for number in range(3):
         colour = ["shop.stone.colour"] if number == 1 else []
         door.remember(f"amber {number}", entities=["shop.stone.weight", *colour])
@@ -190,7 +190,7 @@ def test_a_name_of_too_many_is_passed_over(door: Recollect, store: SqlStore, clo
         assert named.counts == {"shop.stone.weight": 3, "colour": 1}
 
 
-def test_tenants_that_were_asked_longest_ago_make_room(door: Recollect, store: SqlStore, clock: Any) -> None:
+def test_tenants_that_were_asked_longest_ago_make_room(door: OnRecord, store: SqlStore, clock: Any) -> None:
     kept = KeptRows(most=3)
     for tenant in ("one", "two"):
         caller = Caller(tenant=tenant, user="ann", rules=frozenset(RULES))
@@ -203,7 +203,7 @@ def test_tenants_that_were_asked_longest_ago_make_room(door: Recollect, store: S
             assert len(kept.matches(view, keys_of(reading, "amber"))) == 2
 
 
-def test_each_database_has_its_own(door: Recollect, store: SqlStore, clock: Any, tmp_path: Path) -> None:
+def test_each_database_has_its_own(door: OnRecord, store: SqlStore, clock: Any, tmp_path: Path) -> None:
     with connect(tmp_path / "other.db", caller=ANN, clock=clock, embedder="none") as other:
         other.remember("amber", id="theirs")
         door.remember("amber", id="ours")

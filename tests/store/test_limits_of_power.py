@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recollect import Caller, Recollect
-from recollect.errors import Forbidden
-from recollect.model.limits import RULES
+from onrecord import Caller, OnRecord
+from onrecord.errors import Forbidden
+from onrecord.model.limits import RULES
 
 
-def test_an_admin_of_one_tenant_cannot_touch_the_others(memory: Recollect, tmp_path: Path) -> None:
+def test_an_admin_of_one_tenant_cannot_touch_the_others(memory: OnRecord, tmp_path: Path) -> None:
     memory.remember("of the first tenant")
     other = memory.as_caller(Caller(tenant="other", user="eve", rules=frozenset(RULES)))
     path = str(tmp_path / "export.jsonl")
@@ -26,7 +26,7 @@ def test_an_admin_of_one_tenant_cannot_touch_the_others(memory: Recollect, tmp_p
     assert other.export(str(tmp_path / "own.jsonl")).memories == 0
 
 
-def test_a_word_that_every_memory_holds_still_has_a_score(memory: Recollect) -> None:
+def test_a_word_that_every_memory_holds_still_has_a_score(memory: OnRecord) -> None:
     for number in range(300):
         memory.remember(f"the number {number}")
     hits = memory.recall("the").hits
@@ -35,7 +35,7 @@ def test_a_word_that_every_memory_holds_still_has_a_score(memory: Recollect) -> 
 
 
 def test_an_import_that_skips_conflicts_draws_no_edges_between_what_it_left_alone(
-    memory: Recollect, tmp_path: Path
+    memory: OnRecord, tmp_path: Path
 ) -> None:
     path = tmp_path / "export.jsonl"
     for text in ("cats", "dogs"):
@@ -51,7 +51,7 @@ def test_an_import_that_skips_conflicts_draws_no_edges_between_what_it_left_alon
     assert elsewhere.neighbours("1").edges == ()
 
 
-def test_an_unattended_run_cannot_approve_its_own_proposal(memory: Recollect) -> None:
+def test_an_unattended_run_cannot_approve_its_own_proposal(memory: OnRecord) -> None:
     rules = frozenset({"memory.read", "memory.manage", "memory.review"})
     robot = memory.as_caller(
         Caller(tenant=memory.caller.tenant, user="robot", rules=rules, actor="unattended")

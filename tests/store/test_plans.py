@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Select
 
-from recollect import connect
-from recollect.store import duplicates, matching
-from recollect.store.sqlite.fetching import DIALECT
-from recollect.store.visibility import Sight
+from onrecord import connect
+from onrecord.store import duplicates, matching
+from onrecord.store.sqlite.fetching import DIALECT
+from onrecord.store.visibility import Sight
 
 _SIGHTS = [Sight(is_admin, every) for is_admin in (False, True) for every in (False, True)]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, select
 
-from recollect import Recollect, connect
-from recollect.store.tables import jobs, metadata, vectors
-from recollect.testing.builders import Clock, administrator, person
-from recollect.testing.embedder import StubEmbedder
+from onrecord import OnRecord, connect
+from onrecord.store.tables import jobs, metadata, vectors
+from onrecord.testing.builders import Clock, administrator, person
+from onrecord.testing.embedder import StubEmbedder
 
 #: Words that stand nowhere else, in each field that a memory can carry them in.
 _SAID = {
@@ -28,12 +28,12 @@ _MARK = "zq"
 
 
 @pytest.fixture
-def root(db: str, clock: Clock) -> Iterator[Recollect]:
+def root(db: str, clock: Clock) -> Iterator[OnRecord]:
     with connect(db, caller=administrator(), clock=clock, embedder=StubEmbedder()) as door:
         yield door
 
 
-def _forget_one(root: Recollect, clock: Clock) -> None:
+def _forget_one(root: OnRecord, clock: Clock) -> None:
     """A memory with a past, an edge and references to it, in the middle of others."""
     for number in range(20):
         root.remember(f"an ordinary note {number} with words enough to fill a page " * 3)
@@ -48,10 +48,10 @@ def _forget_one(root: Recollect, clock: Clock) -> None:
     ann.forget("zqid")
 
 
-def test_no_table_holds_a_word_of_what_was_forgotten(root: Recollect, clock: Clock) -> None:
+def test_no_table_holds_a_word_of_what_was_forgotten(root: OnRecord, clock: Clock) -> None:
     _forget_one(root, clock)
     with root._store._backend.reading() as connection:
-        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "recollect_version"}
+        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "onrecord_version"}
         for table in metadata.tables.values():
             for row in connection.execute(select(table)):
                 assert _MARK not in repr(tuple(row)).lower(), table.name
@@ -59,7 +59,7 @@ def test_no_table_holds_a_word_of_what_was_forgotten(root: Recollect, clock: Clo
     assert root.doctor().problems == ()
 
 
-def test_no_vector_and_no_job_of_what_was_forgotten_is_left(root: Recollect, clock: Clock) -> None:
+def test_no_vector_and_no_job_of_what_was_forgotten_is_left(root: OnRecord, clock: Clock) -> None:
     """They hold no word, but they hold what it meant."""
     kept = root.remember("an ordinary note", id="kept").memory
     before = _held(root)
@@ -74,7 +74,7 @@ def test_no_vector_and_no_job_of_what_was_forgotten_is_left(root: Recollect, clo
     assert root.doctor().problems == ()
 
 
-def _held(root: Recollect) -> tuple[list[int], list[int]]:
+def _held(root: OnRecord) -> tuple[list[int], list[int]]:
     with root._store._backend.reading() as connection:
         return (
             sorted(connection.execute(select(vectors.c.row)).scalars()),
@@ -82,7 +82,7 @@ def _held(root: Recollect) -> tuple[list[int], list[int]]:
         )
 
 
-def test_the_scan_sees_what_was_not_forgotten(root: Recollect) -> None:
+def test_the_scan_sees_what_was_not_forgotten(root: OnRecord) -> None:
     """Else it would prove nothing."""
     root.remember(**_SAID, id="zqid")
     with root._store._backend.reading() as connection:

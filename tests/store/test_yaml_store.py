@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from recollect.store.sql import SqlStore
-from recollect.store.yaml import MEMORIES, YamlBackend
-from recollect.testing.builders import everything
-from recollect.testing.store import StoreConformance
+from onrecord.store.sql import SqlStore
+from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.testing.builders import everything
+from onrecord.testing.store import StoreConformance
 from tests.stores import empty
 
 

@@ -25,11 +25,11 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import StoreUnavailable, VersionConflict
-from recollect.model.limits import RULES
-from recollect.store.yaml.files import TextFile
-from recollect.testing.builders import everything
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import StoreUnavailable, VersionConflict
+from onrecord.model.limits import RULES
+from onrecord.store.yaml.files import TextFile
+from onrecord.testing.builders import everything
 
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
 YAML, HISTORY = "memories.yaml", "memories.history.jsonl"
@@ -45,7 +45,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def fill(door: Recollect) -> None:
+def fill(door: OnRecord) -> None:
     """A store in which every change has something to change."""
     for number in range(1, 5):
         door.remember(f"the {number}th thing to know", tags=["old"], hint=f"hint{number} of{number}")
@@ -71,11 +71,11 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def held_in(folder: Path, *, keep_index: bool = True) -> Any:
     """All that a store holds, found by someone who opens it; nothing may be wrong with it."""
     if not keep_index:
-        shutil.rmtree(folder / ".recollect", ignore_errors=True)
+        shutil.rmtree(folder / ".onrecord", ignore_errors=True)
     with connect(f"yaml:{folder}", caller=ANN) as door:
         held = everything(door._store)
         assert door.doctor().problems == ()
-    left = {path.name for path in folder.iterdir()} - {".recollect", "small.jsonl"}
+    left = {path.name for path in folder.iterdir()} - {".onrecord", "small.jsonl"}
     assert left == {YAML, HISTORY}, "what a crash left lying is gone"
     return held
 
@@ -84,9 +84,9 @@ class Forker:
     """A process that has everything loaded, and forks one for each thing to be done."""
 
     def __init__(self) -> None:
-        source = str(Path(sys.modules["recollect"].__path__[0]).parent)
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("RECOLLECT_")}
-        environment |= {"PYTHONPATH": source, "RECOLLECT_CONFIG": "/nowhere", "RECOLLECT_EMBEDDER": "none"}
+        source = str(Path(sys.modules["onrecord"].__path__[0]).parent)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("ONRECORD_")}
+        environment |= {"PYTHONPATH": source, "ONRECORD_CONFIG": "/nowhere", "ONRECORD_EMBEDDER": "none"}
         self._process = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,
@@ -164,7 +164,7 @@ def test_a_history_that_ends_anywhere_within_a_change_ends_before_it(
     """As after a loss of power: any part of what was added may be there."""
     folder, index = tmp_path / "copy", tmp_path / "index"
     shutil.copytree(filled, folder)
-    shutil.copytree(filled / ".recollect", index)
+    shutil.copytree(filled / ".onrecord", index)
     held = held_in(filled)
     with seen_before(folder, change) as (before, after):
         done = held_in(folder, keep_index=False)
@@ -177,8 +177,8 @@ def test_a_history_that_ends_anywhere_within_a_change_ends_before_it(
                 (folder / HISTORY).write_bytes(written)
                 if after[YAML] != before[YAML]:
                     (folder / f".{YAML}.new").write_bytes(after[YAML])
-                shutil.rmtree(folder / ".recollect")
-                shutil.copytree(index, folder / ".recollect")
+                shutil.rmtree(folder / ".onrecord")
+                shutil.copytree(index, folder / ".onrecord")
                 assert held_in(folder, keep_index=keep_index) == (done if cut == end else held), cut
 
 
@@ -217,7 +217,7 @@ def test_every_acknowledged_change_outlives_kill_and_none_is_half_done(tmp_path:
             [sys.executable, __file__, "live", str(folder), str(seed)],
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"RECOLLECT_EMBEDDER": "none"},
+            env=os.environ | {"ONRECORD_EMBEDDER": "none"},
         )
         assert process.stdout is not None
         told = [json.loads(process.stdout.readline()) for _ in range(chance.randrange(10, 40))]
@@ -258,7 +258,7 @@ def test_several_processes_and_a_hand_write_one_store_and_nothing_is_lost(tmp_pa
                 [sys.executable, __file__, "share", str(folder), str(number), str(turns)],
                 stdout=subprocess.PIPE,
                 text=True,
-                env=os.environ | {"RECOLLECT_EMBEDDER": "none"},
+                env=os.environ | {"ONRECORD_EMBEDDER": "none"},
             )
             for number in range(3)
         ]
@@ -288,7 +288,7 @@ def edit_by_hand(file: Path, old: str, new: str) -> int:
     # Between this look and the next line a save would be lost, so no one else may write in it.
     import fcntl
 
-    with (file.parent / ".recollect" / "lock").open("r+") as lock:
+    with (file.parent / ".onrecord" / "lock").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if file.read_text(encoding="utf-8") != text:
             return 0
@@ -345,7 +345,7 @@ def test_a_lock_that_is_removed_while_it_is_held_lets_nobody_overwrite_another(t
             pytest.raises(StoreUnavailable, match=r"lock.*was removed|edited by someone"),
             door._store.writing(ANN, like.created_at) as writing,
         ):
-            shutil.rmtree(folder / ".recollect")
+            shutil.rmtree(folder / ".onrecord")
             other.remember("of the other", id="b")
             writing.erase(writing.target("a"), _change(like))
         assert {memory.id for memory in door.browse().memories} == {"a", "b"}
@@ -353,7 +353,7 @@ def test_a_lock_that_is_removed_while_it_is_held_lets_nobody_overwrite_another(t
 
 
 def _change(memory: Any) -> Any:
-    from recollect.model.memory import Change
+    from onrecord.model.memory import Change
 
     return Change("forget", "ann", "person", memory.created_at)
 
@@ -415,7 +415,7 @@ def test_an_index_that_is_damaged_while_it_is_used_is_told_to_be_one(tmp_path: P
     folder = tmp_path / "store"
     with connect(f"yaml:{folder}", caller=ANN) as door:
         door.remember("kept", id="a")
-    [index] = (folder / ".recollect").glob("index-*.db")
+    [index] = (folder / ".onrecord").glob("index-*.db")
     with closing(sqlite3.connect(index)) as connection:
         connection.execute("PRAGMA journal_mode=DELETE")
         [size] = connection.execute("PRAGMA page_size").fetchone()
@@ -520,7 +520,7 @@ def share(folder: str, number: str, turns: str) -> None:
             patiently(lambda: _count_up(door))
 
 
-def _count_up(door: Recollect) -> None:
+def _count_up(door: OnRecord) -> None:
     while True:
         seen = door.show("counter").memory
         value = int(seen.content.split()[-1]) + 1

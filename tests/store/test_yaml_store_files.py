@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import Invalid, NotFound, StoreUnavailable
-from recollect.model.limits import RULES
-from recollect.testing.builders import Clock, everything
-from recollect.testing.embedder import StubEmbedder
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Invalid, NotFound, StoreUnavailable
+from onrecord.model.limits import RULES
+from onrecord.testing.builders import Clock, everything
+from onrecord.testing.embedder import StubEmbedder
 
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
 
@@ -43,15 +43,15 @@ def history(folder: Path) -> Path:
 
 
 @pytest.fixture
-def door(folder: Path, clock: Clock) -> Iterator[Recollect]:
+def door(folder: Path, clock: Clock) -> Iterator[OnRecord]:
     with connect(f"yaml:{folder}", caller=ANN, clock=clock) as opened:
         yield opened
 
 
 @contextmanager
-def opened_anew(folder: Path, **more: Any) -> Iterator[Recollect]:
+def opened_anew(folder: Path, **more: Any) -> Iterator[OnRecord]:
     """The store as someone finds it who has the files and no index."""
-    shutil.rmtree(folder / ".recollect")
+    shutil.rmtree(folder / ".onrecord")
     with connect(f"yaml:{folder}", caller=ANN, **more) as opened:
         yield opened
 
@@ -66,7 +66,7 @@ def edit(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def contents(door: Recollect) -> dict[str, str]:
+def contents(door: OnRecord) -> dict[str, str]:
     return {memory.id: memory.content for memory in door.browse(limit=1000).memories}
 
 
@@ -139,7 +139,7 @@ class TestWhereItIs:
         assert link.is_symlink()
         assert "through the link" in (folder / "memories.yaml").read_text(encoding="utf-8")
 
-    def test_what_is_for_this_machine_alone_is_ignored_by_git(self, folder: Path, door: Recollect) -> None:
+    def test_what_is_for_this_machine_alone_is_ignored_by_git(self, folder: Path, door: OnRecord) -> None:
         door.remember("x")
         if shutil.which("git") is None:
             pytest.skip("there is no git here")
@@ -153,7 +153,7 @@ class TestWhereItIs:
 
 class TestWhatIsWritten:
     def test_an_entry_says_what_differs_from_the_usual_in_one_order(
-        self, door: Recollect, file: Path, clock: Clock
+        self, door: OnRecord, file: Path, clock: Clock
     ) -> None:
         door.remember(
             "Revenue is net of refunds.\nAsk finance: they know.",
@@ -204,7 +204,7 @@ class TestWhatIsWritten:
             """
         )
 
-    def test_a_change_touches_its_own_entry_alone(self, door: Recollect, file: Path) -> None:
+    def test_a_change_touches_its_own_entry_alone(self, door: OnRecord, file: Path) -> None:
         for number in range(5):
             door.remember(f"note {number}")
         before = file.read_text(encoding="utf-8").splitlines()
@@ -214,7 +214,7 @@ class TestWhatIsWritten:
             ("  learning: note 2", "  learning: another note")
         ]
 
-    def test_a_relation_is_history_and_leaves_the_file_alone(self, door: Recollect, file: Path) -> None:
+    def test_a_relation_is_history_and_leaves_the_file_alone(self, door: OnRecord, file: Path) -> None:
         door.remember("one")
         door.remember("two")
         before = file.stat()
@@ -222,7 +222,7 @@ class TestWhatIsWritten:
         assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
     def test_other_tenants_say_so_and_global_memories_have_their_ids(
-        self, door: Recollect, file: Path, folder: Path
+        self, door: OnRecord, file: Path, folder: Path
     ) -> None:
         door.remember("of the usual tenant")
         door.as_caller(replace(ANN, tenant="Équipe: 2")).remember("of another")
@@ -235,20 +235,20 @@ class TestWhatIsWritten:
         with opened_anew(folder) as door:
             assert everything(door._store) == held
 
-    def test_ids_that_differ_by_case_alone_stay_apart(self, door: Recollect, folder: Path) -> None:
+    def test_ids_that_differ_by_case_alone_stay_apart(self, door: OnRecord, folder: Path) -> None:
         door.remember("upper", id="KB.One")
         door.remember("lower", id="kb.one")
         with opened_anew(folder) as door:
             assert contents(door) == {"KB.One": "upper", "kb.one": "lower"}
 
-    def test_the_file_keeps_its_mode(self, door: Recollect, file: Path) -> None:
+    def test_the_file_keeps_its_mode(self, door: OnRecord, file: Path) -> None:
         door.remember("one")
         file.chmod(0o640)
         door.remember("two")
         assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
     def test_an_import_writes_the_file_once_for_each_batch(
-        self, door: Recollect, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, door: OnRecord, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         with connect(":memory:", caller=ANN) as source:
             for number in range(300):
@@ -260,7 +260,7 @@ class TestWhatIsWritten:
         assert door.import_(str(tmp_path / "many.jsonl")).added == 300
         assert len(replaced) == 1
 
-    def test_no_file_holds_a_word_of_what_was_forgotten(self, door: Recollect, folder: Path) -> None:
+    def test_no_file_holds_a_word_of_what_was_forgotten(self, door: OnRecord, folder: Path) -> None:
         door.remember("Zqcontent", id="zqid", tags=["zqtag"], metadata={"zqkey": "zqvalue"})
         door.revise("zqid", content="Zqcontent once more")
         door.remember("refers", id="other", entities=["memory:zqid", "thing:kept"])
@@ -376,7 +376,7 @@ class TestFilesFromElsewhere:
 
 class TestEdits:
     @pytest.fixture
-    def lived(self, door: Recollect, clock: Clock) -> Recollect:
+    def lived(self, door: OnRecord, clock: Clock) -> OnRecord:
         for text in ("one", "two", "three"):
             door.remember(text)
             clock.tick()
@@ -384,7 +384,7 @@ class TestEdits:
         return door
 
     def test_a_changed_text_is_a_revision_by_the_file(
-        self, lived: Recollect, file: Path, clock: Clock
+        self, lived: OnRecord, file: Path, clock: Clock
     ) -> None:
         edit(file, "learning: two", "learning: zwei\n  tags: [german]")
         written = file.read_text(encoding="utf-8")
@@ -404,7 +404,7 @@ class TestEdits:
         assert lived.doctor().problems == ()
 
     def test_an_entry_needs_no_more_than_what_it_says(
-        self, lived: Recollect, file: Path, clock: Clock
+        self, lived: OnRecord, file: Path, clock: Clock
     ) -> None:
         with file.open("a", encoding="utf-8") as end:
             end.write(
@@ -433,7 +433,7 @@ class TestEdits:
         )
         assert lived.remember("five").memory.id == "5"
 
-    def test_an_entry_without_an_id_is_not_given_that_of_another(self, lived: Recollect, file: Path) -> None:
+    def test_an_entry_without_an_id_is_not_given_that_of_another(self, lived: OnRecord, file: Path) -> None:
         with file.open("a", encoding="utf-8") as end:
             end.write("- learning: without\n- {id: 4, learning: with}\n- learning: without, too\n")
         assert {id: text for id, text in contents(lived).items() if id > "3"} == {
@@ -441,7 +441,7 @@ class TestEdits:
         }  # fmt: skip
 
     def test_an_entry_that_is_taken_out_is_forgotten(
-        self, lived: Recollect, file: Path, history: Path
+        self, lived: OnRecord, file: Path, history: Path
     ) -> None:
         lived.remember("refers to it", id="r", entities=["memory:2"])
         text = file.read_text(encoding="utf-8")
@@ -456,13 +456,13 @@ class TestEdits:
         assert lived.remember("four").memory.id == "4"
         assert lived.doctor().problems == ()
 
-    def test_an_edit_is_seen_by_whoever_writes_next(self, lived: Recollect, file: Path) -> None:
+    def test_an_edit_is_seen_by_whoever_writes_next(self, lived: OnRecord, file: Path) -> None:
         edit(file, "learning: two", "learning: zwei")
         lived.revise("2", tags=["revised"])
         assert lived.show("2").memory.content == "zwei"
         assert [version.by for version in lived.history("2").versions] == ["ann", "file", "ann"]
 
-    def test_an_edit_of_the_same_length_within_a_moment_is_seen(self, lived: Recollect, file: Path) -> None:
+    def test_an_edit_of_the_same_length_within_a_moment_is_seen(self, lived: OnRecord, file: Path) -> None:
         for old, new in (("two", "tow"), ("tow", "wot"), ("wot", "owt")):
             edit(file, f"learning: {old}", f"learning: {new}")
             assert lived.show("2").memory.content == new
@@ -521,7 +521,7 @@ class TestEdits:
             assert kept.index("# the end") < kept.index("at last")
 
     def test_secrets_that_a_person_writes_leave_the_file(
-        self, lived: Recollect, file: Path, history: Path
+        self, lived: OnRecord, file: Path, history: Path
     ) -> None:
         secret = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
         edit(file, "learning: two", f"learning: the token is {secret}, take care")
@@ -532,7 +532,7 @@ class TestEdits:
             assert secret not in path.read_text(encoding="utf-8")
         assert lived.doctor().problems == ()
 
-    def test_a_retired_memory_needs_its_end(self, lived: Recollect, file: Path) -> None:
+    def test_a_retired_memory_needs_its_end(self, lived: OnRecord, file: Path) -> None:
         edit(file, "learning: two", "learning: two\n  status: archived\n  valid_to: 2026-03-01T12:30:00Z")
         assert lived.show("2").memory.status == "archived"
         assert set(contents(lived)) == {"1", "3"}
@@ -551,30 +551,30 @@ class TestEdits:
 
 
 class TestTheIndex:
-    def test_an_index_that_is_deleted_at_any_time_comes_back(self, door: Recollect, folder: Path) -> None:
+    def test_an_index_that_is_deleted_at_any_time_comes_back(self, door: OnRecord, folder: Path) -> None:
         for number in range(3):
             door.remember(f"note {number}")
             held = everything(door._store)
-            shutil.rmtree(folder / ".recollect")
+            shutil.rmtree(folder / ".onrecord")
             assert everything(door._store) == held
             assert len(door.recall("note").hits) == number + 1
-        for path in (folder / ".recollect").glob("index*"):
+        for path in (folder / ".onrecord").glob("index*"):
             if not path.name.endswith("-wal"):
                 path.unlink()
         assert door.remember("the last").memory.id == "4"
         assert door.doctor().problems == ()
 
-    def test_a_damaged_index_is_made_anew(self, door: Recollect, folder: Path) -> None:
+    def test_a_damaged_index_is_made_anew(self, door: OnRecord, folder: Path) -> None:
         door.remember("kept")
         door.close()
-        [path] = (folder / ".recollect").glob("index-*.db")
+        [path] = (folder / ".onrecord").glob("index-*.db")
         for damage in (b"", b"not a database at all" * 100):
             path.write_bytes(damage)
             with connect(f"yaml:{folder}", caller=ANN) as anew:
                 assert contents(anew) == {"1": "kept"}
                 assert anew.doctor().problems == ()
 
-    def test_what_others_wrote_meanwhile_is_seen_at_once(self, door: Recollect, folder: Path) -> None:
+    def test_what_others_wrote_meanwhile_is_seen_at_once(self, door: OnRecord, folder: Path) -> None:
         with connect(f"yaml:{folder}", caller=ANN) as other:
             for turn in range(5):
                 other.remember(f"of the other {turn}", id=f"o{turn}")
@@ -595,15 +595,15 @@ class TestTheIndex:
         with connect(f"yaml:{folder}", caller=ANN, clock=clock) as door:
             door.remember("kept", tags=["x"])
             door.revise("1", content="kept still")
-        shutil.rmtree(folder / ".recollect")
+        shutil.rmtree(folder / ".onrecord")
         edit(file, "kept still", "kept by hand")
         file.write_text(file.read_text(encoding="utf-8") + "- learning: without an id\n", encoding="utf-8")
         before = {path.name: path.read_bytes() for path in folder.iterdir()}
         script = lines(
             """
             import os, sys
-            from recollect import connect
-            from recollect.errors import StoreUnavailable
+            from onrecord import connect
+            from onrecord.errors import StoreUnavailable
             with connect("yaml:" + sys.argv[2], embedder="none") as door:
                 door.remember("what is loaded late is loaded before the rights are gone")
                 door.recall("rights")
@@ -626,8 +626,8 @@ class TestTheIndex:
                 text=True,
                 env={
                     "PATH": os.environ["PATH"],
-                    "RECOLLECT_CONFIG": str(there / "none"),
-                    "RECOLLECT_USER": "x",
+                    "ONRECORD_CONFIG": str(there / "none"),
+                    "ONRECORD_USER": "x",
                 },
                 cwd="/",
             )
@@ -643,7 +643,7 @@ class TestTheIndex:
 @contextmanager
 def readable_by_all(folder: Path) -> Iterator[Path]:
     """A copy that everyone may read and nobody change; pytest's own folders are closed to others."""
-    there = Path("/tmp") / f"recollect-read-only-{os.getpid()}-{time.monotonic_ns()}"
+    there = Path("/tmp") / f"onrecord-read-only-{os.getpid()}-{time.monotonic_ns()}"
     shutil.copytree(folder, there)
     for path in there.iterdir():
         path.chmod(0o444)
@@ -682,7 +682,7 @@ BROKEN = {
     "a persona that is missing": ("- id: a\n  learning: it\n  scope: persona\n", 1, "persona: is required"),
     "a global memory by another name": ("- id: a\n  learning: it\n  scope: global\n", 3, "begins with global:"),
     "a global tenant": ("- id: a\n  learning: it\n  tenant: global\n", 3, "tenant: must not be given"),
-    "a newer format": ("- id: a\n  learning: it\n  version: 9\n", 3, "format that this Recollect does not know"),
+    "a newer format": ("- id: a\n  learning: it\n  version: 9\n", 3, "format that this OnRecord does not know"),
     "a tag of YAML": ("- id: a\n  learning: !secret it\n", 2, "has the tag !secret"),
     "a merge key": ("- &a {id: a, learning: it}\n- <<: *a\n  id: b\n", 2, "merges another object"),
     "a reference to nothing": ("- id: a\n  learning: *it\n", 2, "it"),
@@ -702,7 +702,7 @@ BROKEN = {
 class TestBrokenFiles:
     @pytest.mark.parametrize("name", BROKEN)
     def test_what_is_wrong_is_told_with_its_file_and_line_and_nothing_changes(
-        self, door: Recollect, file: Path, history: Path, folder: Path, name: str
+        self, door: OnRecord, file: Path, history: Path, folder: Path, name: str
     ) -> None:
         door.remember("kept", id="kept")
         good, held = file.read_bytes(), everything(door._store)
@@ -722,7 +722,7 @@ class TestBrokenFiles:
         file.write_bytes(good)
         assert everything(door._store) == held
 
-    def test_a_file_that_is_not_text_is_told(self, door: Recollect, file: Path) -> None:
+    def test_a_file_that_is_not_text_is_told(self, door: OnRecord, file: Path) -> None:
         door.remember("kept")
         file.write_bytes(file.read_bytes() + b"- id: a\n  learning: \xff\xfe\n")
         set_back(file)
@@ -741,7 +741,7 @@ class TestBrokenFiles:
             "memories.yaml, line 4, learning",
         ]
 
-    def test_a_file_that_is_being_written_is_waited_for(self, door: Recollect, file: Path) -> None:
+    def test_a_file_that_is_being_written_is_waited_for(self, door: OnRecord, file: Path) -> None:
         door.remember("one")
         door.remember("two")
         whole = file.read_text(encoding="utf-8")
@@ -767,7 +767,7 @@ class TestBrokenFiles:
         "lose", [Path.unlink, lambda file: file.write_text(""), lambda file: file.write_text("\n\n")]
     )
     def test_a_file_that_is_lost_is_not_a_wish_to_forget_everything(
-        self, door: Recollect, file: Path, history: Path, lose: Callable[[Path], Any]
+        self, door: OnRecord, file: Path, history: Path, lose: Callable[[Path], Any]
     ) -> None:
         door.remember("kept")
         good, told = file.read_bytes(), history.read_bytes()
@@ -779,14 +779,14 @@ class TestBrokenFiles:
         file.write_bytes(good)
         assert contents(door) == {"1": "kept"}
 
-    def test_a_list_that_is_empty_is(self, door: Recollect, file: Path) -> None:
+    def test_a_list_that_is_empty_is(self, door: OnRecord, file: Path) -> None:
         door.remember("kept")
         file.write_text("[]")
         assert contents(door) == {}
         assert door.remember("the next").memory.id == "2"
 
     def test_a_store_that_begins_anew_without_its_files_is_empty(
-        self, door: Recollect, file: Path, history: Path
+        self, door: OnRecord, file: Path, history: Path
     ) -> None:
         door.remember("gone")
         file.unlink()
@@ -807,12 +807,12 @@ class TestBrokenFiles:
                 "line 2, kind.*must be one of",
             ),
             (lambda told: b"<<<<<<< HEAD\n" + told, "line 1.*cannot be read.*keep the lines of both sides"),
-            (lambda told: told.replace(b'{"history":1}', b'{"history":2}'), "line 1.*newer Recollect"),
+            (lambda told: told.replace(b'{"history":1}', b'{"history":2}'), "line 1.*newer OnRecord"),
             (lambda told: told + b"words of someone\n", "line 6.*cannot be read"),
         ],
     )
     def test_a_history_that_cannot_be_read_is_told_with_its_line(
-        self, door: Recollect, file: Path, history: Path, spoil: Callable[[bytes], bytes], reason: str
+        self, door: OnRecord, file: Path, history: Path, spoil: Callable[[bytes], bytes], reason: str
     ) -> None:
         door.remember("kept", kind="skill")
         door.remember("too")
@@ -838,7 +838,7 @@ class TestBranches:
     """What git does: going back, and putting together what was learned in two places."""
 
     def test_going_back_to_an_earlier_state_of_both_files_goes_back(
-        self, door: Recollect, folder: Path, tmp_path: Path, clock: Clock
+        self, door: OnRecord, folder: Path, tmp_path: Path, clock: Clock
     ) -> None:
         door.remember("one")
         held, saved = everything(door._store), saved_files(folder, tmp_path / "saved")
@@ -852,7 +852,7 @@ class TestBranches:
         assert door.doctor().problems == ()
 
     def test_going_back_with_memories_alone_is_a_revision(
-        self, door: Recollect, file: Path, folder: Path, clock: Clock
+        self, door: OnRecord, file: Path, folder: Path, clock: Clock
     ) -> None:
         door.remember("one")
         before = file.read_bytes()
@@ -863,7 +863,7 @@ class TestBranches:
         assert [version.memory.content for version in door.history("1").versions] == ["one", "uno", "one"]
 
     def test_what_two_branches_learned_comes_together(
-        self, door: Recollect, folder: Path, file: Path, history: Path, tmp_path: Path, clock: Clock
+        self, door: OnRecord, folder: Path, file: Path, history: Path, tmp_path: Path, clock: Clock
     ) -> None:
         door.remember("common", id="common")
         door.remember("other", id="other")
@@ -915,7 +915,7 @@ def put_back(saved: Path, folder: Path) -> None:
         shutil.copy(path, folder)
 
 
-def test_the_history_is_one_json_object_a_line(door: Recollect, history: Path) -> None:
+def test_the_history_is_one_json_object_a_line(door: OnRecord, history: Path) -> None:
     door.remember("odd\u2028separators\x85and\nlines")
     for line in history.read_bytes().splitlines()[:-1]:
         assert isinstance(json.loads(line), dict)

@@ -14,19 +14,19 @@ import yaml
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
-from recollect.model import ids, limits, rules
-from recollect.model.limits import GLOBAL_TENANT, LIVE
-from recollect.model.memory import Memory, Relation, Version, derive_title
-from recollect.model.record import RECORD_RULES, record_faults
-from recollect.store.port import Counters, Dossier
-from recollect.store.sql import SqlStore
-from recollect.store.tables import metadata, store_facts
-from recollect.store.yaml import MEMORIES, YamlBackend
-from recollect.store.yaml.document import read_document
-from recollect.store.yaml.entries import entry_of, memory_of
-from recollect.store.yaml.nodes import Broken, json_of, parse
-from recollect.store.yaml.rendering import render
-from recollect.testing.builders import everything
+from onrecord.model import ids, limits, rules
+from onrecord.model.limits import GLOBAL_TENANT, LIVE
+from onrecord.model.memory import Memory, Relation, Version, derive_title
+from onrecord.model.record import RECORD_RULES, record_faults
+from onrecord.store.port import Counters, Dossier
+from onrecord.store.sql import SqlStore
+from onrecord.store.tables import metadata, store_facts
+from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.store.yaml.document import read_document
+from onrecord.store.yaml.entries import entry_of, memory_of
+from onrecord.store.yaml.nodes import Broken, json_of, parse
+from onrecord.store.yaml.rendering import render
+from onrecord.testing.builders import everything
 
 #: Texts that mean something to some reader of YAML, or nearly.
 ODD = (

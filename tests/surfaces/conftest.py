@@ -18,15 +18,15 @@ import httpx2
 import pytest
 import uvicorn
 
-import recollect
-from recollect.app import open_entrance
-from recollect.config import load
-from recollect.surfaces.cli import main
-from recollect.surfaces.serving import application
+import onrecord
+from onrecord.app import open_entrance
+from onrecord.config import load
+from onrecord.surfaces.cli import main
+from onrecord.surfaces.serving import application
 
 #: How the installed command starts, without needing it to be installed.
-COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
-SOURCE = str(Path(recollect.__file__).parents[1])
+COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
+SOURCE = str(Path(onrecord.__file__).parents[1])
 
 
 class Said(NamedTuple):
@@ -71,7 +71,7 @@ class Shell:
 def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Shell:
     """A shell in an empty folder, with a store of its own."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("RECOLLECT_DB", "shell.db")
+    monkeypatch.setenv("ONRECORD_DB", "shell.db")
     # A process started from there finds the package even if ours was found by a relative path.
     monkeypatch.setenv("PYTHONPATH", SOURCE)
     return Shell(monkeypatch)

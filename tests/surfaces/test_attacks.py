@@ -17,12 +17,12 @@ import sqlalchemy
 from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy.engine import Engine
 
-import recollect
-from recollect.model.limits import RULES
-from recollect.surfaces.mcp.faces import FACES
-from recollect.surfaces.mcp.prompts import PROMPTS
-from recollect.surfaces.mcp.server import INSTRUCTIONS
-from recollect.surfaces.mcp.tools import Tool
+import onrecord
+from onrecord.model.limits import RULES
+from onrecord.surfaces.mcp.faces import FACES
+from onrecord.surfaces.mcp.prompts import PROMPTS
+from onrecord.surfaces.mcp.server import INSTRUCTIONS
+from onrecord.surfaces.mcp.tools import Tool
 
 from .conftest import Served
 from .test_mcp_transports import LIST_TOOLS, MODERN
@@ -153,7 +153,7 @@ def list_tools(client: httpx2.Client, face: str) -> Any:
 
 def every_path(target: Served) -> list[tuple[str, str]]:
     """Each method and path that the server answers at, as its own routes have them."""
-    from recollect.surfaces.serving import application
+    from onrecord.surfaces.serving import application
 
     app: Any = application(target.config, target.entrance)
     routes = app._app._app.routes
@@ -407,7 +407,7 @@ def test_a_body_that_is_meant_to_break_the_reader_is_refused_at_every_route(
 def test_nothing_that_is_read_is_ever_run() -> None:
     """No format that can hold code, and no way to run a text, anywhere in the package."""
     faults = []
-    for path in Path(recollect.__file__).parent.rglob("*.py"):
+    for path in Path(onrecord.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = []
             if isinstance(node, ast.Import):

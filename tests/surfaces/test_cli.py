@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from recollect import Caller, connect
-from recollect.service import OPERATIONS
+from onrecord import Caller, connect
+from onrecord.service import OPERATIONS
 
-COMMAND = [sys.executable, "-c", "from recollect.surfaces.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]
 #: Commands that are no operations: some work until they are stopped, one has a store of its own.
 OTHERS = ["serve", "mcp", "install", "uninstall", "work", "eval", "slayer", "slash"]
@@ -92,7 +92,7 @@ def prepared(
         else:
             once("prepared", lambda: _prepare(filled))
         if command == "embed-missing":
-            monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+            monkeypatch.setenv("ONRECORD_EMBEDDER", "e5")
         key = filled("keys", "create", "--json").json["key"]["id"] if command == "keys revoke" else ""
         return [key if word == KEY else word for word in CALLS[command][0]]
 
@@ -147,7 +147,7 @@ class TestEveryCommand:
     def test_its_help_names_every_option_with_a_text(self, shell: Any, command: str) -> None:
         said = shell(*command.split(), "--help")
         assert said.code == 0
-        assert f"recollect {command}" in said.out
+        assert f"onrecord {command}" in said.out
         for option in re.findall(r"^  (--[\w-]+)", said.out, re.MULTILINE):
             assert re.search(rf"{option}\b[^\n]*(\n {{10,}}| {{2,}})[A-Za-z]", said.out), option
 
@@ -161,13 +161,13 @@ class TestEveryCommand:
         assert "Commands:" in said.out + said.err
 
     def test_the_version_is_told(self, shell: Any) -> None:
-        assert re.fullmatch(r"recollect \d+\.\d+\.\d+\S*\n", shell("--version").out)
+        assert re.fullmatch(r"onrecord \d+\.\d+\.\d+\S*\n", shell("--version").out)
 
 
 class TestVectors:
     @pytest.fixture(autouse=True)
     def _with_the_built_in_embedder(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+        monkeypatch.setenv("ONRECORD_EMBEDDER", "e5")
 
     def test_a_worker_does_what_a_long_save_put_off(self, shell: Any) -> None:
         shell("remember", "-", typed="The kestrel hovers over the motorway. " * 200)
@@ -189,13 +189,13 @@ class TestVectors:
     def test_without_an_embedder_missing_vectors_cannot_be_made(
         self, filled: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("RECOLLECT_EMBEDDER", "none")
+        monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
         said = filled("embed-missing")
         assert said.code == 2
-        assert "RECOLLECT_EMBEDDER" in said.err
+        assert "ONRECORD_EMBEDDER" in said.err
 
     def test_an_embedder_that_is_none_is_named(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("RECOLLECT_EMBEDDER", "word2vec")
+        monkeypatch.setenv("ONRECORD_EMBEDDER", "word2vec")
         said = shell("remember", "note")
         assert said.code == 2
         assert "embedder: 'word2vec' is not an embedder" in said.err
@@ -247,30 +247,30 @@ class TestSettings:
         self, shell: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         Path("config.toml").write_text('db = "file.db"\ntenant = "acme"\nuser = "file"\n')
-        monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
-        monkeypatch.setenv("RECOLLECT_DB", "environment.db")
+        monkeypatch.setenv("ONRECORD_CONFIG", "config.toml")
+        monkeypatch.setenv("ONRECORD_DB", "environment.db")
         told = self.settings(shell, "--user", "bob")
         assert {name: told[name] for name in ("db", "tenant", "user", "conversation", "embedder")} == {
-            "db": ("environment.db", "RECOLLECT_DB"),
+            "db": ("environment.db", "ONRECORD_DB"),
             "tenant": ("acme", "config.toml"),
             "user": ("bob", "given"),
             "conversation": (None, "default"),
-            "embedder": ("none", "RECOLLECT_EMBEDDER"),
+            "embedder": ("none", "ONRECORD_EMBEDDER"),
         }
 
     def test_the_file_decides_where_a_save_goes(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         Path("config.toml").write_text('db = "file.db"\n')
-        monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
-        monkeypatch.delenv("RECOLLECT_DB")
+        monkeypatch.setenv("ONRECORD_CONFIG", "config.toml")
+        monkeypatch.delenv("ONRECORD_DB")
         assert shell("remember", "note").code == 0
         assert Path("file.db").exists()
 
     def test_the_default_lies_in_the_users_data_folder(
         self, shell: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.delenv("RECOLLECT_DB")
+        monkeypatch.delenv("ONRECORD_DB")
         value, origin = self.settings(shell)["db"]
-        assert (Path(value).name, origin) == ("recollect.db", "default")
+        assert (Path(value).name, origin) == ("onrecord.db", "default")
 
     def test_it_opens_no_store(self, shell: Any) -> None:
         assert shell("config").code == 0
@@ -289,7 +289,7 @@ class TestSettings:
         self, shell: Any, monkeypatch: pytest.MonkeyPatch, text: str, complaint: str
     ) -> None:
         Path("config.toml").write_bytes(text.encode("latin-1"))
-        monkeypatch.setenv("RECOLLECT_CONFIG", "config.toml")
+        monkeypatch.setenv("ONRECORD_CONFIG", "config.toml")
         said = shell("browse")
         assert said.code == 2
         assert complaint in said.err
@@ -317,7 +317,7 @@ class TestExitCodes:
             (["remember", ""], 2, "content: must not be empty"),
             (["show"], 2, "Missing argument 'ID'"),
             (["recall", "x", "--colour", "red"], 2, "No such option"),
-            (["recollect"], 2, "No such command"),
+            (["onrecord"], 2, "No such command"),
             (["show", "99"], 3, "No memory 99 that you can see"),
             (["unrelate", "2", "supports", "1"], 3, "No edge 2 supports 1"),
             (["revise", "1", "--title", "t", "--expected-version", "7"], 5, "at version 1, not 7"),
@@ -338,7 +338,7 @@ class TestExitCodes:
         assert "hunter2" not in said.err
 
     def test_a_change_that_is_not_allowed_leaves_with_four(self, shell: Any) -> None:
-        from recollect.surfaces.cli import EXIT_CODES
+        from onrecord.surfaces.cli import EXIT_CODES
 
         # At a shell one is the owner of everything, so only the table can say it.
         assert {kind.__name__: code for kind, code in EXIT_CODES}["Forbidden"] == 4
@@ -357,7 +357,7 @@ class TestExitCodes:
         connection.close()
         said = filled("doctor")
         assert said.code == 1
-        assert "recollect reindex" in said.out
+        assert "onrecord reindex" in said.out
         assert filled("reindex").code == 0
         assert filled("doctor").code == 0
 
@@ -384,7 +384,7 @@ class TestExitCodes:
             "--metadata", "[1]", "--valid-from", "yesterday", "--id", "a b",
         )  # fmt: skip
         assert said.code == 2
-        lines = said.err.removeprefix("recollect: ").splitlines()
+        lines = said.err.removeprefix("onrecord: ").splitlines()
         assert [line.split(":")[0] for line in lines] == [
             "content", "id", "kind", "title", "tags", "metadata", "valid_from", "persona",
         ]  # fmt: skip
@@ -461,13 +461,13 @@ class TestWhatIsTyped:
     def test_a_number_out_of_bounds_or_none_at_all_is_refused(self, shell: Any, number: str) -> None:
         said = shell("recall", "x", f"--limit={number}")
         assert said.code == 2
-        assert said.err.startswith("recollect: limit: must be")
+        assert said.err.startswith("onrecord: limit: must be")
 
     @pytest.mark.parametrize("text", ["{", "[" * 100_000, '{"a": NaN}', "5", '{"\\ud800": 1}'])
     def test_metadata_that_is_no_json_object_is_refused(self, shell: Any, text: str) -> None:
         said = shell("remember", "note", "--metadata", text)
         assert said.code == 2
-        assert said.err.startswith("recollect: metadata: ")
+        assert said.err.startswith("onrecord: metadata: ")
 
     def test_a_flag_can_be_taken_back(self, shell: Any) -> None:
         shell("remember", "note", "--always-inject")
@@ -583,7 +583,7 @@ class TestQuickHelp:
         watch = (
             "import sys, atexit\n"
             "atexit.register(lambda: print('LOADED', *sorted(sys.modules)))\n"
-            "from recollect.surfaces.cli import main; main()\n"
+            "from onrecord.surfaces.cli import main; main()\n"
         )
         for words in (["--help"], ["remember", "--help"], ["--version"], ["config"]):
             done = subprocess.run([sys.executable, "-c", watch, *words], capture_output=True, check=True)
@@ -592,7 +592,7 @@ class TestQuickHelp:
             assert not loaded & {"sqlalchemy", "alembic", "numpy", "rich", "psycopg", "asyncio"}, words
 
     def test_the_package_loads_nothing_heavy_until_it_is_used(self, shell: Any) -> None:
-        code = "import recollect, sys; print(*sorted(sys.modules))"
+        code = "import onrecord, sys; print(*sorted(sys.modules))"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
         assert not set(done.stdout.decode().split()) & {"sqlalchemy", "numpy", "click", "rich", "alembic"}
 

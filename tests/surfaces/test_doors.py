@@ -10,17 +10,17 @@ from typing import Any
 
 import pytest
 
-from recollect import AsyncRecollect, Caller, Recollect, connect, connect_async
-from recollect.errors import Forbidden, Invalid
-from recollect.model import requests
-from recollect.model.requests import Browse, Recall, Remember, Request, Show, request_fields
-from recollect.service import OPERATIONS
+from onrecord import AsyncOnRecord, Caller, OnRecord, connect, connect_async
+from onrecord.errors import Forbidden, Invalid
+from onrecord.model import requests
+from onrecord.model.requests import Browse, Recall, Remember, Request, Show, request_fields
+from onrecord.service import OPERATIONS
 
 NAMES = [operation.name for operation in OPERATIONS]
 
 
 @pytest.fixture
-def memory() -> Iterator[Recollect]:
+def memory() -> Iterator[OnRecord]:
     """One database will do: a door looks at a request before the store does."""
     with connect(":memory:", clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)) as door:
         yield door
@@ -34,11 +34,11 @@ class TestBothDoors:
     def test_they_have_the_same_names(self) -> None:
         with connect(":memory:") as memory:
             # A worker waits in a thread of its own; a loop takes it from the door that it was given.
-            assert public(AsyncRecollect(memory)) == (public(memory) - {"worker"}) | {"sync"}
+            assert public(AsyncOnRecord(memory)) == (public(memory) - {"worker"}) | {"sync"}
 
     @pytest.mark.parametrize("name", NAMES)
     def test_an_operation_has_the_same_signature_and_help_on_both(self, name: str) -> None:
-        sync, other = getattr(Recollect, name), getattr(AsyncRecollect, name)
+        sync, other = getattr(OnRecord, name), getattr(AsyncOnRecord, name)
         assert inspect.iscoroutinefunction(other)
         assert not inspect.iscoroutinefunction(sync)
         assert inspect.signature(sync) == inspect.signature(other)
@@ -46,7 +46,7 @@ class TestBothDoors:
 
     @pytest.mark.parametrize("name", ["as_caller", "close"])
     def test_the_rest_takes_the_same(self, name: str) -> None:
-        sync, other = getattr(Recollect, name), getattr(AsyncRecollect, name)
+        sync, other = getattr(OnRecord, name), getattr(AsyncOnRecord, name)
         assert list(inspect.signature(sync).parameters) == list(inspect.signature(other).parameters)
 
     def test_opening_takes_the_same_but_for_what_a_loop_has_no_use_for(self) -> None:
@@ -87,7 +87,7 @@ class TestTheRequestAndItsFields:
         }
         assert {operation.request for operation in OPERATIONS} == written - {Request}
 
-    def test_a_request_gives_the_same_answer_as_its_fields(self, memory: Recollect) -> None:
+    def test_a_request_gives_the_same_answer_as_its_fields(self, memory: OnRecord) -> None:
         by_fields = memory.remember("one way", kind="decision", tags=("a",), id="x").memory
         by_request = memory.remember(Remember("one way", kind="decision", tags=("a",), id="y")).memory
         assert replace(by_request, id="x") == by_fields
@@ -95,28 +95,28 @@ class TestTheRequestAndItsFields:
         assert memory.show(Show("x")) == memory.show("x") == memory.show(id="x")
         assert memory.browse(Browse(kinds=("decision",))) == memory.browse(kinds=("decision",))
 
-    def test_a_request_is_checked_as_its_fields_are(self, memory: Recollect) -> None:
+    def test_a_request_is_checked_as_its_fields_are(self, memory: OnRecord) -> None:
         with pytest.raises(Invalid) as refused:
             memory.recall(Recall("x", limit=0))
         assert [fault.field for fault in refused.value.faults] == ["limit"]
 
-    def test_lists_may_be_lists(self, memory: Recollect) -> None:
+    def test_lists_may_be_lists(self, memory: OnRecord) -> None:
         saved = memory.remember("note", tags=["b", "a", "b"])
         assert saved.memory.tags == ("b", "a")
 
     @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
-    def test_a_field_that_is_not_there_is_named(self, memory: Recollect, operation: Any) -> None:
+    def test_a_field_that_is_not_there_is_named(self, memory: OnRecord, operation: Any) -> None:
         given = dict.fromkeys([each.name for each in request_fields(operation.request)], "1")
         with pytest.raises(Invalid) as refused:
             operation.method(memory, **given, colour="red")
         assert [str(fault) for fault in refused.value.faults] == ["colour: is not a field here"]
 
-    def test_a_field_that_is_nearly_there_is_suggested(self, memory: Recollect) -> None:
+    def test_a_field_that_is_nearly_there_is_suggested(self, memory: OnRecord) -> None:
         with pytest.raises(Invalid) as refused:
             memory.remember("note", tag=["a"])
         assert str(refused.value) == "tag: is not a field here; did you mean tags?"
 
-    def test_every_field_that_is_missing_is_named(self, memory: Recollect) -> None:
+    def test_every_field_that_is_missing_is_named(self, memory: OnRecord) -> None:
         with pytest.raises(Invalid) as refused:
             memory.relate("1", colour="red")
         assert [str(fault) for fault in refused.value.faults] == [
@@ -125,11 +125,11 @@ class TestTheRequestAndItsFields:
             "target: is required",
         ]
 
-    def test_more_values_than_fields_without_a_name_are_refused(self, memory: Recollect) -> None:
+    def test_more_values_than_fields_without_a_name_are_refused(self, memory: OnRecord) -> None:
         with pytest.raises(Invalid, match="at most 1 go without a name, 2 were given"):
             memory.remember("note", "x")
 
-    def test_a_value_given_twice_is_refused(self, memory: Recollect) -> None:
+    def test_a_value_given_twice_is_refused(self, memory: OnRecord) -> None:
         with pytest.raises(Invalid, match="content"):
             memory.remember("note", content="another")
 
@@ -137,7 +137,7 @@ class TestTheRequestAndItsFields:
 class TestTheRule:
     @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
     def test_an_operation_needs_its_rule_before_anything_is_looked_at(
-        self, memory: Recollect, operation: Any
+        self, memory: OnRecord, operation: Any
     ) -> None:
         poor = memory.as_caller(Caller(tenant="default", user="eve", rules=frozenset()))
         with pytest.raises(Forbidden, match=operation.rule):

@@ -1,6 +1,6 @@
 """IS a dry run dry on every way in? A flag that got lost on its way would erase what someone only asked about."""
 
-from recollect.client import connect
+from onrecord.client import connect
 
 from .conftest import Served, Shell
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.surfaces.cli.entries import JsonForm, TomlForm, Unreadable
-from recollect.surfaces.cli.installing import HOSTS
+from onrecord.surfaces.cli.entries import JsonForm, TomlForm, Unreadable
+from onrecord.surfaces.cli.installing import HOSTS
 
 from .conftest import Shell
 
@@ -50,14 +50,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty home on Linux, in a shell that has set nothing."""
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.delenv("RECOLLECT_USER", raising=False)
+    monkeypatch.delenv("ONRECORD_USER", raising=False)
     (tmp_path / "home").mkdir()
     return tmp_path / "home"
 
 
 @pytest.fixture
 def quiet(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
-    monkeypatch.delenv("RECOLLECT_DB")
+    monkeypatch.delenv("ONRECORD_DB")
     return shell
 
 
@@ -68,7 +68,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def entry(path: Path, host: str) -> dict[str, Any]:
-    told: dict[str, Any] = read(path)[SECTIONS.get(host, "mcpServers")]["recollect"]
+    told: dict[str, Any] = read(path)[SECTIONS.get(host, "mcpServers")]["onrecord"]
     return told
 
 
@@ -80,7 +80,7 @@ class TestEveryHost:
         said = quiet("install", "--print", host)
         assert said.code == 0
         told = tomllib.loads(said.out) if host == "codex" else json.loads(said.out)
-        ours = told[SECTIONS.get(host, "mcpServers")]["recollect"]
+        ours = told[SECTIONS.get(host, "mcpServers")]["onrecord"]
         assert ours["args"] == ["mcp"]
         assert "env" not in ours
         assert list(home.iterdir()) == []
@@ -97,7 +97,7 @@ class TestEveryHost:
     ) -> None:
         refused = quiet("install", host, typed="n\n")
         assert refused.code == 130
-        assert re.search(r"^\+.*recollect", refused.out, re.MULTILINE)
+        assert re.search(r"^\+.*onrecord", refused.out, re.MULTILINE)
         assert not (home / PATHS[host]).exists()
         assert quiet("install", host, typed="y\n").code == 0
         assert (home / PATHS[host]).exists()
@@ -121,7 +121,7 @@ class TestEveryHost:
         path.chmod(0o640)
         assert quiet("install", host, "--yes").code == 0
         assert path.read_text() != before
-        assert path.with_name(f"{path.name}.before-recollect").read_text() == before
+        assert path.with_name(f"{path.name}.before-onrecord").read_text() == before
         assert quiet("uninstall", host, "--yes").code == 0
         assert path.read_text() == before
         assert stat.S_IMODE(path.stat().st_mode) == 0o640
@@ -142,7 +142,7 @@ class TestEveryHost:
     def test_settings_that_were_given_here_go_with_it(self, shell: Shell, home: Path, host: str) -> None:
         shell("install", host, "--yes", "--tenant", "acme")
         env = entry(home / PATHS[host], host)["env"]
-        assert env == {"RECOLLECT_DB": str(Path("shell.db").absolute()), "RECOLLECT_TENANT": "acme"}
+        assert env == {"ONRECORD_DB": str(Path("shell.db").absolute()), "ONRECORD_TENANT": "acme"}
 
     def test_what_is_gone_with_each_session_is_refused(self, shell: Shell, home: Path, host: str) -> None:
         assert "db" in shell("install", host, "--yes", "--db", ":memory:").err
@@ -207,7 +207,7 @@ def test_a_link_stays_a_link(quiet: Shell, home: Path) -> None:
     (home / ".cursor" / "mcp.json").symlink_to(home / "dotfiles" / "mcp.json")
     quiet("install", "cursor", "--yes")
     assert (home / ".cursor" / "mcp.json").is_symlink()
-    assert "recollect" in (home / "dotfiles" / "mcp.json").read_text()
+    assert "onrecord" in (home / "dotfiles" / "mcp.json").read_text()
 
 
 def test_every_other_byte_stays(quiet: Shell, home: Path) -> None:
@@ -217,11 +217,11 @@ def test_every_other_byte_stays(quiet: Shell, home: Path) -> None:
     quiet("install", "cursor", "--yes")
     lines = path.read_text().splitlines()
     assert [line for line in WITH_COMMENTS.splitlines() if line not in lines] == []
-    assert '\t\t"recollect": {' in lines
+    assert '\t\t"onrecord": {' in lines
 
 
-ENTRY = {"command": "recollect", "args": ["mcp"]}
-names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(lambda name: name != "recollect")
+ENTRY = {"command": "onrecord", "args": ["mcp"]}
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=8).filter(lambda name: name != "onrecord")
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(st.characters(exclude_categories=["Cs"]), max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
@@ -242,10 +242,10 @@ def test_whatever_a_json_file_holds_only_ours_comes_and_goes(
     form = JsonForm("servers")
     held = around | ({"servers": servers} if has_section else {})
     text = json.dumps(held, indent=indent).replace("\n", newline) + newline
-    put = form.put(text, "recollect", ENTRY)
-    assert json.loads(put) == around | {"servers": (servers if has_section else {}) | {"recollect": ENTRY}}
-    assert form.put(put, "recollect", ENTRY) == put
-    removed = form.remove(put, "recollect")
+    put = form.put(text, "onrecord", ENTRY)
+    assert json.loads(put) == around | {"servers": (servers if has_section else {}) | {"onrecord": ENTRY}}
+    assert form.put(put, "onrecord", ENTRY) == put
+    removed = form.remove(put, "onrecord")
     assert json.loads(removed) == around | {"servers": servers if has_section else {}}
     if has_section:
         assert removed == text
@@ -255,8 +255,8 @@ def test_whatever_a_json_file_holds_only_ours_comes_and_goes(
 def test_no_text_is_changed_that_cannot_be_read(text: str) -> None:
     for form in (JsonForm("servers"), TomlForm("servers")):
         for change in (
-            lambda form=form: form.put(text, "recollect", ENTRY),
-            lambda form=form: form.remove(text, "recollect"),
+            lambda form=form: form.put(text, "onrecord", ENTRY),
+            lambda form=form: form.remove(text, "onrecord"),
         ):
             try:
                 change()
@@ -268,34 +268,34 @@ def test_no_text_is_changed_that_cannot_be_read(text: str) -> None:
     "text",
     [
         'servers = {a = {command = "x"}}\n',
-        "servers.recollect = {command = 'y'}\n",
-        "x = '''\n[servers.recollect]\n'''\n[servers]\nrecollect.command = 'z'\n",
+        "servers.onrecord = {command = 'y'}\n",
+        "x = '''\n[servers.onrecord]\n'''\n[servers]\nonrecord.command = 'z'\n",
     ],
 )
 def test_a_layout_that_cannot_be_changed_safely_is_left_alone(text: str) -> None:
     with pytest.raises(Unreadable, match="cannot be"):
-        TomlForm("servers").put(text, "recollect", ENTRY)
+        TomlForm("servers").put(text, "onrecord", ENTRY)
 
 
 def test_tables_of_ours_are_found_however_they_are_written() -> None:
-    text = "[ 'servers' . \"recollect\" ]\ncommand = 'x'\n[servers.recollect.env]\nA = 'b'\n\n# next\n[z]\n"
-    assert tomllib.loads(TomlForm("servers").remove(text, "recollect")) == {"z": {}}
+    text = "[ 'servers' . \"onrecord\" ]\ncommand = 'x'\n[servers.onrecord.env]\nA = 'b'\n\n# next\n[z]\n"
+    assert tomllib.loads(TomlForm("servers").remove(text, "onrecord")) == {"z": {}}
 
 
 def test_a_deep_file_is_refused_and_not_waited_for() -> None:
     with pytest.raises(Unreadable, match="deep"):
-        JsonForm("servers").put('{"a":' * 100_000, "recollect", ENTRY)
+        JsonForm("servers").put('{"a":' * 100_000, "onrecord", ENTRY)
     nested = '{"a":' * 60 + "1" + "}" * 60
-    assert "recollect" in JsonForm("servers").put(nested, "recollect", ENTRY)
+    assert "onrecord" in JsonForm("servers").put(nested, "onrecord", ENTRY)
 
 
 def test_the_page_shows_what_is_printed(quiet: Shell) -> None:
     page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
-    shown = re.findall(r"`recollect install --print ([^`]+)`\n\n```(?:json|toml)\n(.*?)```", page, re.DOTALL)
+    shown = re.findall(r"`onrecord install --print ([^`]+)`\n\n```(?:json|toml)\n(.*?)```", page, re.DOTALL)
     assert {words.split()[0] for words, _ in shown} == set(HOSTS)
     for words, block in shown:
         printed = re.sub(
-            r'"[^"\n]*[/\\]recollect"', '"recollect"', quiet("install", "--print", *words.split()).out
+            r'"[^"\n]*[/\\]onrecord"', '"onrecord"', quiet("install", "--print", *words.split()).out
         )
         assert block == printed, words
 

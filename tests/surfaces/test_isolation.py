@@ -17,22 +17,22 @@ from mcp import Client, MCPError
 from sqlalchemy import delete
 from starlette.routing import Route
 
-from recollect.client import connect
-from recollect.client.asking import read_arguments
-from recollect.errors import NotFound, RecollectError
-from recollect.faces.arbiter_slash import parse
-from recollect.faces.arbiter_slash.commands import Command, Refused
-from recollect.model.caller import Caller
-from recollect.model.limits import SCOPES, STATUSES, Scope
-from recollect.model.wire import from_json, to_json
-from recollect.service import OPERATIONS, Recollect
-from recollect.store.tables import PAPERS
-from recollect.surfaces.mcp.faces import FACES
-from recollect.surfaces.rest.host import Host
-from recollect.surfaces.serving import FACE_ROUTES
-from recollect.testing.builders import HOME, Clock, administrator
-from recollect.testing.embedder import StubEmbedders
-from recollect.testing.strangers import ATTEMPTS, OWNER, STRANGERS, TAKEN, Stranger, Try, World, outcome
+from onrecord.client import connect
+from onrecord.client.asking import read_arguments
+from onrecord.errors import NotFound, OnRecordError
+from onrecord.faces.arbiter_slash import parse
+from onrecord.faces.arbiter_slash.commands import Command, Refused
+from onrecord.model.caller import Caller
+from onrecord.model.limits import SCOPES, STATUSES, Scope
+from onrecord.model.wire import from_json, to_json
+from onrecord.service import OPERATIONS, OnRecord
+from onrecord.store.tables import PAPERS
+from onrecord.surfaces.mcp.faces import FACES
+from onrecord.surfaces.rest.host import Host
+from onrecord.surfaces.serving import FACE_ROUTES
+from onrecord.testing.builders import HOME, Clock, administrator
+from onrecord.testing.embedder import StubEmbedders
+from onrecord.testing.strangers import ATTEMPTS, OWNER, STRANGERS, TAKEN, Stranger, Try, World, outcome
 
 from .conftest import Served
 from .test_mcp import Agent, introduce, said
@@ -287,7 +287,7 @@ class House:
         return introduce(site.client(f"/mcp/{face}", key=self.key(caller), **_speaking_in(caller)))
 
     @cached_property
-    def owner(self) -> Recollect:
+    def owner(self) -> OnRecord:
         return self.server.entrance.door.as_caller(administrator("ann"))
 
     @cached_property
@@ -386,7 +386,7 @@ def comer(who: str) -> Caller:
 
 
 def _speaking_in(caller: Caller) -> dict[str, str]:
-    return {"Recollect-Conversation": caller.conversation} if caller.conversation else {}
+    return {"OnRecord-Conversation": caller.conversation} if caller.conversation else {}
 
 
 @pytest.fixture(scope="module")
@@ -548,7 +548,7 @@ def shared_attempts(door: Any) -> Iterator[Attempt]:
         def ask(fields: dict[str, Any], name: str = name) -> str:
             try:
                 return json.dumps(to_json(getattr(door, name)(**fields)))
-            except RecollectError as problem:
+            except OnRecordError as problem:
                 return f"{type(problem).__name__}: {problem}"
 
         yield from (Attempt(name, template, ask) for template in templates)

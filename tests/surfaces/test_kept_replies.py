@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from recollect.model.caller import Caller
-from recollect.surfaces.rest.kept import SECONDS, KeptReplies, question_of
-from recollect.surfaces.rest.problems import Reply
+from onrecord.model.caller import Caller
+from onrecord.surfaces.rest.kept import SECONDS, KeptReplies, question_of
+from onrecord.surfaces.rest.problems import Reply
 
 from .conftest import Served
 

@@ -14,12 +14,12 @@ from anyio.from_thread import start_blocking_portal
 from mcp import Client, MCPError
 from mcp_types import CallToolResult, ListToolsResult
 
-from recollect import Caller, Recollect, connect
-from recollect.errors import StoreUnavailable
-from recollect.model.limits import RULES
-from recollect.service import OPERATIONS
-from recollect.surfaces.mcp.faces import FACES, chosen
-from recollect.surfaces.mcp.server import INSTRUCTIONS, Visit, build_server
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import StoreUnavailable
+from onrecord.model.limits import RULES
+from onrecord.service import OPERATIONS
+from onrecord.surfaces.mcp.faces import FACES, chosen
+from onrecord.surfaces.mcp.server import INSTRUCTIONS, Visit, build_server
 
 ERAS = ("auto", "legacy")
 NATIVE = ["memory_context", "memory_search", "memory_get", "memory_save", "memory_update", "memory_forget"]
@@ -86,7 +86,7 @@ def introduce() -> Iterator[Callable[[Client], Agent]]:
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[Recollect]:
+def door(tmp_path: Path) -> Iterator[OnRecord]:
     with connect(tmp_path / "agents.db", caller=caller()) as door:
         yield door
 
@@ -97,7 +97,7 @@ def caller(**more: Any) -> Caller:
 
 
 @pytest.fixture
-def agent(door: Recollect, introduce: Callable[[Client], Agent]) -> Connect:
+def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     """An agent before a server in this process; it may be someone else, come to other faces or speak the older way."""
 
     def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
@@ -387,7 +387,7 @@ def test_an_unattended_run_is_not_offered_to_erase_anything(agent: Connect) -> N
     assert destructive.isdisjoint(everything.tools)
 
 
-def test_what_is_refused_to_a_caller_is_noted(agent: Connect, door: Recollect) -> None:
+def test_what_is_refused_to_a_caller_is_noted(agent: Connect, door: OnRecord) -> None:
     with pytest.raises(MCPError):
         agent(rules=frozenset({"memory.read"})).call("memory_forget", id="1")
     admin = door.as_caller(caller(rules=frozenset(RULES)))
@@ -486,9 +486,9 @@ def test_the_server_says_when_memory_is_of_use(agent: Connect, era: str) -> None
 
 
 def test_a_failure_inside_tells_nothing_of_itself(
-    door: Recollect, introduce: Callable[[Client], Agent]
+    door: OnRecord, introduce: Callable[[Client], Agent]
 ) -> None:
-    def broken(here: Recollect, arguments: Any) -> Any:
+    def broken(here: OnRecord, arguments: Any) -> Any:
         raise ZeroDivisionError("the secret of a memory")
 
     tool = replace(FACES["native"][2], handle=broken)
@@ -498,8 +498,8 @@ def test_a_failure_inside_tells_nothing_of_itself(
     assert "ZeroDivisionError" in told
 
 
-def test_where_the_data_lives_is_not_told(door: Recollect, introduce: Callable[[Client], Agent]) -> None:
-    def broken(here: Recollect, arguments: Any) -> Any:
+def test_where_the_data_lives_is_not_told(door: OnRecord, introduce: Callable[[Client], Agent]) -> None:
+    def broken(here: OnRecord, arguments: Any) -> Any:
         raise StoreUnavailable("/srv/secret/place.db is locked.")
 
     tool = replace(FACES["native"][2], handle=broken)

@@ -8,12 +8,12 @@ import pytest
 import yaml
 from mcp import Client
 
-from recollect import Recollect, connect
-from recollect.errors import Invalid
-from recollect.model.limits import RULES
-from recollect.service import OPERATIONS
-from recollect.surfaces.mcp.faces import FACES, chosen
-from recollect.surfaces.mcp.server import Visit, build_server
+from onrecord import OnRecord, connect
+from onrecord.errors import Invalid
+from onrecord.model.limits import RULES
+from onrecord.service import OPERATIONS
+from onrecord.surfaces.mcp.faces import FACES, chosen
+from onrecord.surfaces.mcp.server import Visit, build_server
 
 from .test_mcp import ERAS, NATIVE, Agent, caller, introduce, said
 
@@ -44,7 +44,7 @@ def write_model(root: Path, datasource: str, name: str, *columns: str) -> None:
 
 
 @pytest.fixture
-def door(tmp_path: Path) -> Iterator[Recollect]:
+def door(tmp_path: Path) -> Iterator[OnRecord]:
     """A store that knows orders in one datasource and users in two."""
     layer = tmp_path / "layer"
     write_model(layer, "mydb", "orders", "id", "amount", "status")
@@ -57,7 +57,7 @@ def door(tmp_path: Path) -> Iterator[Recollect]:
 
 
 @pytest.fixture
-def agent(door: Recollect, introduce: Callable[[Client], Agent]) -> Connect:
+def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
         known: dict[str, Any] = {"rules": frozenset(RULES), "actor": "person"}
         visit = Visit(door.as_caller(caller(**known | who)), chosen(faces))

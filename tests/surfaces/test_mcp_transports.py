@@ -16,12 +16,12 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
-from recollect import Recollect, connect
-from recollect.access.identity import Gate
-from recollect.access.throttle import Throttle
-from recollect.model.limits import RULES
-from recollect.surfaces.mcp.http import mcp_app
-from recollect.surfaces.rest.host import Host, Visit
+from onrecord import OnRecord, connect
+from onrecord.access.identity import Gate
+from onrecord.access.throttle import Throttle
+from onrecord.model.limits import RULES
+from onrecord.surfaces.mcp.http import mcp_app
+from onrecord.surfaces.rest.host import Host, Visit
 
 from .conftest import COMMAND, SOURCE, Shell
 from .test_mcp import ERAS, NATIVE, Agent, caller, introduce, said
@@ -51,7 +51,7 @@ Meet = Callable[[Client], Agent]
 class Site:
     """A server of this protocol alone on a port of this machine, and keys for it."""
 
-    def __init__(self, url: str, door: Recollect) -> None:
+    def __init__(self, url: str, door: OnRecord) -> None:
         self.url, self._door = url, door
 
     def key(self, **more: Any) -> str:
@@ -84,7 +84,7 @@ def noting(app: Any) -> Any:
 
     async def noted(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope["recollect.visit"] = Visit(request=uuid.uuid4().hex)
+            scope["onrecord.visit"] = Visit(request=uuid.uuid4().hex)
         await app(scope, receive, send)
 
     return noted
@@ -113,8 +113,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 def started(folder: Path, *words: str) -> StdioServerParameters:
     """The installed command, as a host would start it."""
-    environment = {name: os.environ[name] for name in os.environ if name.startswith("RECOLLECT_")}
-    environment |= {"RECOLLECT_DB": str(folder / "stdio.db"), "PYTHONPATH": SOURCE}
+    environment = {name: os.environ[name] for name in os.environ if name.startswith("ONRECORD_")}
+    environment |= {"ONRECORD_DB": str(folder / "stdio.db"), "PYTHONPATH": SOURCE}
     return StdioServerParameters(
         command=COMMAND[0], args=[*COMMAND[1:], "mcp", *words], env=environment, cwd=folder
     )
@@ -277,18 +277,18 @@ def test_a_key_that_asks_too_often_is_told_when_to_come_back(site: Site) -> None
 
 def test_an_unattended_run_saves_three_times_by_whatever_name(site: Site, introduce: Meet) -> None:
     key = site.key(actor="unattended", tenant="nights")
-    native = introduce(site.client(key=key, **{"Recollect-Run": "n1"}))
+    native = introduce(site.client(key=key, **{"OnRecord-Run": "n1"}))
     for number in range(2):
         native.did("memory_save", content=f"Finding number {number} of the night.")
     assert "kind" in native.refused("memory_save", content="x", kind="rumour")
-    other = introduce(site.client("/mcp/full", key=key, **{"Recollect-Run": "n1"}))
+    other = introduce(site.client("/mcp/full", key=key, **{"OnRecord-Run": "n1"}))
     other.did("remember", content="A third finding, by another tool.")
     assert "3" in native.refused("memory_save", content="One more than that.")
     assert "3" in other.refused("remember", content="And another one.")
 
 
 def test_the_header_says_the_conversation_and_a_model_cannot_leave_it(site: Site, introduce: Meet) -> None:
-    agent = introduce(site.client(key=site.key(), **{"Recollect-Conversation": "c7"}))
+    agent = introduce(site.client(key=site.key(), **{"OnRecord-Conversation": "c7"}))
     word = uuid.uuid4().hex
     agent.did("memory_save", content=f"Only here: {word}.", scope="session")
     assert agent.did("memory_search", question=word)["memories"]

@@ -11,8 +11,8 @@ from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
-from recollect.service import OPERATIONS
-from recollect.surfaces.rest.openapi import document
+from onrecord.service import OPERATIONS
+from onrecord.surfaces.rest.openapi import document
 
 load_all_checks()
 DOCUMENT = document()

@@ -16,20 +16,20 @@ from typing import Any, NamedTuple
 import pytest
 from mcp import Client
 
-from recollect import Recollect, errors
-from recollect import connect as open_store
-from recollect.aio import AsyncRecollect
-from recollect.app import local_caller
-from recollect.client import connect, connect_async
-from recollect.config import load
-from recollect.errors import RecollectError
-from recollect.model.limits import RULES
-from recollect.model.requests import request_fields
-from recollect.model.rules import Flag, Listing, OrNone
-from recollect.model.wire import to_json
-from recollect.service import OPERATIONS, Operation
-from recollect.surfaces.mcp.faces import chosen
-from recollect.surfaces.mcp.server import Visit, build_server
+from onrecord import OnRecord, errors
+from onrecord import connect as open_store
+from onrecord.aio import AsyncOnRecord
+from onrecord.app import local_caller
+from onrecord.client import connect, connect_async
+from onrecord.config import load
+from onrecord.errors import OnRecordError
+from onrecord.model.limits import RULES
+from onrecord.model.requests import request_fields
+from onrecord.model.rules import Flag, Listing, OrNone
+from onrecord.model.wire import to_json
+from onrecord.service import OPERATIONS, Operation
+from onrecord.surfaces.mcp.faces import chosen
+from onrecord.surfaces.mcp.server import Visit, build_server
 
 from .conftest import Served, Shell
 from .test_mcp import Agent, introduce, said
@@ -204,14 +204,14 @@ def told(enter: Enter, story: tuple[Call, ...], folder: Path) -> list[Outcome]:
 def through_python(door: Any, operation: Operation, given: dict[str, Any]) -> Outcome:
     try:
         return Outcome("", to_json(getattr(door, operation.name)(**given)))
-    except RecollectError as problem:
+    except OnRecordError as problem:
         return Outcome("", None, kind_of(problem), str(problem))
 
 
-def kind_of(problem: RecollectError) -> str:
+def kind_of(problem: OnRecordError) -> str:
     """The kind that is known everywhere."""
     return next(
-        kind.__name__ for kind in type(problem).__mro__ if kind.__module__ == RecollectError.__module__
+        kind.__name__ for kind in type(problem).__mro__ if kind.__module__ == OnRecordError.__module__
     )
 
 
@@ -221,7 +221,7 @@ def through_loop(door: Any, loop: asyncio.Runner, operation: Operation, given: d
 
     try:
         return Outcome("", to_json(loop.run(ask())))
-    except RecollectError as problem:
+    except OnRecordError as problem:
         return Outcome("", None, kind_of(problem), str(problem))
 
 
@@ -306,7 +306,7 @@ class Surfaces:
             outcomes[surface] = told(opened(folder / "store.db"), story, folder)
         return outcomes
 
-    def _door(self, db: Path) -> Recollect:
+    def _door(self, db: Path) -> OnRecord:
         """The door of the local owner as a server knows them: not as whoever runs the store."""
         owner = replace(local_caller(load()), operator=False)
         return self._until.enter_context(open_store(db, caller=owner))
@@ -316,7 +316,7 @@ class Surfaces:
         return lambda key: act
 
     def _async(self, db: Path) -> Enter:
-        act = partial(through_loop, AsyncRecollect(self._door(db)), self._loop)
+        act = partial(through_loop, AsyncOnRecord(self._door(db)), self._loop)
         return lambda key: act
 
     def _rest(self, db: Path) -> Enter:
@@ -356,7 +356,7 @@ def surfaces(
 def test_every_operation_gives_the_same_through_every_surface(
     surfaces: Surfaces, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("RECOLLECT_EMBEDDER", "e5")
+    monkeypatch.setenv("ONRECORD_EMBEDDER", "e5")
     outcomes = surfaces.tell(STORY)
     went_well = {
         name for (name, _), each in zip(STORY, outcomes["python"], strict=True) if each.error is None

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from recollect.model.wire import to_json
-from recollect.service import OPERATIONS
+from onrecord.model.wire import to_json
+from onrecord.service import OPERATIONS
 
 Starting = Callable[..., Any]
 
@@ -25,7 +25,7 @@ def problem(said: Any, status: int) -> Any:
     assert said.headers["content-type"] == "application/problem+json"
     told = said.json()
     assert told["status"] == status
-    assert told["type"].startswith("urn:recollect:")
+    assert told["type"].startswith("urn:onrecord:")
     assert told["title"]
     assert told["detail"]
     assert told["request"] == said.headers["x-request-id"]
@@ -84,7 +84,7 @@ class TestAnswers:
 
     def test_the_conversation_comes_from_a_header(self, server: Any) -> None:
         said = server.client.post(
-            "/v1/memories", json={"content": "Here."}, headers={"Recollect-Conversation": "c1"}
+            "/v1/memories", json={"content": "Here."}, headers={"OnRecord-Conversation": "c1"}
         )
         assert said.json()["memory"]["conversation"] == "c1"
 
@@ -120,7 +120,7 @@ class TestVersions:
         lost = server.client.patch("/v1/memories/1", json={"title": "Lost"}, headers={"If-Match": '"1"'})
         assert "at version 2, not 1" in problem(lost, 412)["detail"]
         lost = server.client.patch("/v1/memories/1", json={"title": "Lost", "expected_version": 1})
-        assert problem(lost, 409)["type"] == "urn:recollect:version-conflict"
+        assert problem(lost, 409)["type"] == "urn:onrecord:version-conflict"
         assert server.client.get("/v1/memories/1").json()["memory"]["title"] == "Net"
 
     def test_what_is_known_is_not_sent_again_until_it_changes(self, server: Any) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from recollect.service import OPERATIONS
+from onrecord.service import OPERATIONS
 
 Starting = Callable[..., Any]
 #: What anyone may see: that it lives, that it is ready, what it can do, and where a token comes from.
@@ -51,7 +51,7 @@ def test_health_tells_strangers_yes_or_no_and_admins_more(keyed: Any) -> None:
 def test_a_store_that_does_not_answer_is_not_ready_but_alive(
     server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recollect.errors import StoreUnavailable
+    from onrecord.errors import StoreUnavailable
 
     def down(*given: Any) -> Any:
         raise StoreUnavailable("postgresql://secret-host is down")
@@ -70,9 +70,9 @@ def test_figures_count_routes_and_not_addresses(keyed: Any) -> None:
     with keyed.connect(keyed.key) as client:
         client.get("/v1/memories/zanzibar?as_of=2026-01-01")
         figures = client.get("/metrics").text
-    assert 'recollect_requests_total{method="GET",route="/v1/memories/{id}",status="404"} 1.0' in figures
-    assert "recollect_request_seconds_bucket" in figures
-    assert "recollect_requests_in_flight 1.0" in figures
+    assert 'onrecord_requests_total{method="GET",route="/v1/memories/{id}",status="404"} 1.0' in figures
+    assert "onrecord_request_seconds_bucket" in figures
+    assert "onrecord_requests_in_flight 1.0" in figures
     assert "zanzibar" not in figures
 
 
@@ -276,11 +276,11 @@ def test_what_parts_of_the_server_say_stands_in_its_log_without_the_words_of_an_
     try:
         raise ValueError("the word is quagga")
     except ValueError:
-        logging.getLogger("recollect.access").warning("Refused: %s.", "a token", exc_info=True)
-    (line,) = [each for each in server.log if each.get("from") == "recollect.access"]
+        logging.getLogger("onrecord.access").warning("Refused: %s.", "a token", exc_info=True)
+    (line,) = [each for each in server.log if each.get("from") == "onrecord.access"]
     assert line == {
         "level": "warning",
-        "from": "recollect.access",
+        "from": "onrecord.access",
         "said": "Refused: a token.",
         "error": "ValueError",
     }

@@ -19,17 +19,17 @@ from typing import Any
 import httpx2
 import pytest
 
-from recollect.config import load
-from recollect.errors import StoreUnavailable
-from recollect.surfaces.serving import _waits_for_others
-from recollect.surfaces.serving.sharing import Shares
-from recollect.surfaces.serving.workers import Workers
+from onrecord.config import load
+from onrecord.errors import StoreUnavailable
+from onrecord.surfaces.serving import _waits_for_others
+from onrecord.surfaces.serving.sharing import Shares
+from onrecord.surfaces.serving.workers import Workers
 
 ANNOUNCED = re.compile(r"Listening on (http://\S+) ")
 
 
 class Process:
-    """`recollect serve`, as a person starts it."""
+    """`onrecord serve`, as a person starts it."""
 
     def __init__(self, command: list[str], *words: str, **environment: str) -> None:
         self._process = subprocess.Popen(
@@ -134,7 +134,7 @@ def test_several_processes_serve_one_store_and_count_together(started: Starting)
         thread.join()
     assert len(ids) == 20
     figures = server.client.get("/metrics").text
-    assert 'recollect_requests_total{method="POST",route="/v1/memories",status="201"} 20.0' in figures
+    assert 'onrecord_requests_total{method="POST",route="/v1/memories",status="201"} 20.0' in figures
     assert server.stop()[0] == 0
 
 
@@ -225,7 +225,7 @@ def _until(happened: Callable[[], bool], otherwise: Callable[[], str]) -> None:
 def _under_way(line: HTTPConnection) -> int:
     """How many requests are being answered, this one among them."""
     line.request("GET", "/metrics")
-    found = re.search(r"^recollect_requests_in_flight ([\d.]+)$", line.getresponse().read().decode(), re.M)
+    found = re.search(r"^onrecord_requests_in_flight ([\d.]+)$", line.getresponse().read().decode(), re.M)
     assert found
     return int(float(found[1]))
 
@@ -304,7 +304,7 @@ class TestSharing:
 
 def test_processes_that_cannot_begin_are_told_of(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
-        workers = Workers("recollect.surfaces.serving:nothing", {"log_level": "error"}, listening, 2)
+        workers = Workers("onrecord.surfaces.serving:nothing", {"log_level": "error"}, listening, 2)
         with pytest.raises(StoreUnavailable, match="ended as it began"):
             workers.run(ready=lambda: pytest.fail("none of them is ready"))
     assert "nothing" in capfd.readouterr().err
@@ -314,7 +314,7 @@ def test_it_does_not_listen_elsewhere_without_keys(shell: Any) -> None:
     for host in ("0.0.0.0", "::", "192.0.2.1", "memory.example"):
         said = shell("serve", "--host", host, "--port", "0")
         assert said.code == 2
-        assert "recollect keys create" in said.err
+        assert "onrecord keys create" in said.err
 
 
 def test_with_a_key_it_listens_elsewhere_and_lets_nobody_in_without(shell: Any, started: Starting) -> None:
@@ -345,12 +345,12 @@ class TestSources:
     def test_without_any_it_does_not_start(self, shell: Any) -> None:
         said = shell("serve", "--port", "0", "--ingest-on-startup")
         assert said.code == 2
-        assert "RECOLLECT_SOURCES" in said.err
+        assert "ONRECORD_SOURCES" in said.err
 
     def test_one_that_cannot_be_read_keeps_it_from_starting(
         self, shell: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setenv("RECOLLECT_SOURCES", "nowhere/models")
+        monkeypatch.setenv("ONRECORD_SOURCES", "nowhere/models")
         said = shell("serve", "--port", "0", "--ingest-on-startup")
         assert said.code != 0
         assert "nowhere/models" in said.err
@@ -363,7 +363,7 @@ class TestSources:
         with sqlite3.connect(tmp_path / "shop.db") as database:
             database.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, amount REAL)")
         database.close()
-        server = started("--ingest-on-startup", RECOLLECT_SOURCES="shop.db")
+        server = started("--ingest-on-startup", ONRECORD_SOURCES="shop.db")
         told = server.client.get("/v1/entities", params={"kind": "model"}).json()
         assert [each["canonical"] for each in told["entities"]] == ["shop.orders"]
         assert server.client.post("/v1/ingest", json={"path": "shop.db"}).status_code == 200

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recollect.model.limits import KINDS
-from recollect.text.intents import read_intents
+from onrecord.model.limits import KINDS
+from onrecord.text.intents import read_intents
 
 TASTE = ("user", "feedback", "preference")
 ROWS = {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from recollect.text.times import Window, read_times
-from recollect.text.times.cursor import Cursor
+from onrecord.text.times import Window, read_times
+from onrecord.text.times.cursor import Cursor
 
 # A Wednesday.
 NOW = datetime(2026, 3, 18, 15, 30, 20, tzinfo=UTC)

@@ -1,0 +1,282 @@
+"""WHICH systems may a caller touch, beyond what its key says? A file, a trusted proxy or a service knows.
+
+Grants only add to what a key or token gives, and none of them is read from what a model sends.
+"""
+
+import json
+import logging
+import time
+import tomllib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from pathlib import Path
+from threading import Lock
+from types import MappingProxyType
+from typing import Any, Final, Protocol, cast
+
+import httpx2
+
+from onrecord.access.fetching import NoAnswer, fetch_json
+from onrecord.access.systems import Systems, read_systems
+from onrecord.errors import Fault, Invalid
+from onrecord.model.caller import Caller
+from onrecord.model.rules import NAME
+
+Network = IPv4Network | IPv6Network
+
+_log: Final = logging.getLogger("onrecord.access")
+_NONE: Final[Systems] = MappingProxyType({})
+_HEADER: Final = "header:"
+_TIMEOUT_S: Final = 2.0
+_MOST_CALLERS: Final = 10_000
+#: For so long an answer of the service counts, and for so long it is left alone when it gave none.
+_KEPT_S, _PAUSE_S = 30.0, 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrival:
+    """How a request came in: its headers by lower-case name, and the address of whoever holds the connection."""
+
+    headers: Mapping[str, str]
+    peer: str | None
+
+
+class Grants(Protocol):
+    """Who knows which systems a caller may read or manage. Threads share it."""
+
+    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+        """What is granted to the caller; nothing if that cannot be found out. It never raises."""
+
+    def close(self) -> None: ...
+
+
+def open_grants(setting: str | None, *, trusted_proxies: str | None = None) -> Grants:
+    """Grants as they are set: the path of a file, `header:NAME`, or the URL of a service; without one there are none."""
+    proxies = read_networks(trusted_proxies)
+    if not setting:
+        return NO_GRANTS
+    if setting.startswith(_HEADER):
+        return HeaderGrants(setting.removeprefix(_HEADER), proxies)
+    if setting.startswith(("http://", "https://")):
+        return ServiceGrants(setting)
+    if "://" in setting:
+        raise Invalid(
+            [Fault("grants", f"must be a file, header:NAME or an http(s) address (got {setting!a})")]
+        )
+    return FileGrants(Path(setting).expanduser())
+
+
+def read_networks(setting: str | None) -> tuple[Network, ...]:
+    """Addresses and networks (10.0.0.0/8) from a text with commas between them."""
+    networks, faults = [], []
+    for part in filter(None, (each.strip() for each in (setting or "").split(","))):
+        try:
+            networks.append(ip_network(part))
+        except ValueError as problem:
+            faults.append(Fault("trusted_proxies", f"{part!a} is not an address or a network: {problem}"))
+    if faults:
+        raise Invalid(faults)
+    return tuple(networks)
+
+
+class NoGrants:
+    """A caller has what its key or token gives, and nothing more."""
+
+    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+        return _NONE
+
+    def close(self) -> None:
+        pass
+
+
+NO_GRANTS: Final = NoGrants()
+
+
+class FileGrants:
+    """A file, TOML or JSON: tenant, user, system, and `read` or `manage`. It is read again when it has changed.
+
+    A file that is broken at first is an error; one that breaks later leaves what was read before.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = Lock()
+        self._stamp = _stamp(path)
+        self._granted = _read_file(path)
+
+    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+        if _stamp(self._path) != self._stamp:
+            self._read_again()
+        return self._granted.get(caller.tenant, {}).get(caller.user, _NONE)
+
+    def close(self) -> None:
+        pass
+
+    def _read_again(self) -> None:
+        with self._lock:
+            stamp = _stamp(self._path)
+            if stamp == self._stamp:
+                return
+            try:
+                self._granted = _read_file(self._path)
+            except Invalid as problem:
+                _log.warning("The grants are as they were before, since the file is broken now: %s", problem)
+            # Said once for each state of the file, not for each request.
+            self._stamp = stamp
+
+
+class HeaderGrants:
+    """A header that a proxy of ours sets, such as `crm, warehouse=manage`; from anyone else it is not looked at."""
+
+    def __init__(self, name: str, proxies: Sequence[Network]) -> None:
+        if not name or not all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
+            raise Invalid(
+                [Fault("grants", f"{_HEADER}{name} does not name a header; say e.g. header:X-Systems")]
+            )
+        if not proxies:
+            raise Invalid(
+                [
+                    Fault(
+                        "trusted_proxies",
+                        f"must say who may send the header {name}, e.g. 10.0.0.0/8; none is set",
+                    )
+                ]
+            )
+        self._name, self._proxies = name.lower(), tuple(proxies)
+
+    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+        value = arrival.headers.get(self._name)
+        if value is None or not self._trusts(arrival.peer):
+            return _NONE
+        systems, problems = read_systems(filter(None, (each.strip() for each in value.split(","))))
+        for problem in problems:
+            _log.warning("A system in the header %s was left out: it %s", self._name, problem)
+        return systems
+
+    def close(self) -> None:
+        pass
+
+    def _trusts(self, peer: str | None) -> bool:
+        try:
+            address = ip_address(peer or "")
+        except ValueError:
+            return False
+        if isinstance(address, IPv6Address) and address.ipv4_mapped:
+            address = address.ipv4_mapped
+        return any(address in network for network in self._proxies)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    systems: Systems
+    until: float
+
+
+class ServiceGrants:
+    """A service that is asked: POST {"tenant", "user"} gives {"systems": {name: "read" | "manage"}}.
+
+    What it says counts for a short while. While it says nothing, nothing is granted.
+    """
+
+    def __init__(
+        self, url: str, *, timeout_s: float = _TIMEOUT_S, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        try:
+            address = httpx2.URL(url)
+        except httpx2.InvalidURL as problem:
+            raise Invalid([Fault("grants", f"{url!a} is not an address: {problem}")]) from None
+        if not address.host:
+            raise Invalid([Fault("grants", f"{url!a} names no host")])
+        self._url, self._timer = address, timer
+        self._client = httpx2.Client(timeout=timeout_s)
+        self._lock = Lock()
+        self._told: OrderedDict[tuple[str, str], _Told] = OrderedDict()
+        self._silent_until = 0.0
+
+    def systems(self, caller: Caller, arrival: Arrival) -> Systems:
+        who, now = (caller.tenant, caller.user), self._timer()
+        with self._lock:
+            told, silent = self._told.get(who), now < self._silent_until
+        if told is not None and now < told.until:
+            return told.systems
+        if silent:
+            return _NONE
+        answer = self._ask(who, now)
+        with self._lock:
+            self._told[who] = answer
+            self._told.move_to_end(who)
+            while len(self._told) > _MOST_CALLERS:
+                self._told.popitem(last=False)
+        return answer.systems
+
+    def close(self) -> None:
+        self._client.close()
+
+    def _ask(self, who: tuple[str, str], now: float) -> _Told:
+        try:
+            answer = fetch_json(self._client, "POST", self._url, {"tenant": who[0], "user": who[1]})
+            return _Told(_read_answer(answer), now + _KEPT_S)
+        except NoAnswer as problem:
+            _log.warning("No systems are granted, since %s did not say which: %s", self._url.host, problem)
+            if not problem.reached:
+                # It answers no one: whoever comes next need not wait for it too.
+                with self._lock:
+                    self._silent_until = self._timer() + _PAUSE_S
+        return _Told(_NONE, now + _PAUSE_S)
+
+
+def _read_answer(answer: Any) -> Systems:
+    systems = answer.get("systems") if isinstance(answer, dict) else None
+    if not isinstance(systems, dict):
+        raise NoAnswer('the answer has no object "systems"', reached=True)
+    if faults := list(_system_faults("systems", systems)):
+        raise NoAnswer("; ".join(map(str, faults)), reached=True)
+    return cast(Systems, systems)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes whenever a file does; nothing if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return ()
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _read_file(path: Path) -> dict[str, dict[str, Systems]]:
+    try:
+        text = path.read_text(encoding="utf-8")
+        read = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except (OSError, ValueError, RecursionError) as problem:
+        raise Invalid([Fault(f"grants: {path}", f"cannot be read: {problem}")]) from None
+    if faults := list(_file_faults(read)):
+        raise Invalid([Fault(f"grants: {path}: {fault.field}", fault.message) for fault in faults])
+    return cast(dict[str, dict[str, Systems]], read)
+
+
+def _file_faults(read: Any) -> Iterator[Fault]:
+    if not isinstance(read, dict):
+        yield Fault("the file", "must be an object of tenants")
+        return
+    for tenant, users in read.items():
+        if not isinstance(users, dict):
+            yield Fault(tenant, "is a tenant and must hold users")
+            continue
+        for user, systems in users.items():
+            if isinstance(systems, dict):
+                yield from _system_faults(f"{tenant}.{user}", systems)
+            else:
+                yield Fault(f"{tenant}.{user}", "is a user and must hold systems, each with read or manage")
+
+
+def _system_faults(where: str, systems: dict[str, Any]) -> Iterator[Fault]:
+    for system, grant in systems.items():
+        try:
+            if NAME(system) != system:
+                yield Fault(f"{where}.{system}", "must not begin or end with white space")
+        except ValueError as reason:
+            yield Fault(f"{where}.{system}", f"is no name of a system: it {reason}")
+        if grant not in ("read", "manage"):
+            yield Fault(f"{where}.{system}", f"must be read or manage (got {grant!a})")

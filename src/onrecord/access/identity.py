@@ -1,0 +1,242 @@
+"""WHO asks over the network? A key or a token says it; headers may narrow that and nothing more.
+
+`Gate.caller` may ask the store, the issuer of tokens and whoever knows the grants: call it in a thread.
+"""
+
+import math
+import re
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from hmac import compare_digest
+from ipaddress import ip_address
+from threading import Lock
+from typing import Final, Protocol
+
+from onrecord.access import keys
+from onrecord.access.grants import NO_GRANTS, Arrival, Grants
+from onrecord.access.systems import strongest
+from onrecord.errors import Fault, Invalid, Unauthenticated
+from onrecord.model.answers import Key
+from onrecord.model.caller import Caller
+from onrecord.model.limits import NAME_CHARACTERS
+from onrecord.model.rules import NAME
+from onrecord.store.port import Store
+
+CONVERSATION: Final = "OnRecord-Conversation"
+RUN: Final = "OnRecord-Run"
+
+_KEY: Final = re.compile(r"rk_(?P<id>[a-z0-9]+)_[A-Za-z0-9]+")
+_BEARER: Final = re.compile(r"(?i:bearer) +(?P<secret>[A-Za-z0-9._~+/-]+=*) *")
+_LONGEST_BEARER: Final = 16 * 1024
+#: A proxy has passed it on, so it does not come from this machine, whatever the connection says.
+_PASSED_ON: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+#: For so long a key that was revoked elsewhere may still work here, and the first one may be overlooked.
+_KEPT_S: Final = 2.0
+_KEPT_KEYS: Final = 10_000
+
+
+class TokenReader(Protocol):
+    """Who reads tokens that someone else has signed."""
+
+    def caller(self, token: str) -> Caller:
+        """Whom a token speaks for; Unauthenticated if it is not valid here, IdentityUnavailable if none can tell."""
+
+
+class Gate:
+    """Turns what a request carries into its caller. Threads may share it."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        local: Caller | None = None,
+        tokens: TokenReader | None = None,
+        grants: Grants = NO_GRANTS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        timer: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`local` is who comes with nothing to show, while the store has no keys and no tokens are read: only for a
+        server that none but this machine can reach."""
+        self._store, self._tokens, self._grants, self._clock = store, tokens, grants, clock
+        # Whoever runs the store sits before it; over the network no one does. Where tokens are asked for, they are needed.
+        self._local = None if local is None or tokens is not None else replace(local, operator=False)
+        self._timer = timer
+        self._keys = _KnownKeys(timer)
+        self._has_keys, self._looked_at = False, -math.inf
+
+    def caller(
+        self, headers: Mapping[str, str], peer: str | None = None, request: str | None = None
+    ) -> Caller:
+        """Who sent these headers from the address `peer`, that of the connection itself, in this request.
+
+        Unauthenticated whatever is wrong with a key or token; Invalid if a narrowing header is.
+        """
+        given = _Headers(headers.items())
+        caller = self._identified(given, peer)
+        run = given.name(RUN) or caller.run
+        if run is None and caller.actor == "unattended":
+            run = _run_of_today(caller, self._clock())
+        return replace(
+            caller, conversation=given.name(CONVERSATION) or caller.conversation, run=run, request=request
+        )
+
+    def per_minute(self, key: str) -> int | None:
+        """How many requests a minute a key that has just been shown allows itself."""
+        known = self._keys.by_id(key)
+        return None if known is None else known.per_minute
+
+    def forget_keys(self) -> None:
+        """Look every key up anew: one was made or revoked in this process, and that holds at once."""
+        self._keys.clear()
+        self._looked_at = -math.inf
+
+    def close(self) -> None:
+        self._grants.close()
+
+    def _identified(self, given: "_Headers", peer: str | None) -> Caller:
+        if not given.has("authorization"):
+            if self._local is None or not is_from_here(given.has, peer, unknown=True) or self._needs_keys():
+                raise Unauthenticated()
+            return self._local
+        caller = self._bearer(given.one("authorization") or "")
+        granted = self._grants.systems(caller, Arrival(headers=given.single(), peer=peer))
+        return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
+
+    def _needs_keys(self) -> bool:
+        """Whether a key was made meanwhile; then nobody comes in without one."""
+        now = self._timer()
+        if now >= self._looked_at + _KEPT_S:
+            self._has_keys, self._looked_at = keys.has_keys(self._store), now
+        return self._has_keys
+
+    def _bearer(self, authorization: str) -> Caller:
+        shown = _BEARER.fullmatch(authorization) if len(authorization) <= _LONGEST_BEARER else None
+        if shown is None:
+            raise Unauthenticated()
+        if key := _KEY.fullmatch(shown["secret"]):
+            return self._by_key(key["id"], key[0])
+        if self._tokens is None or shown["secret"].count(".") != 2:
+            raise Unauthenticated()
+        return self._tokens.caller(shown["secret"])
+
+    def _by_key(self, id: str, secret: str) -> Caller:
+        now = self._clock()
+        digest = sha256(secret.encode()).digest()
+        key = self._keys.find(id, digest, lambda: keys.find(secret, self._store, now))
+        # One that was looked up a moment ago may have expired since.
+        if key is None or (key.expires_at is not None and key.expires_at <= now):
+            raise Unauthenticated()
+        return keys.caller_of(key)
+
+
+class _Headers:
+    """The headers of one request, whatever the case of their names; one that stands there twice is told apart."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        self._values: dict[str, list[str]] = {}
+        for name, value in pairs:
+            self._values.setdefault(name.lower(), []).append(value)
+
+    def has(self, name: str) -> bool:
+        return name in self._values
+
+    def one(self, name: str) -> str | None:
+        """The value of a header, unless it was sent twice: then no one can say which was meant."""
+        values = self._values.get(name, [])
+        return values[0] if len(values) == 1 else None
+
+    def single(self) -> dict[str, str]:
+        """Every header that was sent once."""
+        return {name: values[0] for name, values in self._values.items() if len(values) == 1}
+
+    def name(self, header: str) -> str | None:
+        """A name in a header; Invalid if it is none."""
+        values = self._values.get(header.lower(), [])
+        if not values:
+            return None
+        if len(values) > 1:
+            raise Invalid([Fault(header, "was sent twice; send one")])
+        try:
+            clean: str = NAME(_as_text(values[0]))
+        except ValueError as reason:
+            raise Invalid([Fault(header, str(reason))]) from None
+        return clean
+
+
+def _as_text(value: str) -> str:
+    """Servers hand the bytes of a header over as Latin-1; most who send more than ASCII mean UTF-8."""
+    try:
+        return value.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return value
+
+
+def is_from_here(has_header: Callable[[str], bool], peer: str | None, *, unknown: bool) -> bool:
+    """Whether a request comes from this machine, and through no proxy that says so.
+
+    `unknown` is the answer where there is no address: for a socket in the file system, or a call within this process.
+    """
+    if any(map(has_header, _PASSED_ON)):
+        return False
+    try:
+        return ip_address(peer or "").is_loopback
+    except ValueError:
+        return unknown
+
+
+def _run_of_today(caller: Caller, now: datetime) -> str:
+    """The run of an unattended caller that names none: all it does in a day."""
+    who = f"key:{caller.key}" if caller.key else f"user:{caller.user}"
+    day = f":{now.date().isoformat()}"
+    return who[: NAME_CHARACTERS - len(day)] + day
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    digest: bytes
+    key: Key
+    until: float
+
+
+class _KnownKeys:
+    """The keys that were shown of late, so that not every request asks the store. What is unknown is not kept."""
+
+    def __init__(self, timer: Callable[[], float]) -> None:
+        self._timer = timer
+        self._lock = Lock()
+        self._known: OrderedDict[str, _Known] = OrderedDict()
+        self._cleared = 0
+
+    def find(self, id: str, digest: bytes, look_up: Callable[[], Key | None]) -> Key | None:
+        # The time before the look-up counts: what it finds may be revoked while it is on its way.
+        now = self._timer()
+        with self._lock:
+            known, cleared = self._known.get(id), self._cleared
+        if known is not None and now < known.until and compare_digest(known.digest, digest):
+            return known.key
+        key = look_up()
+        if key is not None:
+            with self._lock:
+                if cleared == self._cleared:
+                    self._keep(key.id, _Known(digest, key, now + _KEPT_S))
+        return key
+
+    def by_id(self, id: str) -> Key | None:
+        with self._lock:
+            known = self._known.get(id)
+        return None if known is None else known.key
+
+    def clear(self) -> None:
+        with self._lock:
+            self._cleared += 1
+            self._known.clear()
+
+    def _keep(self, id: str, known: _Known) -> None:
+        self._known[id] = known
+        self._known.move_to_end(id)
+        while len(self._known) > _KEPT_KEYS:
+            self._known.popitem(last=False)

@@ -1,0 +1,48 @@
+"""HAS someone said yes to this? A word, given to a caller who was asked about something and good for a few minutes.
+
+It is signed and kept nowhere, so that any process of the same store believes it: the key of the signature is in the store.
+"""
+
+import hmac
+import json
+import re
+import secrets
+from datetime import datetime, timedelta
+from hashlib import sha256
+from typing import Final
+
+from onrecord.model.caller import Caller
+from onrecord.store.port import Store
+
+GOOD_FOR: Final = timedelta(minutes=5)
+_WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)
+_SECRET_BYTES: Final = 32
+
+
+def give(caller: Caller, what: str, store: Store, now: datetime) -> str:
+    """The word for exactly this, for exactly this caller."""
+    until = int((now + GOOD_FOR).timestamp())
+    with store.ledger(writes=False) as ledger:
+        secret = ledger.secret()
+    if secret is None:
+        with store.ledger() as ledger:
+            secret = ledger.keep_secret(secrets.token_hex(_SECRET_BYTES))
+    return f"{until}-{_signature(caller, what, until, secret)}"
+
+
+def holds(caller: Caller, what: str, word: str, store: Store, now: datetime) -> bool:
+    read = _WORD.fullmatch(word)
+    if read is None:
+        return False
+    with store.ledger(writes=False) as ledger:
+        secret = ledger.secret()
+    if secret is None:
+        return False
+    until = int(read["until"])
+    is_ours = hmac.compare_digest(_signature(caller, what, until, secret), read["signature"])
+    return is_ours and now.timestamp() < until
+
+
+def _signature(caller: Caller, what: str, until: int, secret: str) -> str:
+    signed = json.dumps([caller.tenant, caller.user, caller.key, caller.conversation, what, until])
+    return hmac.new(bytes.fromhex(secret), signed.encode(), sha256).hexdigest()

@@ -1,0 +1,347 @@
+"""WHOM does a token speak for? OpenID Connect access tokens: signed by an issuer we trust, and meant for us.
+
+Everything that is wrong with a token gives the same Unauthenticated; the reason is in the log, the token never is.
+"""
+
+import json
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any, Final, Protocol, cast, get_args
+from urllib.parse import urlsplit
+
+import httpx2
+import jwt
+
+from onrecord.access.fetching import NoAnswer, fetch_json
+from onrecord.access.systems import Systems, read_systems
+from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES, Actor, RuleName
+from onrecord.model.rules import NAME
+
+#: Signed with a key that only the issuer holds. With `none` and HS256 anyone could write a token.
+ALGORITHMS: Final = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "EdDSA"),
+)
+FIELDS: Final = ("tenant", "user", "rules", "personas", "systems", "actor")
+DISCOVERY: Final = "/.well-known/openid-configuration"
+
+_log: Final = logging.getLogger("onrecord.access")
+_DEFAULT_RULES: Final[frozenset[RuleName]] = frozenset({"memory.read", "memory.manage"})
+_LEEWAY_S: Final = 30
+_TIMEOUT_S: Final = 5.0
+#: Keys are looked up anew after a while; while that fails, the ones before count on for a day.
+_FRESH_S, _STALE_S = 600.0, 24 * 3600.0
+#: A token with an unknown key makes us look, but not more often than this: anyone can send one.
+_PAUSE_S: Final = 10.0
+_KEY_TYPES: Final = ("RSA", "EC", "OKP")
+
+Jwk = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims:
+    """Which claim of a token says what. A dot leads into a claim: `realm_access.roles`."""
+
+    tenant: str
+    user: str = "sub"
+    rules: str | None = None
+    personas: str | None = None
+    systems: str | None = None
+    actor: str | None = None
+
+
+def read_claims(setting: str | None) -> Claims:
+    """`tenant=org,user=sub,rules=scope` and so on; Invalid with every fault of it."""
+    faults, claims = [], dict[str, str]()
+    for part in filter(None, (each.strip() for each in (setting or "").split(","))):
+        field, equals, claim = (each.strip() for each in part.partition("="))
+        if not equals or not claim:
+            faults.append(f"{part!a} does not say which claim it is; write e.g. tenant=org")
+        elif field not in FIELDS:
+            faults.append(f"{field!a} is nothing that a claim can say; there are {', '.join(FIELDS)}")
+        elif field in claims:
+            faults.append(f"{field} is given twice, as {claims[field]} and as {claim}")
+        claims.setdefault(field, claim)
+    if "tenant" not in claims:
+        faults.append("must say which claim holds the tenant, e.g. tenant=org")
+    if faults:
+        raise Invalid([Fault("oidc_claims", each) for each in faults])
+    return Claims(**claims)
+
+
+class Keys(Protocol):
+    """Where the public keys of an issuer are found."""
+
+    def among(self, kid: str | None) -> Sequence[Jwk]:
+        """The keys of this name; without one, all."""
+
+
+def open_tokens(
+    *, issuer: str, audience: str | None, jwks: str | None = None, claims: str | None = None
+) -> "OidcTokens":
+    """A reader of tokens as it is set: `jwks` is a file or an address; without one the issuer says where its keys are."""
+    faults = list(_issuer_faults(issuer))
+    if not audience:
+        faults.append(
+            Fault(
+                "oidc_audience",
+                "is required with oidc_issuer: a token for someone else must not open this door",
+            )
+        )
+    mapping = None
+    try:
+        mapping = read_claims(claims)
+    except Invalid as problem:
+        faults.extend(problem.faults)
+    if faults or mapping is None or not audience:
+        raise Invalid(faults)
+    keys: Keys
+    if jwks is None or jwks.startswith(("http://", "https://")):
+        keys = FetchedKeys(issuer, jwks)
+    else:
+        keys = FileKeys(Path(jwks).expanduser())
+    return OidcTokens(issuer=issuer, audience=audience, keys=keys, claims=mapping)
+
+
+def _issuer_faults(issuer: str) -> Iterator[Fault]:
+    there = urlsplit(issuer)
+    if there.scheme not in ("http", "https") or not there.netloc:
+        yield Fault("oidc_issuer", f"must be the address that stands in its tokens as iss (got {issuer!a})")
+
+
+class OidcTokens:
+    """Reads the tokens of one issuer. Threads may share it."""
+
+    def __init__(self, *, issuer: str, audience: str, keys: Keys, claims: Claims) -> None:
+        self._issuer, self._audience, self._keys, self._claims = issuer, audience, keys, claims
+        self._jwt = jwt.PyJWT(options={"enforce_minimum_key_length": True})
+
+    def caller(self, token: str) -> Caller:
+        """Whom the token speaks for; Unauthenticated if it is not valid here, IdentityUnavailable if none can tell."""
+        try:
+            return _caller(self._verified(token), self._claims)
+        except (jwt.PyJWTError, _Refused, Invalid) as reason:
+            _log.warning("A token was refused: %s", reason)
+        except RecursionError:
+            _log.warning("A token was refused: it is nested too deeply")
+        raise Unauthenticated()
+
+    def _verified(self, token: str) -> Mapping[str, Any]:
+        header = jwt.get_unverified_header(token)
+        algorithm, kid = header.get("alg"), header.get("kid")
+        if algorithm not in ALGORITHMS:
+            raise _Refused("its algorithm is not one that we take")
+        fitting = [jwk for jwk in self._keys.among(kid) if _fits(jwk, algorithm)]
+        reason: jwt.PyJWTError | None = None
+        for jwk in fitting:
+            try:
+                return self._decoded(token, jwt.PyJWK(dict(jwk), algorithm))
+            except (jwt.InvalidSignatureError, jwt.InvalidKeyError, jwt.PyJWKError) as problem:
+                reason = problem
+        raise reason or _Refused("the issuer has no such key")
+
+    def _decoded(self, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
+        return cast(
+            Mapping[str, Any],
+            self._jwt.decode(
+                token,
+                key,
+                algorithms=[key.algorithm_name],
+                audience=self._audience,
+                issuer=self._issuer,
+                leeway=_LEEWAY_S,
+                options={"require": ["exp", "iss", "aud"]},
+            ),
+        )
+
+
+class _Refused(Exception):
+    """Why a token is not valid here; for the log alone."""
+
+
+def _fits(jwk: Jwk, algorithm: str) -> bool:
+    """Whether a key is there for signatures of this kind."""
+    return (
+        jwk.get("kty") in _KEY_TYPES
+        and jwk.get("use", "sig") == "sig"
+        and jwk.get("alg", algorithm) == algorithm
+    )
+
+
+def _caller(token: Mapping[str, Any], claims: Claims) -> Caller:
+    return Caller(
+        tenant=_name(token, claims.tenant),
+        user=_name(token, claims.user),
+        rules=_rules(token, claims.rules),
+        personas=frozenset(_names(token, claims.personas)),
+        systems=_systems(token, claims.systems),
+        actor=_actor(token, claims.actor),
+    )
+
+
+def _claim(token: Mapping[str, Any], claim: str) -> Any:
+    """What a claim says: by its whole name, else along its dots."""
+    if claim in token:
+        return token[claim]
+    found: Any = token
+    for step in claim.split("."):
+        found = found.get(step) if isinstance(found, Mapping) else None
+    return found
+
+
+def _name(token: Mapping[str, Any], claim: str) -> str:
+    value = _claim(token, claim)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise _Refused(f"it has no text in the claim {claim}")
+    return value
+
+
+def _listed(value: Any) -> list[Any]:
+    """A list, or the words of a text, as the claim `scope` has them."""
+    if isinstance(value, str):
+        return value.split()
+    return value if isinstance(value, list) else []
+
+
+def _rules(token: Mapping[str, Any], claim: str | None) -> frozenset[RuleName]:
+    if claim is None:
+        return _DEFAULT_RULES
+    said = _listed(_claim(token, claim))
+    return frozenset(rule for rule in RULES if rule in said)
+
+
+def _names(token: Mapping[str, Any], claim: str | None) -> Iterator[str]:
+    for value in _listed(_claim(token, claim)) if claim else ():
+        try:
+            yield NAME(value)
+        except ValueError as reason:
+            _log.info("A name in the claim %s was left out: it %s", claim, reason)
+
+
+def _systems(token: Mapping[str, Any], claim: str | None) -> Systems:
+    value = _claim(token, claim) if claim else None
+    if isinstance(value, Mapping):
+        value = [f"{system}={grant}" for system, grant in value.items()]
+    systems, problems = read_systems(_listed(value))
+    for problem in problems:
+        _log.info("A system in the claim %s was left out: it %s", claim, problem)
+    return systems
+
+
+def _actor(token: Mapping[str, Any], claim: str | None) -> Actor:
+    """An agent unless the token says otherwise: what it writes is not taken for a person's word."""
+    value = _claim(token, claim) if claim else None
+    if value is None:
+        return "agent"
+    if value not in get_args(Actor):
+        raise _Refused(f"the claim {claim} is none of {', '.join(get_args(Actor))}")
+    return cast(Actor, value)
+
+
+class FileKeys:
+    """The keys in a file, read once."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._keys = _read_keys(json.loads(path.read_bytes()))
+        except (OSError, ValueError, RecursionError) as problem:
+            raise Invalid(
+                [Fault(f"oidc_jwks: {path}", f"cannot be read as a set of keys: {problem}")]
+            ) from None
+
+    def among(self, kid: str | None) -> Sequence[Jwk]:
+        return _among(self._keys, kid)
+
+
+class FetchedKeys:
+    """The keys as the issuer publishes them, looked up anew now and then and when a token names one that is unknown."""
+
+    def __init__(
+        self, issuer: str, url: str | None = None, *, timer: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._issuer, self._url, self._timer = issuer, url, timer
+        self._looking = Lock()
+        self._keys: tuple[Jwk, ...] = ()
+        self._found_at = self._looked_at = -math.inf
+        self._failure: NoAnswer | None = None
+
+    def among(self, kid: str | None) -> Sequence[Jwk]:
+        """IdentityUnavailable if the issuer does not say what its keys are."""
+        known = self._known(kid)
+        if not known or self._timer() - self._found_at >= _FRESH_S:
+            self._look_up(wait=not known)
+            known = self._known(kid)
+        if not known and self._failure:
+            raise IdentityUnavailable(
+                "Tokens cannot be checked right now, since their issuer does not say what its keys are. "
+                "Try again in a moment."
+            )
+        return known
+
+    def _known(self, kid: str | None) -> Sequence[Jwk]:
+        return _among(self._keys, kid) if self._timer() - self._found_at < _STALE_S else ()
+
+    def _look_up(self, *, wait: bool) -> None:
+        """Only one looks at a time; whoever has a key that will do does not wait for it."""
+        if not self._looking.acquire(blocking=wait):
+            return
+        try:
+            # Another may have looked while this one waited.
+            if self._timer() - self._looked_at >= _PAUSE_S:
+                self._look()
+        finally:
+            self._looking.release()
+
+    def _look(self) -> None:
+        try:
+            self._keys, self._failure = self._fetched(), None
+            self._found_at = self._timer()
+        except NoAnswer as problem:
+            self._failure = problem
+            _log.warning("The keys of %s could not be looked up: %s", self._issuer, problem)
+        self._looked_at = self._timer()
+
+    def _fetched(self) -> tuple[Jwk, ...]:
+        with httpx2.Client(timeout=_TIMEOUT_S) as client:
+            url = self._url or _discovered(self._issuer, client)
+            try:
+                return _read_keys(fetch_json(client, "GET", url))
+            except ValueError as problem:
+                raise NoAnswer(str(problem), reached=True) from None
+
+
+def _discovered(issuer: str, client: httpx2.Client) -> str:
+    """Where the issuer says that its keys are."""
+    document = fetch_json(client, "GET", issuer.rstrip("/") + DISCOVERY)
+    found = document if isinstance(document, Mapping) else {}
+    url = found.get("jwks_uri")
+    if found.get("issuer") != issuer:
+        raise NoAnswer(
+            f"its discovery document is about another issuer: {found.get('issuer')!a}", reached=True
+        )
+    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
+        raise NoAnswer("its discovery document has no address as jwks_uri", reached=True)
+    if issuer.startswith("https://") and not url.startswith("https://"):
+        raise NoAnswer("its keys would come without encryption, unlike its discovery document", reached=True)
+    return url
+
+
+def _read_keys(document: Any) -> tuple[Jwk, ...]:
+    keys = document.get("keys") if isinstance(document, Mapping) else None
+    if not isinstance(keys, list) or not keys or not all(isinstance(key, Mapping) for key in keys):
+        raise ValueError('it is not a set of keys, {"keys": […]}, with at least one')
+    return tuple(keys)
+
+
+def _among(keys: tuple[Jwk, ...], kid: str | None) -> Sequence[Jwk]:
+    """The keys of this name; without one, all."""
+    return keys if kid is None else [key for key in keys if key.get("kid") == kid]

@@ -1,0 +1,200 @@
+"""HOW is it put together? The only place that names concrete back ends."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from ipaddress import ip_address
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from onrecord.aio import AsyncOnRecord
+from onrecord.config import Config, load, read_number, read_several
+from onrecord.context.turns import Turns
+from onrecord.errors import StoreUnavailable
+from onrecord.model.caller import EVERY_SYSTEM, Caller
+from onrecord.model.limits import MOST_TURNS, RULES
+from onrecord.providers.embedding import Embedder
+from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
+from onrecord.remember.scrub import scrub_memory
+from onrecord.service import OnRecord, Progress, Terms
+from onrecord.store.backend import Backend
+from onrecord.store.port import Store
+from onrecord.store.sql import SqlStore
+from onrecord.store.sqlite import SqliteBackend
+from onrecord.store.yaml import MEMORIES, YamlBackend
+
+if TYPE_CHECKING:
+    from onrecord.access.identity import Gate
+    from onrecord.access.throttle import Throttle
+
+_YAML: Final = "yaml:"
+#: A folder of such a name stands where a file was meant.
+_DATABASE: Final = (".db", ".sqlite", ".sqlite3")
+
+
+def connect(
+    db: str | Path | None = None,
+    *,
+    caller: Caller | None = None,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    progress: Progress = lambda what, done, total: None,
+    embedder: Embedder | str | None = None,
+) -> OnRecord:
+    """Open a store: a file path, `:memory:`, a PostgreSQL DSN, or a folder (or `memories.yaml` in it) for one in YAML;
+    without one, whatever is configured.
+
+    The same goes for the embedder: its name, or one of your own.
+    """
+    config = load(
+        db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
+    )
+    embedders = _embedders(config, None if isinstance(embedder, str) else embedder)
+    store = SqlStore(_backend(config.db, clock))
+    return OnRecord(
+        store,
+        caller or local_caller(config),
+        clock=clock,
+        progress=progress,
+        embedders=embedders,
+        turns=_turns(config),
+    )
+
+
+def connect_async(
+    db: str | Path | None = None, *, caller: Caller | None = None, embedder: Embedder | str | None = None
+) -> AsyncOnRecord:
+    """The same, for async programs. Opening is quick; call it before the loop is busy."""
+    return AsyncOnRecord(connect(db, caller=caller, embedder=embedder))
+
+
+@dataclass(frozen=True, slots=True)
+class Entrance:
+    """What a server needs: the store and a door to it, who is let in, and how often."""
+
+    store: Store
+    door: OnRecord
+    gate: "Gate"
+    throttle: "Throttle"
+
+    def close(self) -> None:
+        self.gate.close()
+        self.store.close()
+
+
+def open_entrance(
+    config: Config,
+    *,
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    embedder: Embedder | None = None,
+) -> Entrance:
+    """Open the configured store for whoever comes over the network.
+
+    Whoever sits at this machine needs no key as long as only this machine can reach the server and none was made.
+    """
+    # Here, not above: what reads tokens and asks services is for servers alone.
+    from onrecord.access.grants import open_grants
+    from onrecord.access.identity import Gate
+    from onrecord.access.throttle import Throttle
+    from onrecord.access.tokens import open_tokens
+
+    per_minute = config.requests_per_minute and read_number(
+        "requests_per_minute", config.requests_per_minute, 1, 10_000_000
+    )
+    tokens = config.oidc_issuer and open_tokens(
+        issuer=config.oidc_issuer,
+        audience=config.oidc_audience,
+        jwks=config.oidc_jwks,
+        claims=config.oidc_claims,
+    )
+    grants = open_grants(config.grants, trusted_proxies=config.trusted_proxies)
+    embedders = _embedders(config, embedder)
+    store = SqlStore(_backend(config.db, clock))
+    owner = local_caller(config)
+    gate = Gate(
+        store,
+        local=owner if is_loopback(config.host) else None,
+        tokens=tokens or None,
+        grants=grants,
+        clock=clock,
+    )
+    door = OnRecord(
+        store,
+        owner,
+        clock=clock,
+        embedders=embedders,
+        turns=_turns(config),
+        terms=Terms(
+            sources=read_several(config.sources),
+            saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
+        ),
+    )
+    return Entrance(store, door, gate, Throttle(per_minute or None, of_key=gate.per_minute))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches what listens there."""
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _turns(config: Config) -> Turns:
+    return Turns(read_number("turns", config.turns, 1, MOST_TURNS))
+
+
+def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:
+    options = read_options(
+        url=config.embedder_url,
+        key=config.embedder_key,
+        dimensions=config.embedder_dimensions,
+        timeout=config.embedder_timeout,
+    )
+    return OpenedEmbedders(open_embedder(config.embedder, options) if own is None else guarded(own), options)
+
+
+def local_caller(config: Config) -> Caller:
+    """The owner of this machine, or whoever holds the database's password: they may do everything in their tenant."""
+    return Caller(
+        tenant=config.tenant,
+        user=config.user,
+        conversation=config.conversation,
+        rules=frozenset(RULES),
+        systems={EVERY_SYSTEM: "manage"},
+        operator=True,
+    )
+
+
+def _backend(db: str, clock: Callable[[], datetime]) -> Backend:
+    if db.startswith(("postgresql:", "postgres:", "postgresql+")):
+        try:
+            from onrecord.store.postgres import PostgresBackend
+
+            return PostgresBackend(db)
+        except ModuleNotFoundError:
+            raise StoreUnavailable(
+                "PostgreSQL needs one more package: pip install 'onrecord[postgres]'."
+            ) from None
+    if re.match(r"(host|dbname|port|user|service)=\S", db):
+        raise StoreUnavailable("Write the PostgreSQL DSN as an address: postgresql://user@host/name.")
+    if "://" in db and not db.startswith("sqlite:///"):
+        raise StoreUnavailable(
+            f"{db.split('://')[0]}:// is not a kind of store; give a file path or a PostgreSQL DSN."
+        )
+    if (yaml := _yaml_path(db)) is not None:
+        return YamlBackend(yaml, clean=lambda memory: scrub_memory(memory)[0], clock=clock)
+    path = db.removeprefix("sqlite:///")
+    return SqliteBackend(None if path == ":memory:" else Path(path).expanduser())
+
+
+def _yaml_path(db: str) -> Path | None:
+    """The file of a store in YAML, if that is what is named: a folder, its `memories.yaml`, or `yaml:` before either."""
+    path = Path(db.removeprefix(_YAML)).expanduser()
+    if path.is_dir() and path.suffix not in _DATABASE:
+        return path / MEMORIES
+    if path.name.endswith(MEMORIES):
+        return path
+    if not db.startswith(_YAML):
+        return None
+    return path if path.suffix in (".yaml", ".yml") else path / MEMORIES

@@ -1,0 +1,42 @@
+"""IS the store sound? Every invariant is checked against the rows, and each problem says what mends it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from onrecord.errors import StoreUnavailable
+from onrecord.model.answers import Examined, Problem
+from onrecord.store.port import Store
+
+
+def examine(
+    store: Store, tenants: Sequence[str] | None, progress: Callable[[str, int, int | None], None]
+) -> Examined:
+    """Some tenants, or where none are named all of them and the store as a whole."""
+    problems: list[Problem] = []
+    counts: dict[str, int] = {}
+    if tenants is None:
+        with _noting(problems, store.location):
+            problems += store.store_problems()
+    with _noting(problems, store.location), store.archive() as archive:
+        there = archive.tenants()
+        wanted = there if tenants is None else [tenant for tenant in tenants if tenant in there]
+        counts = {tenant: archive.count(tenant) for tenant in wanted}
+    done, total = 0, sum(counts.values())
+    for tenant, count in counts.items():
+        progress("examining", done, total)
+        with _noting(problems, tenant):
+            problems += store.problems(tenant)
+        done += count
+    progress("examining", done, total)
+    return Examined(memories=total, problems=tuple(problems))
+
+
+@contextmanager
+def _noting(problems: list[Problem], where: str) -> Iterator[None]:
+    """What cannot even be read is a finding; the examination goes on with the rest."""
+    try:
+        yield
+    except StoreUnavailable as broken:
+        problems.append(
+            Problem(check="database", where=where, detail=str(broken), cure="restore a backup or an export")
+        )

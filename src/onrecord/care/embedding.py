@@ -1,0 +1,44 @@
+"""HOW does a store get the vectors that it lacks? Tenant by tenant, and what cannot be done is told."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+
+from onrecord.errors import Fault, Invalid
+from onrecord.jobs.embedding import embed_missing
+from onrecord.model.answers import EmbeddedMissing
+from onrecord.model.requests import EmbedMissing
+from onrecord.providers.embedding import Embedders
+from onrecord.store.port import EMBED, Store
+
+Progress = Callable[[str, int, int | None], None]
+
+
+def embed_tenants(
+    store: Store,
+    embedders: Embedders,
+    tenants: Sequence[str],
+    ask: EmbedMissing,
+    now: datetime,
+    progress: Progress,
+) -> EmbeddedMissing:
+    embedder = embedders.current
+    if embedder is None:
+        raise Invalid([Fault("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")])
+    # Said before any work is begun, if it cannot be reached.
+    model = embedder.model
+    done, failures = 0, list[str]()
+    for tenant in tenants:
+        with store.restoring(tenant) as restoring:
+            restoring.retry_failed(now)
+            if ask.anew:
+                restoring.drop_vectors()
+        batch = embed_missing(store, embedder, tenant, partial(progress, f"embedding {tenant}"))
+        done += batch.done
+        failures += batch.failures
+        with store.restoring(tenant) as restoring:
+            # Looked at where nobody else writes: what an import brings meanwhile keeps its job.
+            if not restoring.unembedded(tenant, model, 1):
+                restoring.withdraw(EMBED)
+    store.settle_vectors()
+    return EmbeddedMissing(model=model.name, embedded=done, failures=tuple(dict.fromkeys(failures)))

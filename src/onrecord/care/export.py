@@ -1,0 +1,122 @@
+"""HOW does a store leave? Lossless JSONL, whose lines `care/kinds.py` lists, and a copy while others write."""
+
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
+from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.model.answers import BackedUp, Exported
+from onrecord.model.caller import Caller
+from onrecord.model.limits import GLOBAL_TENANT
+from onrecord.model.papers import PaperNumbers
+from onrecord.model.requests import Backup, Export
+from onrecord.model.wire import write_instant
+from onrecord.store.port import Archive, Dossier, Store
+
+Progress = Callable[[str, int, int | None], None]
+
+
+def export_to(store: Store, caller: Caller, ask: Export, now: datetime, progress: Progress) -> Exported:
+    _refuse_itself(store, ask.path)
+    with store.archive() as archive, _replacing(ask.path) as file:
+        return _write(archive, file, _tenants(archive, caller, ask.all_tenants), ask.path, now, progress)
+
+
+def back_up(store: Store, caller: Caller, ask: Backup, now: datetime, progress: Progress) -> BackedUp:
+    """A copy of the database where it can copy itself, otherwise an export of every tenant."""
+    _refuse_itself(store, ask.path)
+    path = Path(ask.path)
+    with _beside(path) as partial:
+        if not store.backup(partial):
+            with store.archive() as archive, partial.open("w", encoding="utf-8") as file:
+                _write(archive, file, archive.tenants(), ask.path, now, progress)
+    return BackedUp(path=str(path), bytes=path.stat().st_size)
+
+
+def _refuse_itself(store: Store, path: str) -> None:
+    """A copy that took the place of the store, of its log or of its history, would destroy what it copied."""
+    own = Path(store.location).resolve()
+    beside = [f"{own.name}-wal", f"{own.name}-shm"]
+    if own.suffix in (".yaml", ".yml"):
+        beside.append(f"{own.stem}.history.jsonl")
+    if Path(path).resolve() in (own, *map(own.with_name, beside)):
+        raise Invalid([Fault("path", "is the store itself; choose another file")])
+
+
+def _tenants(archive: Archive, caller: Caller, everyone: bool) -> list[str]:
+    known = archive.tenants()
+    return known if everyone else [name for name in known if name in (caller.tenant, GLOBAL_TENANT)]
+
+
+def _write(
+    archive: Archive, file: IO[str], tenants: Sequence[str], path: str, now: datetime, progress: Progress
+) -> Exported:
+    total = sum(map(archive.count, tenants))
+    counts, versions = Counter[str](), 0
+    _line(file, {HEAD: FORMAT, "exported_at": write_instant(now), "memories": total})
+    for tenant in tenants:
+        for held in _holdings(archive, tenant):
+            kind = kind_for(held)
+            _line(file, {"tenant": tenant, **kind.written(held)})
+            counts[kind.key] += 1
+            if isinstance(held, Dossier):
+                versions += len(held.versions)
+                progress("exporting", counts[kind.key], total)
+    return exported(path, counts, versions)
+
+
+def _holdings(archive: Archive, tenant: str) -> Iterator[object]:
+    """All that a tenant holds, in the order of an export.
+
+    Papers come before the memories that point at them: whoever reads knows by then which could not be taken in.
+    """
+    yield archive.counters(tenant)
+    papers = archive.papers(tenant)
+    if (numbers := papers.numbers()) != PaperNumbers():
+        yield numbers
+    yield from papers.every()
+    yield from archive.dossiers(tenant)
+    yield from archive.edges(tenant)
+
+
+def exported(path: str, counts: Counter[str], versions: int) -> Exported:
+    """What an export says of itself, by how many lines of each kind it has."""
+    counted = {kind.counted_as: counts[kind.key] for kind in KINDS if kind.counted_as}
+    return Exported(path=path, versions=versions, **counted)
+
+
+def _line(file: IO[str], value: dict[str, Any]) -> None:
+    file.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+
+
+@contextmanager
+def _replacing(path: str) -> Iterator[IO[str]]:
+    if path == STANDARD:
+        yield sys.stdout
+    else:
+        with _beside(Path(path)) as partial, partial.open("w", encoding="utf-8") as file:
+            yield file
+
+
+@contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """A file that takes its place only when it is whole, so that a good one is never half overwritten."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        # Memories are private: nobody else on the machine reads the copy.
+        partial.touch(mode=0o600)
+        yield partial
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be written: {problem.strerror or problem}.") from None
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,239 @@
+"""HOW does an export come back? Line by line, checked, in batches that are each one transaction."""
+
+import gc
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final
+
+from onrecord.care.kinds import FORMAT, HEAD, STANDARD, kind_of
+from onrecord.care.lines import Line, lines_of
+from onrecord.care.restoring_papers import TakenIn, Tray, file_name, take_in_papers
+from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
+from onrecord.model import rules
+from onrecord.model.answers import Imported
+from onrecord.model.caller import Caller
+from onrecord.model.limits import GLOBAL_TENANT
+from onrecord.model.memory import Relation
+from onrecord.model.papers import PaperNumbers
+from onrecord.model.requests import Import
+from onrecord.store.port import EMBED, Counters, Dossier, Restoring, Store
+
+_BATCH: Final = 1_000
+_BATCH_BYTES: Final = 8 * 1024 * 1024
+_NAMED_CONFLICTS: Final = 5
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(slots=True)
+class _Section:
+    """The part of a file that goes to one tenant, as far as it is read and not yet written."""
+
+    tenant: str
+    counters: Counters
+    tray: Tray = field(default_factory=Tray)
+    dossiers: list[Dossier] = field(default_factory=list)
+    edges: list[Relation] = field(default_factory=list)
+    lines: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.lines >= _BATCH or self.tray.bytes >= _BATCH_BYTES
+
+    def put(self, told: Any, line: Line) -> None:
+        self.lines += 1
+        match told:
+            case Dossier():
+                self.dossiers.append(told)
+            case Relation():
+                self.edges.append(told)
+            case PaperNumbers():
+                self.tray.numbers = told
+            case paper:
+                self.tray.put(paper, line)
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What an import has done so far."""
+
+    added: int = 0
+    unchanged: int = 0
+    relations: int = 0
+    conflicts: list[str] = field(default_factory=list)
+    papers: TakenIn = field(default_factory=TakenIn)
+    #: Ids of memories and names of papers in whose places something else is here.
+    left: set[tuple[str, str]] = field(default_factory=set)
+
+    def has_left(self, tenant: str, *names: str) -> bool:
+        return any((tenant, name) in self.left for name in names)
+
+
+def import_from(
+    store: Store, caller: Caller, ask: Import, progress: Progress, embed_from: datetime | None = None
+) -> Imported:
+    """What was imported stays when a later line fails, and a repeated import goes on from there.
+
+    With a time, each batch leaves a job to embed whatever has no vectors, due from then on.
+    """
+    tally = _Tally()
+    with _opened(ask.path) as file, _no_search_for_cycles():
+        reader = _Reader(caller, ask)
+        for section in reader.sections(file):
+            _take_in(store, section, ask, tally, embed_from)
+            progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
+    store.settle()
+    return Imported(
+        added=tally.added,
+        unchanged=tally.unchanged,
+        relations=tally.relations,
+        conflicts=(*tally.papers.differing, *tally.conflicts),
+        papers_unchanged=tally.papers.unchanged,
+        **tally.papers.added,
+    )
+
+
+def _take_in(
+    store: Store, section: _Section, ask: Import, tally: _Tally, embed_from: datetime | None
+) -> None:
+    """One transaction: what is new is added, what is here already in the same form is left alone."""
+    with store.restoring(section.tenant) as restoring:
+        papers = take_in_papers(
+            restoring.restoring_papers(), section.tray, partial(tally.has_left, section.tenant)
+        )
+        if papers.differing and not ask.skip_conflicts:
+            raise _conflict("In place of these, something else is here", papers.differing, tally)
+        tally.left |= {(section.tenant, name) for name in papers.differing}
+        fresh, differing = _compared(restoring, section, tally)
+        if differing and not ask.skip_conflicts:
+            raise _conflict("These ids hold other memories here", differing, tally)
+        restoring.restore(fresh.values())
+        tally.left |= {(section.tenant, id) for id in differing}
+        # An edge between memories of the file says nothing of the others that hold their ids here.
+        edges = [
+            edge for edge in section.edges if not tally.has_left(section.tenant, edge.source, edge.target)
+        ]
+        related = restoring.restore_edges(edges, section.counters)
+        if embed_from is not None and fresh:
+            restoring.ask_for(EMBED, embed_from)
+    tally.papers.add(papers)
+    tally.added += len(fresh)
+    tally.unchanged += len(section.dossiers) - len(fresh) - len(differing)
+    tally.conflicts += differing
+    tally.relations += related
+
+
+def _compared(restoring: Restoring, section: _Section, tally: _Tally) -> tuple[dict[str, Dossier], list[str]]:
+    """The memories that are not here yet, and the ids of those that cannot be taken in as they are."""
+    wanted = [each.id for each in section.dossiers]
+    here = {each.id: each for each in restoring.dossiers(section.tenant, wanted)}
+    fresh: dict[str, Dossier] = {}
+    differing = []
+    for each in section.dossiers:
+        if tally.left and each.id not in here and tally.has_left(section.tenant, *_files_of(each)):
+            # It would point at the file that has this number here, and let its readers read that one.
+            differing.append(each.id)
+            continue
+        # A file may say a thing twice; what it says first counts.
+        held = here.get(each.id) or fresh.setdefault(each.id, each)
+        if held != each:
+            differing.append(each.id)
+    return fresh, differing
+
+
+def _files_of(dossier: Dossier) -> set[str]:
+    """What the files are called that a memory points at, or did."""
+    links = {version.memory.artifact for version in dossier.versions}
+    return {file_name(link) for link in links if link is not None}
+
+
+def _conflict(what: str, names: list[str], tally: _Tally) -> Conflict:
+    more = " …" if len(names) > _NAMED_CONFLICTS else ""
+    return Conflict(
+        f"{what}: {', '.join(names[:_NAMED_CONFLICTS])}{more}. {tally.added} memories before them were imported. "
+        "Import into an empty tenant, or repeat with --skip-conflicts to keep what is here."
+    )
+
+
+class _Reader:
+    """Turns lines into sections no larger than a batch."""
+
+    def __init__(self, caller: Caller, ask: Import) -> None:
+        self._caller = caller
+        self._ask = ask
+        self._homes: dict[str, str] = {}
+        self.expected: int | None = None
+
+    def sections(self, file: IO[str]) -> Iterator[_Section]:
+        name = "standard input" if self._ask.path == STANDARD else Path(self._ask.path).name
+        lines = lines_of(file, name)
+        self._read_header(next(lines, None))
+        section: _Section | None = None
+        for line in lines:
+            kind = kind_of(line.value)
+            if kind.holds is Counters:
+                if section is not None:
+                    yield section
+                home = self._home(line)
+                section = _Section(home, kind.read(line, home))
+                continue
+            if section is None:
+                raise line.fault("comes before the line of its tenant; this is not a whole export")
+            section.put(kind.read(line, section.tenant), line)
+            if section.is_full:
+                yield section
+                section = _Section(section.tenant, section.counters)
+        if section is not None:
+            yield section
+
+    def _read_header(self, line: Line | None) -> None:
+        if line is None:
+            raise Invalid([Fault("path", "the file is empty; it is not an export of OnRecord")])
+        if line.value.get(HEAD) != FORMAT:
+            raise line.fault(f"is not the head of an export of format {FORMAT}")
+        expected = line.value.get("memories")
+        self.expected = expected if isinstance(expected, int) else None
+
+    def _home(self, line: Line) -> str:
+        """Where a tenant of the file goes: to its own name, to the caller, or to everyone."""
+        name: str = line.checked("tenant", rules.NAME)
+        if self._ask.keep_tenants or name == GLOBAL_TENANT:
+            home = name
+        else:
+            home = self._caller.tenant
+        if home in self._homes.values() and self._homes.get(name) != home:
+            raise line.fault(
+                "is a second tenant; repeat with --keep-tenants to restore each under its own name"
+            )
+        self._homes[name] = home
+        return home
+
+
+@contextmanager
+def _no_search_for_cycles() -> Iterator[None]:
+    """What a batch is made of has no cycles, and looking for them among its many small parts takes time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[IO[str]]:
+    if path == STANDARD:
+        yield sys.stdin
+        return
+    with ExitStack() as closing:
+        try:
+            file = closing.enter_context(Path(path).open(encoding="utf-8"))
+        except OSError as problem:
+            raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None
+        yield file

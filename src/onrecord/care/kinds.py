@@ -1,0 +1,131 @@
+"""WHICH kinds of lines has an export? One table: the key by which a line is known, what it holds, how it is read and written.
+
+The head comes first. Then for each tenant: its counters, the last numbers of its papers, the papers (conversations,
+files, notes, settings), a line for each memory with all its versions, and a line for each relation, those taken back
+included.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from onrecord.care.lines import Line
+from onrecord.care.memory_lines import read_counters, read_dossier, read_relation
+from onrecord.care.paper_lines import (
+    read_conversation,
+    read_file,
+    read_notes,
+    read_numbers,
+    read_settings,
+    write_file,
+)
+from onrecord.model.answers import ShownAgent
+from onrecord.model.memory import Relation
+from onrecord.model.papers import Conversation, KeptFile, Notes, PaperNumbers
+from onrecord.model.wire import to_json
+from onrecord.store.port import Counters, Dossier
+
+FORMAT: Final = 1
+HEAD: Final = "onrecord"
+STANDARD: Final = "-"
+
+
+class Kind(NamedTuple):
+    """A kind of line. `counted_as` is the field that counts it in what an export says, and papers in what an import does."""
+
+    key: str
+    holds: type
+    read: Callable[[Line, str], Any]
+    written: Callable[[Any], dict[str, Any]]
+    meaning: str
+    counted_as: str | None = None
+
+
+def _under(key: str, write: Callable[[Any], Any] = to_json) -> Callable[[Any], dict[str, Any]]:
+    return lambda value: {key: write(value)}
+
+
+def _write_dossier(dossier: Dossier) -> dict[str, Any]:
+    return {"id": dossier.id, "versions": to_json(dossier.versions)}
+
+
+#: In the order of an export. Where a line has the keys of several, the first counts.
+KINDS: Final = (
+    Kind(
+        "last_id",
+        Counters,
+        read_counters,
+        Counters._asdict,
+        "Begins a tenant: the last numbers given to memories (`last_id`) and relations (`last_relation`).",
+    ),
+    Kind(
+        "numbers",
+        PaperNumbers,
+        read_numbers,
+        _under("numbers"),
+        "The last numbers given to conversations and files.",
+    ),
+    Kind(
+        "conversation",
+        Conversation,
+        read_conversation,
+        _under("conversation"),
+        "A conversation; they stand in the order in which they began.",
+        "conversations",
+    ),
+    Kind(
+        "artifact",
+        KeptFile,
+        read_file,
+        _under("artifact", write_file),
+        "A file of a conversation that stands before it, with its `content` in base64.",
+        "artifacts",
+    ),
+    Kind(
+        "scratchpad",
+        Notes,
+        read_notes,
+        _under("scratchpad"),
+        "All working notes of an agent, each addition with its time.",
+        "scratchpads",
+    ),
+    Kind(
+        "agent",
+        ShownAgent,
+        read_settings,
+        _under("agent"),
+        "How an agent is set, since when and by whom.",
+        "agents",
+    ),
+    Kind(
+        "versions",
+        Dossier,
+        read_dossier,
+        _write_dossier,
+        "A memory (`id`) with every version of it, the oldest first.",
+        "memories",
+    ),
+    Kind(
+        "relation",
+        Relation,
+        read_relation,
+        _under("relation"),
+        "A relation between memories that stand before it; one that was taken back says when and by whom.",
+        "relations",
+    ),
+)
+_BY_KEY: Final = {kind.key: kind for kind in KINDS}
+_BY_TYPE: Final = {kind.holds: kind for kind in KINDS}
+_MEMORY: Final = _BY_TYPE[Dossier]
+
+
+def kind_of(value: Mapping[str, Any]) -> Kind:
+    """The kind of a line; one that has no key of any is taken for a memory, whose reader says what it lacks."""
+    keys = _BY_KEY.keys() & value.keys()
+    if len(keys) == 1:
+        return _BY_KEY[keys.pop()]
+    return next((kind for kind in KINDS if kind.key in keys), _MEMORY)
+
+
+def kind_for(holding: object) -> Kind:
+    """The kind of line that a value is written as."""
+    return _BY_TYPE[type(holding)]

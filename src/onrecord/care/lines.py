@@ -1,0 +1,61 @@
+"""WHAT is a line of an export? An object of JSON at a place that an error can name."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import IO, Any, Final, NamedTuple
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import rules
+
+_read_json: Final = json.JSONDecoder().decode
+
+
+class Line(NamedTuple):
+    """One line of a file, by the number that an editor shows."""
+
+    file: str
+    number: int
+    value: Mapping[str, Any]
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}, line {self.number}"
+
+    @property
+    def without_value(self) -> "Line":
+        """Its place alone, for what must not keep the text in memory."""
+        return self._replace(value={})
+
+    def fault(self, message: str) -> Invalid:
+        return Invalid([Fault(self.place, message)])
+
+    def faults(self, found: list[Fault]) -> Invalid:
+        return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in found)
+
+    def checked(self, name: str, rule: rules.Rule) -> Any:
+        try:
+            return rule(self.value.get(name))
+        except ValueError as reason:
+            raise self.fault(f"{name} {reason}") from None
+
+
+def lines_of(file: IO[str], name: str) -> Iterator[Line]:
+    """Every line that is not blank, read one at a time."""
+    number = 0
+    try:
+        for number, text in enumerate(file, 1):
+            if text.strip():
+                value = _read_json(text)
+                if not isinstance(value, dict):
+                    raise Line(name, number, {}).fault("is not a JSON object")
+                yield Line(name, number, value)
+    except json.JSONDecodeError as problem:
+        reason = f"is not JSON: {problem.msg} at column {problem.colno}"
+        raise Line(name, number, {}).fault(reason) from None
+    except UnicodeDecodeError:
+        raise Line(name, number + 1, {}).fault("is not UTF-8") from None
+    except ValueError as problem:
+        # A number of thousands of digits, which Python declines to read.
+        raise Line(name, number, {}).fault(f"is not JSON that can be read: {problem}") from None
+    except RecursionError:
+        raise Line(name, number, {}).fault("is nested too deeply") from None

@@ -1,0 +1,206 @@
+"""WHAT is a query about? The source model first, then every part of the catalog that its fields mention."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula, shown
+from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.queries import InlineModel, ModelExtension, SlayerQuery
+from onrecord.catalog.resolution import (
+    Entities,
+    Gathering,
+    Resolved,
+    Unresolved,
+    model_of_table,
+    resolve,
+    resolve_model,
+    within,
+)
+from onrecord.catalog.sql_text import entities_of_sql
+from onrecord.model.catalog import Model
+
+_SOURCE: Final = "source_model"
+_QUOTES: Final = '"`[]'
+
+
+def entities_of_query(
+    query: SlayerQuery, lookup: Lookup, *, known: Collection[str] | None = None
+) -> Entities:
+    """The canonical names; a name that is unknown makes one Invalid together with all others that are.
+
+    `known` is what the query was about before, if it was read then. What was a column of the source model may be gone
+    while another model has one of that name, which was never meant: a bare name leads to another model only where it
+    did before.
+    """
+    gathering = Gathering()
+    try:
+        source = _source(query, lookup)
+    except Unresolved as error:
+        # Without it nothing can be said of the other names.
+        raise error.at(_SOURCE) from None
+    for canonical in source.stands_on:
+        gathering.add(Resolved(canonical))
+    gathering.warn(*source.warnings)
+    reading = _Reading(source, lookup, known)
+    for field, mention in _mentions(query, gathering):
+        try:
+            found = reading.resolve(mention)
+        except Unresolved as error:
+            gathering.fail(error.at(field))
+        else:
+            if found:
+                gathering.add(found)
+    return gathering.entities()
+
+
+def _mentions(query: SlayerQuery, gathering: Gathering) -> Iterator[tuple[str, Mention]]:
+    """Every name in the query with its place; what cannot be read is one of the faults."""
+    for place, dimension in enumerate(query.dimensions):
+        yield f"dimensions[{place}]", Mention(name=dimension.path)
+    for place, time in enumerate(query.time_dimensions):
+        yield f"time_dimensions[{place}].dimension", Mention(name=time.dimension.path)
+    for place, measure in enumerate(query.measures):
+        yield from _read(mentions_in_formula, measure.formula, f"measures[{place}].formula", gathering)
+    named = {measure.name for measure in query.measures}
+    for place, condition in enumerate(query.filters):
+        for field, mention in _read(mentions_in_filter, condition, f"filters[{place}]", gathering):
+            # A filter may speak of what the query computes, unless the model has a part of that name.
+            is_computed = mention.aggregation is None and mention.name in named
+            yield field, replace(mention, soft=True) if is_computed else mention
+
+
+def _read(
+    mentions: Callable[[str], tuple[Mention, ...]], text: str, field: str, gathering: Gathering
+) -> Iterator[tuple[str, Mention]]:
+    try:
+        found = mentions(text)
+    except Unreadable as unreadable:
+        gathering.fail(Unreadable(unreadable.reason, field))
+        return
+    for mention in found:
+        yield field, mention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """What a query reads from: a model of the catalog, or one that the query itself makes."""
+
+    #: As the query sees it, with the joins that it adds.
+    model: Model
+    #: The canonical names to tag for it.
+    stands_on: tuple[str, ...]
+    #: The parts that only this query knows.
+    own: frozenset[str] = frozenset()
+    warnings: tuple[str, ...] = ()
+
+
+def _source(query: SlayerQuery, lookup: Lookup) -> _Source:
+    given = query.source_model
+    if isinstance(given, InlineModel):
+        return _inline(given, lookup)
+    if isinstance(given, ModelExtension):
+        base = resolve_model(given.source_name, lookup)
+        return _Source(
+            model=replace(base, joins=(*base.joins, *given.joins)),
+            stands_on=(base.canonical,),
+            own=frozenset(part.name for part in given.parts),
+        )
+    model = resolve_model(given, lookup)
+    return _Source(model=model, stands_on=(model.canonical,))
+
+
+def _inline(given: InlineModel, lookup: Lookup) -> _Source:
+    if given.data_source is not None and given.data_source not in lookup.datasources():
+        raise Unresolved(given.data_source, f"{shown(given.data_source)} is not a known datasource.")
+    grounds, warnings = _grounds(given, lookup)
+    if not grounds:
+        warnings += (f"the inline model {shown(given.name)} stands on no model that the catalog knows.",)
+    datasource = given.data_source or (grounds[0].partition(".")[0] if grounds else "")
+    return _Source(
+        model=Model(datasource=datasource, name=given.name, parts=given.parts, joins=given.joins),
+        stands_on=grounds,
+        own=frozenset(part.name for part in given.parts),
+        warnings=warnings,
+    )
+
+
+def _grounds(given: InlineModel, lookup: Lookup) -> Entities:
+    """The models of the catalog that an inline one is made from, itself among them if it is there."""
+    gathering = Gathering()
+    if given.data_source and (saved := lookup.model(given.data_source, given.name)):
+        gathering.add(Resolved(saved.canonical))
+    if given.sql_table:
+        names = [name.strip(_QUOTES) for name in given.sql_table.split(".")]
+        if table := model_of_table(names, lookup, given.data_source):
+            gathering.add(Resolved(table.canonical))
+    if given.sql:
+        read = entities_of_sql(given.sql, lookup, datasource=given.data_source)
+        gathering.warn(*read.warnings)
+        for canonical in read.canonicals:
+            if canonical.count(".") == 1:
+                gathering.add(Resolved(canonical))
+    for source in _sources_of_stages(given.source_queries, lookup):
+        gathering.warn(*source.warnings)
+        for canonical in source.stands_on:
+            gathering.add(Resolved(canonical))
+    return gathering.entities()
+
+
+def _sources_of_stages(stages: Sequence[SlayerQuery], lookup: Lookup) -> Iterator[_Source]:
+    earlier: set[str] = set()
+    for stage in stages:
+        # A stage may read from one before it instead of the catalog.
+        if _name_of_source(stage) not in earlier:
+            yield _source(stage, lookup)
+        earlier.update(() if stage.name is None else (stage.name,))
+
+
+def _name_of_source(query: SlayerQuery) -> str | None:
+    given = query.source_model
+    if isinstance(given, InlineModel):
+        return None
+    return given.source_name if isinstance(given, ModelExtension) else given
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How a name is read in one query."""
+
+    source: _Source
+    lookup: Lookup
+    known: Collection[str] | None
+
+    def resolve(self, mention: Mention) -> Resolved | None:
+        model = self.source.model
+        path = mention.name.removeprefix(f"{model.name}.")
+        if path == "*" and mention.aggregation == "count":
+            return None
+        if path.endswith("*"):
+            reference = f"{mention.name}:{mention.aggregation}" if mention.aggregation else mention.name
+            return resolve(reference, self.lookup, source_model=model)
+        if path in self.source.own:
+            return None
+        if found := within(model, path, self.lookup):
+            return Resolved(found)
+        if mention.soft:
+            return None
+        return self._elsewhere(mention.name)
+
+    def _elsewhere(self, name: str) -> Resolved:
+        """A name that the source model does not lead to."""
+        found = resolve(name, self.lookup, source_model=self.source.model)
+        if found.canonical in self.lookup.datasources():
+            raise Unresolved(name, f"{shown(name)} is a datasource where a column or a measure is needed.")
+        if "." in name:
+            return found
+        if self.known is not None and found.canonical not in self.known:
+            raise Unresolved(name, f"{shown(name)} is not a part of model {shown(self.source.model.name)}.")
+        return Resolved(
+            found.canonical,
+            (
+                *found.warnings,
+                f"{shown(name)} is not a part of model {shown(self.source.model.name)}; it was resolved as "
+                f"{shown(found.canonical)}.",
+            ),
+        )

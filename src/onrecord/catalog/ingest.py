@@ -1,0 +1,374 @@
+"""HOW does the catalog learn what there is? It compares what a source tells with what it knows, and keeps the rest.
+
+A model whose fingerprint is known is not read again. All is read before anything is written, so a source that breaks
+off leaves the catalog as it was; and a model's record, which holds its fingerprint, is written after its parts, so an
+ingest that breaks off is made good by the next. What the source no longer has is gone: retired with its history, and
+taken out of the references of memories, which keep their text. So is a whole datasource, if the same source told of it
+before and names its datasources by itself.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from onrecord.catalog.extraction import entities_of_query
+from onrecord.catalog.queries import is_over_models, read_query
+from onrecord.catalog.records import (
+    GONE,
+    HIDDEN,
+    RECORD_VERSION,
+    Record,
+    canonical_of_id,
+    entity_of,
+    fields_of,
+    record_id,
+    record_of_datasource,
+    record_of_system,
+    records_of_model,
+)
+from onrecord.catalog.resolution import probe
+from onrecord.catalog.stored import PRIORITY, StoredCatalog
+from onrecord.errors import Conflict, Invalid, OnRecordError
+from onrecord.model.answers import EntityChanges, Ingested
+from onrecord.model.caller import Caller
+from onrecord.model.catalog import MEMORY_PREFIX, Datasource
+from onrecord.model.memory import Change, Memory, Version
+from onrecord.model.requests import Browse
+from onrecord.store.index import entity_facet
+from onrecord.store.port import EMBED, Dossier, Reading, Store, Writing
+
+if TYPE_CHECKING:
+    from onrecord.catalog.sources import Source
+
+_BATCH: Final = 1_000
+Progress = Callable[[str, int, int | None], None]
+Item = TypeVar("Item")
+
+
+@dataclass(slots=True)
+class _Plan:
+    """What must be written, and what it comes to."""
+
+    new: list[Record] = field(default_factory=list)
+    changed: list[tuple[Memory, Record]] = field(default_factory=list)
+    gone: list[Memory] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        return len(self.new) + len(self.changed) + len(self.gone)
+
+    @property
+    def added(self) -> list[Record]:
+        """What was not there, or no longer."""
+        return [*self.new, *(record for known, record in self.changed if not known.is_live)]
+
+
+def ingest(
+    store: Store,
+    caller: Caller,
+    source: "Source",
+    *,
+    now: datetime,
+    dry_run: bool = False,
+    embeds: bool = False,
+    progress: Progress = lambda what, done, total: None,
+) -> Ingested:
+    datasources = source.datasources()
+    fingerprints = {name: f"{RECORD_VERSION}.{each}" for name, each in source.fingerprints().items()}
+    roots = [datasource.name for datasource in datasources]
+    with store.reading(caller, now) as reading:
+        vanished = _vanished(reading.catalog(), source.origin, roots)
+        known = _known_models(reading.catalog(), [*roots, *vanished])
+    models = _differing(source, fingerprints, known, progress)
+    hidden = {name for name, model in known.items() if model.hidden and name not in models}
+    hidden |= {name for name, (model, *_) in models.items() if model.hidden}
+    homes = _homes(datasources, fingerprints.keys() - hidden, source.origin or "")
+    others = [*homes, *map(record_of_system, source.systems())]
+    if (priority := source.priority()) is not None:
+        others.append(priority_record(priority))
+    with store.reading(caller, now) as reading:
+        plan = _planned(reading.catalog(), models, others, known.keys() - fingerprints.keys(), vanished)
+    stripped, stale = 0, tuple[str, ...]()
+    if not dry_run:
+        if plan.size:
+            # Twice: a worker may be through before all is written, and an ingest may break off.
+            _ask_for_vectors(store, caller.in_catalog.tenant, now, embeds)
+            _write(store, caller, plan, now, progress)
+            _ask_for_vectors(store, caller.in_catalog.tenant, now, embeds)
+        _ask_for_vectors(store, caller.tenant, now, embeds and _lacks_vectors(store, caller, now))
+        stripped = _clean_up(store, caller, [*roots, *vanished], plan.gone, now)
+        stale = _stale_queries(store, caller, now)
+    return Ingested(
+        source=source.kind,
+        location=source.location,
+        added=_counted(plan.added),
+        changed=_counted(record for known, record in plan.changed if known.is_live),
+        gone=EntityChanges(**Counter(f"{entity_of(record)['kind']}s" for record in plan.gone)),
+        stripped=stripped,
+        stale_queries=stale,
+        notes=tuple(source.notes()),
+        dry_run=dry_run,
+    )
+
+
+class _Known(NamedTuple):
+    """What must be known of a model before it is read again."""
+
+    fingerprint: str
+    hidden: bool
+
+
+def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> list[str]:
+    """The datasources that this source told of before, and no longer does."""
+    if origin is None:
+        return []
+    every = catalog.filed_memories(entity_facet("is", "datasource"))
+    told = [_canonical(record) for record in every if entity_of(record).get("origin") == origin]
+    return sorted(set(told).difference(roots))
+
+
+def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Known]:
+    inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
+    return {
+        _canonical(record): _Known(entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN)
+        for record in inside
+    }
+
+
+def _differing(
+    source: "Source", fingerprints: Mapping[str, str], known: Mapping[str, _Known], progress: Progress
+) -> dict[str, list[Record]]:
+    """The records of each model that is new or not as it is known, read while no connection waits."""
+    wanted = {
+        name
+        for name, fingerprint in fingerprints.items()
+        if name not in known or known[name].fingerprint != fingerprint
+    }
+    read = {}
+    for number, model in enumerate(source.models(wanted) if wanted else (), 1):
+        read[model.canonical] = list(records_of_model(model, fingerprints[model.canonical]))
+        progress("reading models", number, len(wanted))
+    return read
+
+
+def _homes(datasources: Sequence[Datasource], models: Iterable[str], origin: str) -> Iterator[Record]:
+    by_home: dict[str, list[str]] = {}
+    for name in sorted(models):
+        home, _, model_name = name.partition(".")
+        by_home.setdefault(home, []).append(model_name)
+    for datasource in datasources:
+        yield record_of_datasource(datasource, by_home.get(datasource.name, []), origin)
+
+
+def _planned(
+    catalog: Reading,
+    models: Mapping[str, list[Record]],
+    others: Iterable[Record],
+    gone: Iterable[str],
+    vanished: Iterable[str],
+) -> _Plan:
+    plan = _Plan()
+    for name, records in models.items():
+        _compare(plan, records, _here(catalog, name, has_parts=True))
+    for name in sorted(gone):
+        _compare(plan, [], _here(catalog, name, has_parts=True))
+    for name in vanished:
+        _compare(plan, [], _here(catalog, name))
+    for record in others:
+        _compare(plan, [record], _here(catalog, record.canonical))
+    return plan
+
+
+def priority_record(datasources: Sequence[str]) -> Record:
+    """The tenant's own order of datasources, kept as a record that is never found."""
+    return Record(
+        canonical=PRIORITY,
+        kind="system",
+        name="",
+        text="The order of datasources.",
+        hidden=True,
+        document={"datasources": list(datasources)},
+    )
+
+
+def _compare(plan: _Plan, records: Iterable[Record], here: Mapping[str, Memory]) -> None:
+    """Sort what is told into new and changed, and what is not told into gone."""
+    told = {record.canonical: record for record in records}
+    plan.gone += [record for name, record in here.items() if name not in told and record.is_live]
+    for name, record in told.items():
+        known = here.get(name)
+        if known is None:
+            plan.new.append(record)
+        elif any(getattr(known, field) != value for field, value in fields_of(record).items()):
+            plan.changed.append((known, record))
+
+
+def _here(catalog: Reading, canonical: str, *, has_parts: bool = False) -> dict[str, Memory]:
+    """The record of an entity and those of its parts, also where they are gone: they may come back."""
+    if not catalog.size:
+        return {}
+    record = catalog.memory(record_id(canonical))
+    parts = catalog.filed_memories(entity_facet("in", canonical), gone=True) if has_parts else []
+    return {_canonical(each): each for each in (*([record] if record else []), *parts)}
+
+
+def _ask_for_vectors(store: Store, tenant: str, now: datetime, embeds: bool) -> None:
+    if embeds:
+        with store.restoring(tenant) as restoring:
+            restoring.ask_for(EMBED, now)
+
+
+def _lacks_vectors(store: Store, caller: Caller, now: datetime) -> bool:
+    """Whether memories have none: those that were saved while there was no embedder have no job of their own."""
+    with store.reading(caller, now) as reading:
+        return reading.size > max((each.memories for each in reading.coverage()), default=0)
+
+
+def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: Progress) -> None:
+    done, change, catalog = 0, Change("ingest", caller.user, caller.actor, now), caller.in_catalog.tenant
+    if plan.gone:
+        with store.writing(caller, now) as writing:
+            retire(writing, plan.gone, change)
+        progress("keeping entities", done := len(plan.gone), plan.size)
+    for batch in _batches(sorted(plan.new, key=_parts_first)):
+        with store.restoring(catalog) as restoring:
+            # The reading was over before this began, and another may have told of the same meanwhile.
+            if list(restoring.dossiers(catalog, [record_id(each.canonical) for each in batch])):
+                raise _overtaken()
+            restoring.restore([_dossier(record, catalog, change) for record in batch])
+        progress("keeping entities", done := done + len(batch), plan.size)
+    for some in _batches(sorted(plan.changed, key=lambda pair: _parts_first(pair[1]))):
+        with store.writing(caller, now) as writing:
+            for known, record in some:
+                _replace(writing.catalog_writing(), known, fields_of(record), change)
+        progress("keeping entities", done := done + len(some), plan.size)
+    store.settle()
+
+
+def _parts_first(record: Record) -> bool:
+    return record.kind in ("datasource", "model", "system")
+
+
+def retire(writing: Writing, records: Iterable[Memory], change: Change) -> None:
+    """Let entities be gone; their past stays."""
+    for record in records:
+        valid_to = max(change.at, record.valid_from)
+        gone: dict[str, Any] = {"status": "archived", "status_reason": GONE, "valid_to": valid_to}
+        _replace(writing.catalog_writing(), record, gone, change)
+
+
+def _replace(catalog: Writing, known: Memory, changes: Mapping[str, Any], change: Change) -> None:
+    if catalog.target(known.id).version != known.version:
+        raise _overtaken()
+    catalog.replace(known, replace(known, **changes, updated_at=change.at), change)
+
+
+def _overtaken() -> Conflict:
+    return Conflict(
+        "Someone else changed the catalog while it was compared with the source. Ingest once more."
+    )
+
+
+def keep(writing: Writing, record: Record, change: Change) -> None:
+    """Let one entity be as it is told, in a transaction that does more."""
+    catalog = writing.catalog_writing()
+    known = catalog.memory(record_id(record.canonical))
+    if known is None:
+        catalog.add(_memory(record, "", change), change)
+    else:
+        catalog.replace(known, replace(known, **fields_of(record), updated_at=change.at), change)
+
+
+def _memory(record: Record, tenant: str, change: Change) -> Memory:
+    return Memory(
+        tenant=tenant,
+        id=record_id(record.canonical),
+        confidence="high",
+        scope="tenant",
+        owner=change.by,
+        origin="import",
+        created_at=change.at,
+        updated_at=change.at,
+        valid_from=change.at,
+        **fields_of(record),
+    )
+
+
+def _dossier(record: Record, tenant: str, change: Change) -> Dossier:
+    memory = _memory(record, tenant, change)
+    version = Version(
+        number=1,
+        change=change.name,
+        by=change.by,
+        origin=change.origin,
+        at=change.at,
+        until=None,
+        memory=memory,
+    )
+    return Dossier(memory.id, (version,))
+
+
+def _clean_up(
+    store: Store, caller: Caller, roots: Sequence[str], gone: Iterable[Memory], now: datetime
+) -> int:
+    """Strip what is gone, and every other reference that is definitively missing; gives from how many memories."""
+    known_gone = {_canonical(record) for record in gone}
+    with store.reading(caller, now) as reading:
+        lookup = StoredCatalog(reading)
+        referred = [each for root in (*roots, MEMORY_PREFIX) for each in reading.references(root)]
+        missing = [each for each in referred if each in known_gone or _is_missing(each, lookup)]
+    if not missing:
+        return 0
+    with store.writing(caller, now) as writing:
+        return writing.strip(missing, Change("strip", caller.user, caller.actor, now))
+
+
+def _is_missing(reference: str, lookup: StoredCatalog) -> bool:
+    """A lookup that fails says nothing about what there is: the reference stays, and the next ingest asks again."""
+    try:
+        return not probe(reference, lookup)
+    except OnRecordError:
+        return False
+
+
+def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ...]:
+    """The memories whose example query names what is no longer there; they are left alone."""
+    stale = []
+    with store.reading(caller, now) as reading:
+        lookup, mark = StoredCatalog(reading), None
+        while True:
+            page, mark = reading.browse(Browse(limit=_BATCH, after=mark))
+            for memory in page:
+                reason = staleness(memory, lookup)
+                stale += [f"memory:{memory.id}: {reason}"] if reason else []
+            if mark is None:
+                return tuple(stale)
+
+
+def staleness(memory: Memory, lookup: StoredCatalog) -> str | None:
+    """Why the example query of a memory can no longer be understood, if it has one over models and it cannot."""
+    if not is_over_models(memory.query):
+        return None
+    try:
+        entities_of_query(read_query(memory.query), lookup, known=memory.entities)
+    except Invalid as problem:
+        return str(problem)
+    return None
+
+
+def _canonical(record: Memory) -> str:
+    return canonical_of_id(record.id) or str(entity_of(record)["canonical"])
+
+
+def _counted(records: Iterable[Record]) -> EntityChanges:
+    """The order of datasources is kept as a record, and is no entity."""
+    return EntityChanges(**Counter(f"{each.kind}s" for each in records if each.canonical != PRIORITY))
+
+
+def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, _BATCH)):
+        yield batch

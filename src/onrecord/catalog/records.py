@@ -1,0 +1,231 @@
+"""HOW is an entity kept? As a record of its own, beside the memories: with history, words and vectors like theirs.
+
+A catalog is a tenant that no caller can name. The record of a model holds the whole of it; its parts have records too,
+so that each can be found and referred to, and are derived from the model's.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Final, NamedTuple, TypeVar
+from urllib.parse import unquote
+
+from onrecord.catalog import rendering
+from onrecord.model.catalog import Datasource, EntityKind, Join, Model, Part, System
+from onrecord.model.limits import ID_CHARACTERS, TITLE_CHARACTERS
+from onrecord.model.memory import Memory
+from onrecord.providers.scrubber import scrub, scrub_value
+
+Described = TypeVar("Described", Model, Part, Datasource, System)
+#: Under this name the record of an entity keeps what is known of it.
+ENTITY: Final = "entity"
+#: To be raised whenever the same entity would get another text, or lose other secrets: then all are written anew.
+RECORD_VERSION: Final = 1
+HIDDEN: Final = "hidden"
+GONE: Final = "gone"
+_NOT_IN_IDS: Final = re.compile(r"[:/?#%~\s\x00-\x1f\x7f-\x9f]")
+
+
+class Record(NamedTuple):
+    """An entity on its way into the store or out of it."""
+
+    canonical: str
+    kind: EntityKind
+    name: str
+    text: str
+    parent: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    upstream: tuple[str, ...] = ()
+    hidden: bool = False
+    fingerprint: str = ""
+    #: The source that told of a datasource, where it names its datasources by itself.
+    origin: str = ""
+    document: Mapping[str, Any] = {}
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        known = {
+            "canonical": self.canonical,
+            "kind": self.kind,
+            "name": self.name,
+            "parent": self.parent,
+            "upstream": list(self.upstream),
+            "fingerprint": self.fingerprint,
+            "origin": self.origin,
+            "document": self.document,
+        }
+        return {ENTITY: {name: value for name, value in known.items() if value}}
+
+
+def record_id(canonical: str) -> str:
+    """The id of an entity's record: its name, as far as an id can hold it."""
+    id = _NOT_IN_IDS.sub(lambda found: "".join(f"%{byte:02x}" for byte in found.group().encode()), canonical)
+    if len(id) <= ID_CHARACTERS:
+        return id
+    return id[: ID_CHARACTERS - 33] + "~" + hashlib.blake2b(canonical.encode(), digest_size=16).hexdigest()
+
+
+def canonical_of_id(id: str) -> str | None:
+    """The name of the entity whose record has this id; None if only the record can tell."""
+    return None if "~" in id else unquote(id)
+
+
+def records_of_model(model: Model, fingerprint: str) -> Iterator[Record]:
+    """The model first, then each of its parts; of two that share a name, the first. No secret is in any of them."""
+    model = _clean_model(model)
+    yield Record(
+        canonical=model.canonical,
+        kind="model",
+        name=model.name,
+        text=rendering.text_of_model(model),
+        parent=model.datasource,
+        tags=_tags(model.tags, model.state),
+        aliases=model.aliases,
+        upstream=model.upstream,
+        hidden=model.hidden,
+        fingerprint=fingerprint,
+        document=_plain(model),
+    )
+    seen = set()
+    for part in model.parts:
+        if part.name not in seen:
+            seen.add(part.name)
+            yield Record(
+                canonical=f"{model.canonical}.{part.name}",
+                kind=part.kind,
+                name=part.name,
+                text=rendering.text_of_part(model, part),
+                parent=model.canonical,
+                tags=_tags(part.tags, model.state),
+                hidden=model.hidden or part.hidden,
+            )
+
+
+def record_of_datasource(datasource: Datasource, models: Sequence[str], origin: str = "") -> Record:
+    datasource = _clean(datasource)
+    return Record(
+        canonical=datasource.canonical,
+        kind="datasource",
+        name=datasource.name,
+        text=rendering.text_of_datasource(datasource, models),
+        tags=datasource.tags,
+        aliases=datasource.aliases,
+        hidden=datasource.hidden,
+        origin=origin,
+        document=_plain(datasource),
+    )
+
+
+def record_of_system(system: System) -> Record:
+    system = _clean(system)
+    return Record(
+        canonical=system.canonical,
+        kind="system",
+        name=system.name,
+        text=rendering.text_of_system(system),
+        tags=system.tags,
+        aliases=system.aliases,
+        document=_plain(system),
+    )
+
+
+def fields_of(record: Record) -> dict[str, Any]:
+    """What the record of an entity says, in the words of a memory."""
+    return {
+        "kind": "reference",
+        "dimension": "entity",
+        "title": record.canonical[:TITLE_CHARACTERS],
+        "content": record.text,
+        "tags": record.tags,
+        "entities": (record.canonical, *record.aliases),
+        "metadata": record.metadata,
+        # Hidden ones are there for whoever names them, and are never found.
+        "status": "stale" if record.hidden else "active",
+        "status_reason": HIDDEN if record.hidden else None,
+        "valid_to": None,
+    }
+
+
+def entity_of(memory: Memory) -> Mapping[str, Any]:
+    """What a record says of its entity."""
+    known: Mapping[str, Any] = memory.metadata[ENTITY]
+    return known
+
+
+def model_of(memory: Memory) -> Model:
+    """The model as its record holds it."""
+    known = dict(entity_of(memory)["document"])
+    known["parts"] = tuple(_read(Part, part) for part in known.get("parts", ()))
+    known["joins"] = tuple(_read_join(join) for join in known.get("joins", ()))
+    model: Model = _read(Model, known)
+    return model
+
+
+def datasource_of(memory: Memory) -> Datasource:
+    datasource: Datasource = _read(Datasource, entity_of(memory)["document"])
+    return datasource
+
+
+def _tags(tags: tuple[str, ...], state: str) -> tuple[str, ...]:
+    return tags if state == "present" else tuple(dict.fromkeys((*tags, state)))
+
+
+def _clean_model(model: Model) -> Model:
+    return replace(_clean(model), parts=tuple(map(_clean_part, model.parts)))
+
+
+def _clean_part(part: Part) -> Part:
+    clean = _clean(part)
+    if "sampled" not in part.details:
+        return clean
+    # The name of a column says what its values are.
+    values, _ = scrub_value(part.name, part.details["sampled"])
+    return replace(clean, details={**clean.details, "sampled": values})
+
+
+def _clean(told: Described) -> Described:
+    """What others wrote, without its secrets; names stay as they are, since it is found by them."""
+    changes: dict[str, Any] = {}
+    if told.details:
+        changes["details"], _ = scrub_value("", told.details)
+    if told.tags:
+        changes["tags"] = tuple(dict.fromkeys(scrub(tag).text for tag in told.tags))
+    for name in ("description", "label"):
+        if text := getattr(told, name, None):
+            changes[name] = scrub(text).text
+    return replace(told, **changes) if changes else told
+
+
+def _plain(value: Model | Datasource | System | Part | Join) -> dict[str, Any]:
+    """As JSON, without what is empty: a column has a dozen fields and fills three."""
+    known = ((name, getattr(value, name)) for name in _FIELDS[type(value)])
+    return {name: _item(item) for name, item in known if item not in (None, (), {}, False)}
+
+
+def _item(item: Any) -> Any:
+    """As it comes back from the store: else it would look changed whenever it is told again."""
+    if isinstance(item, Part | Join):
+        return _plain(item)
+    if isinstance(item, Mapping):
+        return {str(name): _item(each) for name, each in item.items()}
+    return [_item(each) for each in item] if isinstance(item, tuple | list) else item
+
+
+def _read(kind: type[Any], value: Mapping[str, Any]) -> Any:
+    """A field that a later version wrote is not ours to understand."""
+    known = _FIELDS[kind]
+    read = {name: tuple(item) if name in _LISTS else item for name, item in value.items() if name in known}
+    return kind(**read)
+
+
+def _read_join(value: Mapping[str, Any]) -> Join:
+    pairs = tuple((first, second) for first, second in value.get("pairs", ()))
+    return Join(target=value["target"], pairs=pairs, kind=value.get("kind", "left"))
+
+
+_LISTS: Final = frozenset({"tags", "parts", "joins", "upstream", "aliases"})
+_FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
+    kind: tuple(each.name for each in fields(kind)) for kind in (Model, Part, Join, Datasource, System)
+}

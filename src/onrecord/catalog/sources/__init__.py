@@ -1,0 +1,127 @@
+"""WHERE does a catalog come from? A folder of YAML files, a database, or what dbt wrote: told apart by a look."""
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+from onrecord.catalog.sources.database import DatabaseCatalog
+from onrecord.catalog.sources.database_access import URL_SCHEMES, is_sqlite
+from onrecord.catalog.sources.dbt import DbtCatalog
+from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
+from onrecord.catalog.sources.naming import named_datasource
+from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
+from onrecord.errors import Fault, Invalid
+from onrecord.model.catalog import Datasource, Model, System
+
+MOST_SAMPLE_VALUES: Final = 100
+_KEYWORDS: Final = re.compile(r"\b(host|dbname|port|user|password|service)=\S")
+_UNDERSTOOD: Final = (
+    f"understood are a folder with {MODELS}/ or {DATASOURCES}/ of YAML files, a dbt project with its target/{MANIFEST}, "
+    f"that folder or file itself, a SQLite file, and an address ({', '.join(URL_SCHEMES)})"
+)
+
+
+class Source(Protocol):
+    """Reads a catalog from elsewhere and changes nothing there. The same input gives the same values in sorted order."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def location(self) -> str:
+        """What was given, for people; without passwords."""
+
+    @property
+    def origin(self) -> str | None:
+        """What tells this source from all others, if it names its datasources by itself.
+
+        None where whoever reads it may name the datasource: one database can be read as several, so that one which is
+        not told of is not gone.
+        """
+
+    def datasources(self) -> Sequence[Datasource]: ...
+
+    def priority(self) -> tuple[str, ...] | None:
+        """Which datasource goes first where a name is in several; None where the source does not say."""
+
+    def fingerprints(self) -> Mapping[str, str]:
+        """For each model's canonical name a hash that changes when the model does."""
+
+    def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
+        """Those of these canonical names, or all. Raises Invalid where a model cannot be understood."""
+
+    def systems(self) -> Sequence[System]: ...
+
+    def notes(self) -> Sequence[str]:
+        """What was left out, and why, for whoever asked for the reading."""
+
+
+def open_source(
+    given: str, *, datasource: str | None = None, sample_values: int = 0, schema: str | None = None
+) -> Source:
+    """The source at a path or address. A YAML folder names its datasources itself; only databases have the rest."""
+    _check_options(given, datasource, sample_values)
+    if "://" in given:
+        return DatabaseCatalog(given, datasource=datasource, schema=schema, sample_values=sample_values)
+    path = Path(given).expanduser()
+    if is_sqlite(path):
+        return DatabaseCatalog(path, datasource=datasource, schema=schema, sample_values=sample_values)
+    manifest = _manifest_of(path)
+    folder = None if manifest else _yaml_folder(path)
+    _refuse_for_files(
+        given, sample_values=sample_values, schema=schema, datasource=datasource if folder else None
+    )
+    if manifest:
+        return DbtCatalog(manifest, datasource=datasource)
+    if folder:
+        return YamlCatalog(folder)
+    raise Invalid([Fault(given, f"{_seen(path)}; {_UNDERSTOOD}")])
+
+
+def _check_options(given: str, datasource: str | None, sample_values: int) -> None:
+    if not given.strip():
+        raise Invalid([Fault("catalog", f"must not be empty; {_UNDERSTOOD}")])
+    if "://" not in given and _KEYWORDS.search(given):
+        # It is not repeated, since it may hold a password.
+        raise Invalid([Fault("catalog", "Write the address of a database as postgresql://user@host/name.")])
+    if datasource is not None:
+        named_datasource(datasource)
+    if not 0 <= sample_values <= MOST_SAMPLE_VALUES:
+        raise Invalid(
+            [Fault("sample_values", f"must be between 0 and {MOST_SAMPLE_VALUES} (got {sample_values})")]
+        )
+
+
+def _refuse_for_files(given: str, **options: str | int | None) -> None:
+    """Refuse what would be passed over in silence."""
+    faults = [
+        Fault(option, f"does not apply to {given}; leave it out")
+        for option, value in options.items()
+        if value
+    ]
+    if faults:
+        raise Invalid(faults)
+
+
+def _manifest_of(path: Path) -> Path | None:
+    """Where dbt's manifest must be, if this is dbt's; looked for first, since its projects have a models/ as well."""
+    if path.is_file():
+        return path if path.suffix == ".json" else None
+    in_target = path / "target" / MANIFEST
+    if (path / PROJECT).exists() or in_target.exists():
+        return in_target
+    beside = path / MANIFEST
+    return beside if beside.exists() and not _yaml_folder(path) else None
+
+
+def _yaml_folder(path: Path) -> Path | None:
+    return path if any((path / folder).is_dir() for folder in (MODELS, DATASOURCES)) else None
+
+
+def _seen(path: Path) -> str:
+    if path.is_dir():
+        return "is a folder without any of these"
+    if path.exists():
+        return "is a file that is neither a SQLite database nor a JSON file"
+    return "is nowhere to be found"

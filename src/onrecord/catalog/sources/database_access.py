@@ -1,0 +1,167 @@
+"""HOW is a database of others opened so that nothing in it changes? Read-only, in one state, and its password kept out of sight."""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from onrecord.errors import Fault, Invalid, StoreUnavailable
+
+URL_SCHEMES: Final = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
+_SQLITE: Final = ("sqlite", "sqlite+pysqlite")
+_POSTGRES: Final = ("postgresql", "postgresql+psycopg", "postgres")
+_CONNECT_TIMEOUT_S: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseAccess:
+    """Where a database is, how it is called, and a way in that cannot write."""
+
+    name: str
+    location: str
+    details: Mapping[str, Any]
+    make_engine: Callable[[], Engine]
+    #: What must not be in any message, whoever wrote it.
+    secrets: tuple[str, ...] = ()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One state of the database. Raises StoreUnavailable where it cannot be reached or read."""
+        try:
+            with self.make_engine().connect() as connection, connection.begin():
+                yield connection
+        except ModuleNotFoundError:
+            raise StoreUnavailable(
+                "To read from PostgreSQL needs one more package: pip install 'onrecord[postgres]'."
+            ) from None
+        except (SQLAlchemyError, OSError) as problem:
+            # Without the cause: it may carry the address with its password.
+            raise StoreUnavailable(
+                f"{self.location} cannot be read ({self._reason(problem)}); nothing was changed. "
+                "Check that it is there, and that you may read it."
+            ) from None
+
+    def _reason(self, problem: Exception) -> str:
+        lines = str(getattr(problem, "orig", None) or problem).strip().splitlines()
+        reason = lines[0] if lines else type(problem).__name__
+        for secret in self.secrets:
+            reason = reason.replace(secret, "***")
+        return reason
+
+
+def access_by_address(given: str) -> DatabaseAccess:
+    scheme = given.partition("://")[0]
+    if scheme not in (*_SQLITE, *_POSTGRES):
+        raise Invalid(
+            [
+                Fault(
+                    "catalog",
+                    f"{scheme}:// is not a kind of database that is understood; {', '.join(URL_SCHEMES)} are",
+                )
+            ]
+        )
+    try:
+        url = make_url(given)
+    except (ArgumentError, ValueError):
+        raise Invalid(
+            [Fault("catalog", "is not an address such as postgresql://user@host/name or sqlite:///file.db")]
+        ) from None
+    if scheme in _POSTGRES:
+        return _postgres(url)
+    if not url.database or url.database == ":memory:":
+        raise Invalid([Fault("catalog", "names no file; write sqlite:/// and the path of one")])
+    return access_to_file(Path(url.database))
+
+
+def access_to_file(path: Path) -> DatabaseAccess:
+    path = path.expanduser()
+    return DatabaseAccess(
+        name=path.stem,
+        location=str(path),
+        details={"type": "sqlite", "database": path.name},
+        make_engine=partial(_sqlite_engine, path),
+    )
+
+
+def _sqlite_engine(path: Path) -> Engine:
+    if not path.is_file():
+        raise StoreUnavailable(f"There is no SQLite file at {path}; nothing was made. Check the path.")
+    engine = create_engine("sqlite://", creator=partial(_connect_sqlite, path), poolclass=NullPool)
+
+    # The driver begins a transaction only to write; without one, each statement would see another state.
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql("BEGIN")
+
+    return engine
+
+
+def _connect_sqlite(path: Path) -> sqlite3.Connection:
+    way = "immutable=1" if _is_left_alone(path) else "mode=ro"
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True, isolation_level=None)
+    # Text that was stored in another encoding is shown as far as it can be.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether there is a SQLite file. Only SQLite itself may open and close one: any other look at the file would take away
+    the locks that this process has on it, if it uses it."""
+    try:
+        return path.is_file() and path.stat().st_size > 0 and _peeked(path, "immutable=1") is None
+    except (OSError, ValueError):
+        return False
+
+
+def _is_left_alone(path: Path) -> bool:
+    """Whether it is made for a log and has none: to look for one, SQLite would leave files beside it."""
+    # Without locks there is no log, so a file that is made for one cannot be opened.
+    return not Path(f"{path}-wal").exists() and _peeked(path, "mode=ro&nolock=1") == sqlite3.SQLITE_CANTOPEN
+
+
+def _peeked(path: Path, way: str) -> int | None:
+    """What SQLite says against reading a file; None if nothing."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True)) as connection:
+        try:
+            connection.execute("PRAGMA schema_version").fetchone()
+        except sqlite3.DatabaseError as problem:
+            return problem.sqlite_errorcode
+    return None
+
+
+def _postgres(url: URL) -> DatabaseAccess:
+    asked = {key: value if isinstance(value, str) else value[-1] for key, value in url.query.items()}
+    host, port = url.host or asked.get("host"), str(url.port or asked.get("port", ""))
+    database = url.database or asked.get("dbname") or url.username or "postgres"
+    place = {
+        "type": "postgresql",
+        "host": host,
+        "port": int(port) if port.isdecimal() else None,
+        "database": database,
+    }
+    shown = URL.create("postgresql", username=url.username, host=host, port=url.port, database=database)
+    secrets = {str(url.password or ""), asked.get("password", ""), asked.get("sslpassword", "")}
+    return DatabaseAccess(
+        name=database,
+        location=shown.render_as_string(),
+        details={key: value for key, value in place.items() if value},
+        make_engine=partial(_postgres_engine, url),
+        secrets=tuple(sorted(secrets - {""}, key=len, reverse=True)),
+    )
+
+
+def _postgres_engine(url: URL) -> Engine:
+    engine = create_engine(
+        url.set(drivername="postgresql+psycopg"),
+        connect_args={"connect_timeout": _CONNECT_TIMEOUT_S} if "connect_timeout" not in url.query else {},
+        isolation_level="REPEATABLE READ",
+        poolclass=NullPool,
+    )
+    return engine.execution_options(postgresql_readonly=True)

@@ -1,0 +1,57 @@
+"""WHICH names can a reference hold? What is called otherwise gets such a name, always the same one."""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import limits
+
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+#: What takes a reference apart, or would lead out of a folder.
+_SEPARATORS: Final = (".", ":", "/", "\\")
+_NOT_IN_A_SEGMENT: Final = re.compile(r"[^\w-]+")
+
+
+def why_no_name(text: str) -> str | None:
+    """What is wrong with it as the name of a datasource, a model or a part; None where nothing is."""
+    if not text.strip():
+        return "must not be empty"
+    if text != text.strip():
+        return f"must not begin or end with a space (got {text!a})"
+    if found := _CONTROL.search(text):
+        return f"must be a single line without control characters (has {found.group()!a})"
+    if found_separator := next((mark for mark in _SEPARATORS if mark in text), None):
+        return (
+            f"must not contain {found_separator!r}, which separates the parts of a reference (got {text!r})"
+        )
+    if len(text) > limits.NAME_CHARACTERS:
+        return f"must have at most {limits.NAME_CHARACTERS} characters (has {len(text)})"
+    return None
+
+
+def named_datasource(text: str) -> str:
+    """The name that was asked for, if it may be one."""
+    if reason := why_no_name(text):
+        raise Invalid([Fault("datasource", reason)])
+    return text
+
+
+def legal_name(text: str) -> str:
+    """A name that every reference can hold: letters, digits, `_` and `-`, not beginning with a digit."""
+    name = _NOT_IN_A_SEGMENT.sub("_", text)[: limits.NAME_CHARACTERS - 1]
+    return name if name[:1].isalpha() or name.startswith("_") else f"_{name}"
+
+
+def legal_names(texts: Iterable[str]) -> dict[str, str]:
+    """A legal name for each, no two alike; those that are legal already keep their own."""
+    given = dict.fromkeys(texts)
+    names = {text: text for text in given if legal_name(text) == text}
+    taken = set(names)
+    for text in sorted(given.keys() - names.keys()):
+        name, number = legal_name(text), 2
+        while name in taken:
+            name, number = f"{legal_name(text)}_{number}", number + 1
+        names[text] = name
+        taken.add(name)
+    return names

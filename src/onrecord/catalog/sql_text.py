@@ -1,0 +1,419 @@
+"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, whichever dialect it is in."""
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, cast
+
+from onrecord.catalog.formulas import shown
+from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.resolution import AmbiguousModel, Entities, Gathering, Resolved, model_of_table
+from onrecord.model import limits
+from onrecord.model.catalog import Model
+from onrecord.model.rules import Text
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Column, Expr, Table
+
+NOT_INSTALLED: Final = "SQL was not read for tables and columns: install onrecord[sql] for that."
+#: Tried in this order where none is given; the first is nobody's dialect and takes most of what is common.
+_DIALECTS: Final = ("", *"postgres mysql bigquery snowflake tsql duckdb".split())
+
+_SET_OPERATIONS: Final = frozenset({"union", "except", "intersect"})
+_QUERIES: Final = _SET_OPERATIONS | {"select"}
+#: What has tables of its own, which the columns in it are columns of.
+_SCOPES: Final = frozenset({"select", "insert", "update", "delete", "merge", "create"})
+_WITHOUT_DATA: Final = frozenset({"set", "use", "transaction", "commit", "rollback", "pragma", "semicolon"})
+#: The rows that a statement writes, under names that it does not have to give them.
+_WRITTEN_ROWS: Final = frozenset({"excluded", "inserted", "deleted", "new", "old"})
+# From a star to the table behind it, through so many subqueries at most.
+_FARTHEST: Final = 50
+# The parser tells of what it cannot read to whoever asked for logs, and not to everyone's terminal.
+_QUIET: Final = logging.NullHandler()
+
+
+def entities_of_sql(
+    text: str, lookup: Lookup, *, dialect: str | None = None, datasource: str | None = None
+) -> Entities:
+    """The canonical names, and a warning for all that is unknown or cannot be read; only the lookup may raise.
+
+    A table that names no datasource is looked for in the given one, else wherever the priority says.
+    """
+    gathering = Gathering()
+    tables = _Tables(lookup, datasource, gathering)
+    for statement in _statements(text, dialect, gathering):
+        if statement.key not in _WITHOUT_DATA:
+            _Statement(statement, tables, gathering).read()
+    return gathering.entities()
+
+
+def _statements(text: str, dialect: str | None, gathering: Gathering) -> Sequence["Expr"]:
+    try:
+        import sqlglot
+    except ImportError:
+        gathering.warn(NOT_INSTALLED)
+        return ()
+    logging.getLogger("sqlglot").addHandler(_QUIET)
+    try:
+        Text(at_most=limits.CONTENT_BYTES)(text)
+    except ValueError as reason:
+        gathering.warn(f"the SQL was not read for tables and columns: it {reason}.")
+        return ()
+    reasons: list[str] = []
+    readings: list[list[Expr]] = []
+    for name in _DIALECTS if dialect is None else [dialect]:
+        try:
+            readings.append([each for each in sqlglot.parse(text, dialect=name) if each is not None])
+        except Exception as error:
+            # A parser meets texts that its authors never thought of, and fails in as many ways.
+            reasons.append(_reason(error))
+        else:
+            if all(map(_is_readable, readings[-1])):
+                return readings[-1]
+    if not readings:
+        gathering.warn(f"the SQL could not be read for tables and columns: {reasons[0]}.")
+        return ()
+    for number, statement in enumerate(readings[0], 1):
+        if not _is_readable(statement):
+            gathering.warn(f"statement {number} of the SQL is none that can be read for tables and columns.")
+    return list(filter(_is_readable, readings[0]))
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if faults := getattr(error, "errors", None):
+        # Beyond this it shows the inside of the parser.
+        what = faults[0]["description"].partition(" but got <")[0].rstrip(".")
+        return f"{what} (line {faults[0]['line']}, column {faults[0]['col']})"
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def _is_readable(statement: "Expr") -> bool:
+    """Not so prose, which some dialects take for an expression with an alias."""
+    if statement.key in _QUERIES | _SCOPES | _WITHOUT_DATA:
+        return True
+    return statement.key != "command" and any(node.key == "table" for node in statement.walk())
+
+
+class _Tables:
+    """The models behind the tables of a text, each looked up once."""
+
+    def __init__(self, lookup: Lookup, datasource: str | None, gathering: Gathering) -> None:
+        self._lookup, self._datasource, self._gathering = lookup, datasource, gathering
+        self._found: dict[tuple[str, ...], Model | None] = {}
+        #: Made by a statement of the same text, so no warning is due.
+        self._created: set[tuple[str, ...]] = set()
+
+    def model(self, names: tuple[str, ...]) -> Model | None:
+        key = _folded(names)
+        if key not in self._found:
+            self._found[key] = self._look_up(names)
+        if (model := self._found[key]) is not None:
+            self._gathering.add(Resolved(model.canonical))
+        return model
+
+    def create(self, names: tuple[str, ...]) -> None:
+        self._created.add(_folded(names))
+
+    def _look_up(self, names: tuple[str, ...]) -> Model | None:
+        try:
+            model = model_of_table(names, self._lookup, self._datasource)
+        except AmbiguousModel as ambiguous:
+            self._gathering.warn(ambiguous.reason)
+            return None
+        if model is None and _folded(names) not in self._created:
+            self._gathering.warn(
+                f"the table {shown('.'.join(names))} is not in the catalog; it was left out."
+            )
+        return model
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Source:
+    """One entry of a FROM: a table, a query in its place, or something else that has rows."""
+
+    #: All that it may be called by, folded: its alias, or the parts of its name.
+    names: tuple[str, ...]
+    model: Model | None = None
+    query: "Expr | None" = None
+    #: The names that its alias gives to its columns.
+    columns: frozenset[str] = frozenset()
+
+    def is_called(self, names: tuple[str, ...]) -> bool:
+        return bool(names) and self.names[-len(names) :] == names
+
+
+@dataclass(slots=True)
+class _Answer:
+    """Where a column of some name may come from."""
+
+    canonicals: dict[str, None] = field(default_factory=dict)
+    #: A query in the text gives the name to something, and what that is made of was read there.
+    is_made_here: bool = False
+    #: There is a source of which it is not known what columns it has.
+    is_open: bool = False
+    #: The queries that were asked.
+    asked: set[int] = field(default_factory=set)
+
+
+class _Statement:
+    """One statement: its tables are found first, then its columns among them."""
+
+    def __init__(self, root: "Expr", tables: _Tables, gathering: Gathering) -> None:
+        self._root, self._tables, self._gathering = root, tables, gathering
+        self._nodes: defaultdict[str, list[Expr]] = defaultdict(list)
+        for node in root.walk(bfs=False):
+            self._nodes[node.key].append(node)
+        self._sources: defaultdict[int, list[_Source]] = defaultdict(list)
+        self._cte_names = {_fold(cte.alias) for cte in self._nodes["cte"]}
+
+    def read(self) -> None:
+        self._find_sources()
+        for column in self._nodes["column"]:
+            if column.this.key != "star":
+                self._read_column(column)
+        for join in self._nodes["join"]:
+            for shared in join.args.get("using") or ():
+                self._read_column_of(self._sources_around(join), shared.name)
+        for schema in self._nodes["schema"]:
+            if schema.parent and schema.parent.key == "insert":
+                for column in schema.expressions:
+                    self._read_column_of(self._sources[id(schema.parent)], column.name)
+
+    # Tables
+
+    def _find_sources(self) -> None:
+        aliases = {(id(self._scope(each)), _fold(each.alias)) for each in self._nodes["table"] if each.alias}
+        for table in self._nodes["table"]:
+            # `UPDATE o … FROM orders AS o` and `DELETE o FROM orders AS o` write an alias where a table stands.
+            is_alias = not table.alias and (id(self._scope(table)), _fold(table.name)) in aliases
+            if not is_alias or len(_steps(table)) > 1:
+                self._sources_around(table).append(self._table(table))
+        for query in self._nodes["subquery"]:
+            if query.parent and query.parent.key in ("from", "join") and query.unnest().key in _QUERIES:
+                self._sources_around(query).append(_derived(query, query.unnest()))
+        for alias in self._nodes["tablealias"]:
+            node = alias.parent
+            if node is not None and node.key not in ("table", "subquery", "cte"):
+                inner = node.this.unnest() if node.key == "lateral" else None
+                is_query = inner is not None and inner.key in _QUERIES
+                self._sources_around(node).append(_derived(node, inner if is_query else None))
+
+        for merge in self._nodes["merge"]:
+            target = self._sources[id(merge)][:1]
+            for write in self._nodes["update"] + self._nodes["insert"]:
+                if self._scope(write) is merge:
+                    self._sources[id(write)] = target
+
+    def _table(self, table: "Expr") -> _Source:
+        parts = _steps(table)
+        if any(part.key != "identifier" for part in parts):
+            # A function in the place of a table.
+            return _derived(table, None)
+        names = tuple(name for part in parts for name in part.name.split("."))
+        called = (_fold(table.alias),) if table.alias else _folded(names)
+        if len(parts) == 1 and (cte := self._cte(table)) is not None:
+            return _Source(names=called, query=cte.this, columns=_columns_of_alias(cte))
+        if self._is_created(table):
+            self._tables.create(names)
+        return _Source(names=called, model=self._tables.model(names))
+
+    def _is_created(self, table: "Expr") -> bool:
+        node = table.parent if table.parent and table.parent.key == "schema" else table
+        return node.parent is not None and node.parent.key == "create" and node.arg_key == "this"
+
+    def _cte(self, table: "Expr") -> "Expr | None":
+        """The query before the statement that a table's name means: a later one or itself only if recursive."""
+        name = _fold(table.name)
+        if name not in self._cte_names:
+            return None
+        node = table
+        while (parent := node.parent) is not None:
+            known: Sequence[Expr] = ()
+            if parent.key == "with":
+                known = parent.expressions
+                if not parent.args.get("recursive"):
+                    known = known[: next(place for place, cte in enumerate(known) if cte is node)]
+            elif node.key != "with":
+                queries_before = parent.args.get("with_") or parent.args.get("with")
+                known = queries_before.expressions if queries_before is not None else ()
+            for cte in known:
+                if _fold(cte.alias) == name:
+                    return cte
+            node = parent
+        return None
+
+    def _scope(self, node: "Expr") -> "Expr":
+        while node.parent is not None:
+            node = node.parent
+            if node.key in _SCOPES:
+                return node
+        return self._root
+
+    def _sources_around(self, node: "Expr") -> list[_Source]:
+        return self._sources[id(self._scope(node))]
+
+    # Columns
+
+    def _read_column(self, column: "Expr") -> None:
+        *qualifiers, last = (part.name for part in _steps(column))
+        names = (*(name for qualifier in qualifiers for name in qualifier.split(".")), last)
+        scopes = tuple(_scopes_of(column))
+        if not scopes or (len(names) == 1 and _is_alias_in_order(column, scopes[0])):
+            return
+        for scope in scopes:
+            for cut in range(len(names) - 1, 0, -1):
+                for source in self._sources[id(scope)]:
+                    if source.is_called(_folded(names[:cut])):
+                        self._read_column_of([source], *names[cut:])
+                        return
+        if _fold(names[0]) in _WRITTEN_ROWS and len(names) > 1:
+            self._read_column_of(self._sources[id(scopes[-1])][:1], *names[1:])
+        elif not any(self._read_bare(names, scope) for scope in scopes) and not _is_output(names, scopes[0]):
+            self._warn(names, [source for scope in scopes for source in self._sources[id(scope)]])
+
+    def _read_bare(self, names: tuple[str, ...], scope: "Expr") -> bool:
+        """Whether the tables of a scope settle what a column is."""
+        answer = self._ask(self._sources[id(scope)], names)
+        if answer.is_made_here:
+            return True
+        if len(answer.canonicals) == 1:
+            self._gathering.add(Resolved(next(iter(answer.canonicals))))
+        elif answer.canonicals and not _is_shared(names[0], scope):
+            self._gathering.warn(
+                f"the column {shown(names[0])} may be any of {list(answer.canonicals)}; it was left out. "
+                "Write the table before it."
+            )
+        return bool(answer.canonicals) or answer.is_open
+
+    def _read_column_of(self, sources: Sequence[_Source], *names: str) -> None:
+        answer = self._ask(sources, names)
+        for canonical in answer.canonicals:
+            self._gathering.add(Resolved(canonical))
+        if not (answer.canonicals or answer.is_made_here or answer.is_open):
+            self._warn(names, sources)
+
+    def _warn(self, names: Sequence[str], sources: Sequence[_Source]) -> None:
+        tables = dict.fromkeys(source.model.canonical for source in sources if source.model)
+        where = f"on {' or '.join(tables)}" if tables else "on any table of the statement"
+        self._gathering.warn(
+            f"the column {shown('.'.join(names))} is not {where} in the catalog; it was left out."
+        )
+
+    def _ask(self, sources: Sequence[_Source], names: Sequence[str]) -> _Answer:
+        """A column within a column is known by its whole name or, failing that, by the outer one's."""
+        whole = _Answer()
+        for length in range(len(names), 0, -1):
+            whole = _Answer()
+            for source in sources:
+                self._ask_source(source, ".".join(_folded(names[:length])), whole)
+            if whole.canonicals or whole.is_made_here:
+                break
+        return whole
+
+    def _ask_source(self, source: _Source, name: str, answer: _Answer) -> None:
+        if name in source.columns:
+            answer.is_made_here = True
+        elif source.query is not None:
+            self._ask_query(source.query, name, answer)
+        elif source.model is None:
+            answer.is_open = True
+        else:
+            for part in source.model.parts:
+                if _fold(part.name) == name:
+                    answer.canonicals[f"{source.model.canonical}.{part.name}"] = None
+
+    def _ask_query(self, query: "Expr", name: str, answer: _Answer) -> None:
+        waiting = [query]
+        while waiting:
+            query = waiting.pop().unnest()
+            if query.key in _SET_OPERATIONS:
+                waiting += [query.args["expression"], query.this]
+            elif query.key != "select" or len(answer.asked) >= _FARTHEST:
+                answer.is_open = True
+            elif id(query) not in answer.asked:
+                answer.asked.add(id(query))
+                self._ask_select(query, name, answer)
+
+    def _ask_select(self, select: "Expr", name: str, answer: _Answer) -> None:
+        for output in select.expressions:
+            if output.is_star:
+                qualifier = (
+                    _folded(part.name for part in _steps(output)[:-1]) if output.key == "column" else ()
+                )
+                for source in self._sources[id(select)]:
+                    if not qualifier or source.is_called(qualifier):
+                        self._ask_source(source, name, answer)
+            elif _fold(output.alias_or_name) == name:
+                answer.is_made_here = True
+
+
+def _derived(node: "Expr", query: "Expr | None") -> _Source:
+    return _Source(names=(_fold(node.alias),), query=query, columns=_columns_of_alias(node))
+
+
+def _columns_of_alias(node: "Expr") -> frozenset[str]:
+    return frozenset(map(_fold, node.alias_column_names))
+
+
+def _scopes_of(column: "Expr") -> Iterator["Expr"]:
+    """The scopes that a column can be of, nearest first; none, if it speaks of the outputs of a whole query."""
+    node, is_inside, is_hidden, is_lateral = column, False, False, False
+    while (parent := node.parent) is not None:
+        is_lateral = is_lateral or parent.key == "lateral"
+        if not is_inside and (parent.key in _SET_OPERATIONS or _wraps_query(parent)):
+            return
+        if is_inside and (parent.key == "cte" or _stands_alone(node, parent, is_lateral)):
+            is_hidden = True
+        if parent.key in _SCOPES:
+            if not is_hidden:
+                yield parent
+            is_inside, is_hidden, is_lateral = True, False, False
+        node = parent
+
+
+def _wraps_query(node: "Expr") -> bool:
+    return node.key == "subquery" and node.unnest().key in _QUERIES
+
+
+def _stands_alone(node: "Expr", parent: "Expr", is_lateral: bool) -> bool:
+    """Whether a query stands where it sees nothing of the statement around it."""
+    if parent.key in ("from", "join"):
+        return node.arg_key == "this" and not is_lateral
+    return parent.key in ("insert", "create") and node.arg_key == "expression"
+
+
+def _is_alias_in_order(column: "Expr", scope: "Expr") -> bool:
+    """`ORDER BY total` means what SELECT calls so, before any column of that name."""
+    order = column
+    while order.parent is not None and order.parent is not scope:
+        order = order.parent
+    return order.key == "order" and _is_output((column.name,), scope)
+
+
+def _is_output(names: Sequence[str], scope: "Expr") -> bool:
+    outputs = scope.expressions if scope.key == "select" else ()
+    return len(names) == 1 and any(
+        output.key == "alias" and _fold(output.alias) == _fold(names[0]) for output in outputs
+    )
+
+
+def _is_shared(name: str, scope: "Expr") -> bool:
+    """Whether `JOIN … USING (name)` makes one column of several."""
+    joins = scope.args.get("joins") or ()
+    return any(_fold(each.name) == _fold(name) for join in joins for each in join.args.get("using") or ())
+
+
+def _steps(node: "Expr") -> Sequence["Expr"]:
+    """What stands between the dots of a table or a column."""
+    return cast("Table | Column", node).parts
+
+
+def _fold(name: str) -> str:
+    return name.lower()
+
+
+def _folded(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_fold, names))

@@ -1,0 +1,107 @@
+"""WHAT does the store know of a reference? The catalog of the caller's tenant, read through one state of the store."""
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+from typing import Final
+
+from onrecord.catalog.records import HIDDEN, canonical_of_id, datasource_of, entity_of, model_of, record_id
+from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
+from onrecord.model.memory import Memory
+from onrecord.store.index import entity_facet, reference_facet
+from onrecord.store.port import Reading
+
+#: The record of the tenant's own order of datasources; no datasource can have this name.
+PRIORITY: Final = "priority="
+
+
+class StoredCatalog:
+    """The port of resolution over one reading; what it was asked once it remembers."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._memories = reading
+        self._records = reading.catalog()
+        self._models: dict[str, Model | None] = {}
+
+    @cached_property
+    def is_empty(self) -> bool:
+        return not self._records.size
+
+    def datasources(self) -> Collection[str]:
+        return self._datasources
+
+    @cached_property
+    def _datasources(self) -> list[str]:
+        return sorted(self._filed("is", "datasource"))
+
+    def priority(self) -> tuple[str, ...]:
+        return self._priority
+
+    @cached_property
+    def _priority(self) -> tuple[str, ...]:
+        record = None if self.is_empty else self._records.memory(PRIORITY)
+        return () if record is None else tuple(entity_of(record)["document"].get("datasources", ()))
+
+    def datasource(self, name: str) -> Datasource | None:
+        record = self.record(name)
+        return (
+            datasource_of(record)
+            if record is not None and entity_of(record)["kind"] == "datasource"
+            else None
+        )
+
+    def model(self, datasource: str, name: str) -> Model | None:
+        canonical = f"{datasource}.{name}"
+        if canonical not in self._models:
+            record = self.record(canonical)
+            is_model = record is not None and entity_of(record)["kind"] == "model"
+            self._models[canonical] = model_of(record) if record is not None and is_model else None
+        return self._models[canonical]
+
+    def models(self, datasource: str) -> list[str]:
+        """The names of a datasource's models, sorted; not of those that are hidden, which nobody is told of."""
+        found = [] if self.is_empty else self._records.filed_memories(entity_facet("in", datasource))
+        return sorted(str(entity_of(each)["name"]) for each in found if each.status_reason != HIDDEN)
+
+    def datasources_of(self, model: str) -> Sequence[str]:
+        return sorted(name.removesuffix("." + model) for name in self._filed("model", model))
+
+    def models_with(self, datasource: str, part: str) -> Sequence[str]:
+        above = (name.removesuffix("." + part) for name in self._filed("part", part))
+        return sorted(
+            name.removeprefix(datasource + ".") for name in above if name.startswith(datasource + ".")
+        )
+
+    def canonical_of(self, alias: str) -> str | None:
+        found = [] if self.is_empty else self._names(self._records.filed(reference_facet(alias)))
+        return found[0] if found else None
+
+    def downstream(self, canonical: str) -> list[str]:
+        """The models that are made from this one, sorted."""
+        return sorted(self._filed("from", canonical))
+
+    def has_memory(self, id: str) -> bool:
+        try:
+            return self._memories.memory(id) is not None
+        except ValueError:
+            return False
+
+    def has_system(self, name: str) -> bool:
+        return self.record(SYSTEM_PREFIX + name) is not None
+
+    def record(self, canonical: str) -> Memory | None:
+        """The record of an entity that is not gone."""
+        if self.is_empty:
+            return None
+        record = self._records.memory(record_id(canonical))
+        return record if record is not None and record.is_live and canonical != PRIORITY else None
+
+    def _filed(self, what: str, name: str) -> list[str]:
+        return [] if self.is_empty else self._names(self._records.filed(entity_facet(what, name)))
+
+    def _names(self, ids: Sequence[str]) -> list[str]:
+        return [canonical_of_id(id) or self._told(id) for id in ids]
+
+    def _told(self, id: str) -> str:
+        record = self._records.memory(id)
+        assert record is not None
+        return str(entity_of(record)["canonical"])

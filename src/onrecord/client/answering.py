@@ -1,0 +1,134 @@
+"""WHAT came back? The answer, or the error that the local door would have raised."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from onrecord.client.asking import Call
+from onrecord.errors import (
+    Conflict,
+    Fault,
+    Forbidden,
+    Invalid,
+    NotFound,
+    OnRecordError,
+    ProviderError,
+    StoreUnavailable,
+    TooMany,
+    Unauthenticated,
+    VersionConflict,
+)
+from onrecord.model.wire import from_json
+
+_WAITS_S: Final = (0.1, 0.4)
+#: Whoever is told to wait longer is told so, rather than left hanging.
+_LONGEST_WAIT_S: Final = 5.0
+_BUSY: Final = frozenset({429, 503})
+_KIND: Final = "urn:onrecord:"
+_BY_NAME: Final[Mapping[str, type[OnRecordError]]] = {
+    "not-found": NotFound,
+    "forbidden": Forbidden,
+    "foreign-origin": Forbidden,
+    "unauthenticated": Unauthenticated,
+    "conflict": Conflict,
+    "unavailable": StoreUnavailable,
+    "provider-failed": ProviderError,
+    "internal": OnRecordError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a server sent back."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why nothing came back, and whether it may be tried once more at once."""
+
+    reason: str
+    is_passing: bool
+
+
+def pause_before_repeating(call: Call, came: Reply | Lost, attempt: int) -> float | None:
+    """How many seconds to wait before the same is sent again, or None if what came is what there is."""
+    if attempt >= len(_WAITS_S) or not call.is_repeatable:
+        return None
+    if isinstance(came, Lost):
+        return _WAITS_S[attempt] if came.is_passing else None
+    # Sent a second time, it may find the first one still at work.
+    if came.status in _BUSY or (came.status == 409 and attempt > 0):
+        wait = _retry_after(came)
+        if wait is None:
+            return _WAITS_S[attempt]
+        return wait if wait <= _LONGEST_WAIT_S else None
+    return None
+
+
+def read_answer(call: Call, came: Reply | Lost, location: str) -> Any:
+    """The answer in its own type; whatever went wrong is raised."""
+    if isinstance(came, Lost):
+        known = "" if call.operation.effect == "read" else " Whether it was done is not known."
+        raise StoreUnavailable(f"No answer from {location}: {came.reason}.{known}")
+    if not 200 <= came.status < 300:
+        try:
+            error = _error(came, location)
+        except (ValueError, KeyError, TypeError):
+            # It looks like one of ours and is none.
+            error = _stranger(came, location)
+        raise error
+    if call.into is not None:
+        return None
+    try:
+        return from_json(call.operation.answer, json.loads(came.body))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise _stranger(came, location) from None
+
+
+def _error(came: Reply, location: str) -> OnRecordError:
+    told = _problem(came)
+    if told is None:
+        return _stranger(came, location)
+    name, detail = told["type"].removeprefix(_KIND), str(told.get("detail") or told.get("title"))
+    if "actual" in told:
+        return VersionConflict(told["memory"], told["expected"], told["actual"])
+    if name == "too-many-requests":
+        return TooMany(int(_retry_after(came) or 1))
+    if name == "unavailable":
+        detail = f"{location}: {detail}"
+    if name == "internal":
+        detail = f"{detail} Request {told.get('request')} at {location}."
+    if name in _BY_NAME:
+        return _BY_NAME[name](detail)
+    faults = [Fault(str(each["field"]), str(each["message"])) for each in told.get("faults", [])]
+    return Invalid(faults or [Fault("request", detail)])
+
+
+def _problem(came: Reply) -> dict[str, Any] | None:
+    """The problem details of ours in a reply, if that is what it holds."""
+    try:
+        told = json.loads(came.body)
+    except (ValueError, RecursionError):
+        return None
+    is_ours = isinstance(told, dict) and str(told.get("type", "")).startswith(_KIND)
+    return told if is_ours else None
+
+
+def _stranger(came: Reply, location: str) -> StoreUnavailable:
+    """Something else answers there, or stands before it."""
+    moved = came.headers.get("location")
+    where = f" and points to {moved}" if 300 <= came.status < 400 and moved else ""
+    return StoreUnavailable(
+        f"What answers at {location} is not an OnRecord server (status {came.status}{where}). "
+        "Check the address, and what stands before the server."
+    )
+
+
+def _retry_after(came: Reply) -> float | None:
+    told = came.headers.get("retry-after", "")
+    return float(told) if told.isascii() and told.isdigit() and len(told) < 9 else None

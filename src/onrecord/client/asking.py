@@ -1,0 +1,136 @@
+"""WHAT is sent for a call? The route of its operation, with its fields in the path, the query or the body."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import MISSING, dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode
+from uuid import uuid4
+
+from onrecord.errors import Fault, Forbidden, Invalid
+from onrecord.model.requests import Request, request_fields
+from onrecord.model.unset import Unset
+from onrecord.model.wire import to_json
+from onrecord.service import Operation, build_request
+
+PREFIX: Final = "/v1"
+#: What carries its fields in the query; the others carry a JSON object.
+_QUERIED: Final = frozenset({"GET", "DELETE"})
+_PARAMETERS: Final = re.compile(r"\{(\w+)\}")
+_LINES: Final = "application/jsonl"
+_ONCE: Final = "Idempotency-Key"
+#: A field that names a file of this machine; over the network the body is the file.
+_FILE: Final = "path"
+MOVING: Final = frozenset({"export", "import_"})
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call as it goes over the wire; the same again if it must be repeated."""
+
+    operation: Operation
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes | Path = b""
+    into: Path | None = None
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether to send it twice does no more than to send it once."""
+        return self.operation.effect == "read" or self.operation.name in MOVING or _ONCE in self.headers
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it goes through a whole store."""
+        return self.operation.rule == "memory.admin"
+
+
+def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    """The fields that were given, clean; Invalid with every fault that can be seen without the store."""
+    if len(given) == 1 and isinstance(given[0], operation.request) and not named:
+        asked: Request = given[0]
+    else:
+        asked = build_request(operation.request, given, named)
+    values: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for each in request_fields(asked):
+        value = getattr(asked, each.name)
+        if isinstance(value, Unset):
+            continue
+        try:
+            clean = each.metadata["rule"](value)
+        except ValueError as reason:
+            faults.append(Fault(each.name, str(reason)))
+            continue
+        # What has its default is left out, so that a server of another version may have its own.
+        if clean != each.default or each.default is MISSING or f"{{{each.name}}}" in (operation.route or ""):
+            values[each.name] = clean
+    if faults:
+        raise Invalid(faults)
+    return values
+
+
+def prepare(operation: Operation, values: Mapping[str, Any], *, file: Path | None = None) -> Call:
+    """The call for these fields; `file` is what an export is written to and an import is read from."""
+    if operation.route is None:
+        raise Forbidden(f"{operation.name} is done where the store is, not over the network.")
+    method, _, route = operation.route.partition(" ")
+    in_path = _PARAMETERS.findall(route)
+    path = PREFIX + _PARAMETERS.sub(lambda name: _segment(values[name[1]]), route)
+    rest = {name: value for name, value in values.items() if name not in in_path}
+    if operation.name in MOVING:
+        return _moving(operation, method, path, rest, file)
+    headers = {} if operation.effect == "read" else {_ONCE: uuid4().hex}
+    if method in _QUERIED:
+        return Call(operation, method, _queried(path, rest), headers)
+    if not rest:
+        return Call(operation, method, path, headers)
+    body = json.dumps(to_json(rest), ensure_ascii=False).encode()
+    return Call(operation, method, path, headers | {"Content-Type": "application/json"}, body)
+
+
+def _moving(
+    operation: Operation, method: str, path: str, values: Mapping[str, Any], file: Path | None
+) -> Call:
+    options = _queried(path, {name: value for name, value in values.items() if name != _FILE})
+    if method == "GET":
+        return Call(operation, method, options, into=file)
+    return Call(operation, method, options, {"Content-Type": _LINES}, file or b"")
+
+
+def _queried(path: str, values: Mapping[str, Any]) -> str:
+    pairs = [(name, text) for name, value in values.items() for text in _texts(name, value)]
+    return f"{path}?{urlencode(pairs, quote_via=quote)}" if pairs else path
+
+
+def _texts(name: str, value: Any) -> Iterator[str]:
+    """A value as a query holds it; a list is its name repeated."""
+    if not isinstance(value, tuple | list):
+        yield _text(value)
+    elif value:
+        yield from map(_text, value)
+    else:
+        # Nothing would stand for everything there.
+        raise Invalid([Fault(name, "cannot be an empty list here; leave it out, or say what is wanted")])
+
+
+def _text(value: Any) -> str:
+    told = to_json(value)
+    match told:
+        case None:
+            return ""
+        case bool() | dict():
+            return json.dumps(told, ensure_ascii=False)
+        case float():
+            # Without an exponent.
+            return format(Decimal(repr(told)), "f")
+    return str(told)
+
+
+def _segment(value: str) -> str:
+    """A name as one part of a path, also if it would be read as a step up."""
+    return value.replace(".", "%2E") if value in (".", "..") else quote(value, safe="")

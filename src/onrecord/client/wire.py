@@ -1,0 +1,73 @@
+"""HOW is a server reached? Its address and who asks, checked once; what goes wrong on the way is told in our words."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urlsplit
+
+import httpx2
+
+from onrecord.access.identity import CONVERSATION, RUN
+from onrecord.client.answering import Lost
+from onrecord.errors import Fault, Invalid
+from onrecord.model.rules import NAME
+
+#: For what goes through a whole store.
+SLOW_S: Final = 600.0
+_KEY: Final = re.compile(r"[A-Za-z0-9._~+/=-]+")
+
+
+def read_address(url: str) -> str:
+    """The address without a slash at its end; Invalid unless it names a server and nothing else."""
+    try:
+        there = urlsplit(url)
+        host, _ = there.hostname, there.port
+    except (ValueError, AttributeError):
+        raise Invalid([Fault("url", "cannot be read as an address such as http://127.0.0.1:8321")]) from None
+    if there.scheme not in ("http", "https") or not host:
+        raise Invalid([Fault("url", "must be the address of a server, such as http://127.0.0.1:8321")])
+    if there.username or there.password:
+        raise Invalid([Fault("url", "must not hold a name or a password; give a key with key=")])
+    if there.query or there.fragment:
+        raise Invalid([Fault("url", "must not have a query or a fragment")])
+    return url.rstrip("/")
+
+
+def credentials(key: str | None) -> dict[str, str]:
+    if key is None:
+        return {}
+    if not _KEY.fullmatch(key):
+        # The key itself is not for an error message.
+        raise Invalid([Fault("key", "must be a key or a token, without white space")])
+    return {"Authorization": f"Bearer {key}"}
+
+
+def narrowing(conversation: str | None, run: str | None) -> dict[str, bytes]:
+    """The headers that narrow who asks; they travel as UTF-8."""
+    told: dict[str, bytes] = {}
+    for field, header, name in (("conversation", CONVERSATION, conversation), ("run", RUN, run)):
+        if name is not None:
+            try:
+                told[header] = NAME(name).encode()
+            except ValueError as reason:
+                raise Invalid([Fault(field, str(reason))]) from None
+    return told
+
+
+def is_passing(problem: httpx2.RequestError) -> bool:
+    """Whether the connection broke, which may not happen again; who was waited for in vain is not asked again."""
+    return isinstance(problem, httpx2.NetworkError | httpx2.RemoteProtocolError | httpx2.ConnectTimeout)
+
+
+def lost(problem: httpx2.RequestError, timeout_s: float) -> Lost:
+    if isinstance(problem, httpx2.TimeoutException):
+        return Lost(f"it did not answer within {timeout_s:g} s", is_passing(problem))
+    return Lost(str(problem).rstrip(".") or type(problem).__name__, is_passing(problem))
+
+
+def together(*headers: Mapping[str, str] | Mapping[str, bytes]) -> list[tuple[bytes, bytes]]:
+    return [
+        (name.encode(), value if isinstance(value, bytes) else value.encode())
+        for each in headers
+        for name, value in each.items()
+    ]

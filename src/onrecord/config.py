@@ -1,0 +1,219 @@
+"""WHAT is set? The only module that reads the environment: once, into one frozen value."""
+
+import getpass
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import platformdirs
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.limits import SAVES_PER_RUN, TURNS
+
+_APP: Final = "onrecord"
+# Settings are printed and pasted into reports; the password of a DSN is not.
+_SECRET: Final = ("embedder_key",)
+_PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
+
+#: Settings that are also known under the names of datamind; ours come first.
+_DATAMIND: Final = {
+    "db": "DATAMIND__MEMORY__DSN",
+    "backend": "DATAMIND__MEMORY__BACKEND",
+    "turns": "DATAMIND__MEMORY__SHORT_TERM_TURNS",
+    "long_term": "DATAMIND__MEMORY__LONG_TERM_ENABLED",
+    "tenant": "DATAMIND__DATA__PROFILE",
+}
+_YES_OR_NO: Final = {"true": "yes", "1": "yes", "on": "yes", "false": "no", "0": "no", "off": "no"}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting: its value, and where that came from."""
+
+    name: str
+    value: str | None
+    origin: str
+    help: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything that can be set from outside."""
+
+    db: str
+    tenant: str
+    user: str
+    conversation: str | None
+    embedder: str
+    embedder_url: str | None
+    embedder_key: str | None
+    embedder_dimensions: str | None
+    embedder_timeout: str | None
+    host: str
+    port: str
+    faces: str
+    worker: str
+    sources: str | None
+    oidc_issuer: str | None
+    oidc_audience: str | None
+    oidc_jwks: str | None
+    oidc_claims: str | None
+    grants: str | None
+    trusted_proxies: str | None
+    allowed_hosts: str | None
+    allowed_origins: str | None
+    requests_per_minute: str | None
+    saves_per_run: str
+    turns: str
+    long_term: str
+    backend: str
+    settings: tuple[Setting, ...] = ()
+
+
+_HELP: Final = {
+    "db": "Where memories live: a file, :memory:, a PostgreSQL DSN, or a folder for a store in YAML.",
+    "tenant": "Whose memories: one name for a team, a project or a person.",
+    "user": "Who you are: the owner of what you save.",
+    "conversation": "The conversation you are in; new memories are pinned to it.",
+    "embedder": "Who makes vectors: e5 (built in), none, openai:MODEL, ollama:MODEL or sentence-transformers:FOLDER.",
+    "embedder_url": "Where openai: and ollama: are reached, if not at their usual address.",
+    "embedder_key": "The key for it.",
+    "embedder_dimensions": "How long its vectors are, if that can be chosen.",
+    "embedder_timeout": "How many seconds to wait for it.",
+    "host": "Where a server listens; beyond this machine it needs keys.",
+    "port": "On which port; 0 takes a free one.",
+    "faces": "Which vocabularies MCP clients meet at /mcp, with commas between them: native, slayer, full …",
+    "worker": "Whether a server does what was put off itself: yes or no.",
+    "sources": "What the catalog may learn from over the network, with commas between them.",
+    "oidc_issuer": "Whose tokens are taken beside keys.",
+    "oidc_audience": "For whom such a token must be made: this server.",
+    "oidc_jwks": "Where the issuer's keys are: a file or an address; else the issuer is asked.",
+    "oidc_claims": "What stands where in a token, such as tenant=org,user=sub,rules=scope,personas=groups.",
+    "grants": "Who knows which systems a caller may touch: a file, header:NAME or an address.",
+    "trusted_proxies": "From which addresses such a header is believed, with commas between them.",
+    "allowed_hosts": "Under which names a server is reached, with commas between them.",
+    "allowed_origins": "Pages of which origins may ask it, with commas between them.",
+    "requests_per_minute": "How many requests a minute one caller has.",
+    "saves_per_run": "How many saves an unattended run may make.",
+    "turns": "How many of the last turns of a conversation are kept in memory.",
+    "long_term": "Whether the classes of the datamind face keep anything for longer than that: yes or no.",
+    "backend": "Which store those classes use, by the name it is registered under: sqlite, postgres or one of your own.",
+}
+
+
+def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> Config:
+    """What was chosen on the spot, else the environment (ONRECORD_DB …), else the config file, else the default."""
+    environment = os.environ if environment is None else environment
+    path = config_path(environment)
+    file = _read_file(path)
+    settings, values = [], dict[str, Any]()
+    for name, help in _HELP.items():
+        variable = f"ONRECORD_{name.upper()}"
+        if chosen.get(name) is not None:
+            value, origin = chosen[name], "given"
+        elif environment.get(variable):
+            value, origin = environment[variable], variable
+        elif name in file:
+            value, origin = file[name], str(path)
+        elif environment.get(_DATAMIND.get(name, "")):
+            value, origin = _read_datamind(name, environment), _DATAMIND[name]
+        else:
+            value, origin = _default(name), "default"
+        values[name] = value
+        settings.append(Setting(name, value and _shown(name, value), origin, help))
+    return Config(**values, settings=tuple(settings))
+
+
+def _read_datamind(name: str, environment: Mapping[str, str]) -> str:
+    """What stands under the name that users of datamind know, in our words."""
+    value = environment[_DATAMIND[name]].strip()
+    return _YES_OR_NO.get(value.lower(), value) if name == "long_term" else value
+
+
+def as_environment(config: Config) -> dict[str, str]:
+    """The same for a process that is started from here."""
+    values = {setting.name: getattr(config, setting.name) for setting in config.settings}
+    return {f"ONRECORD_{name.upper()}": value for name, value in values.items() if value is not None}
+
+
+def _shown(name: str, value: str) -> str:
+    return "***" if name in _SECRET else _PASSWORD.sub(r"\g<before>\g<named>***", value)
+
+
+def config_path(environment: Mapping[str, str]) -> Path:
+    """The config file, wherever the environment says it is."""
+    given = environment.get("ONRECORD_CONFIG")
+    return Path(given) if given else platformdirs.user_config_path(_APP) / "config.toml"
+
+
+_DEFAULTS: Final = {
+    "tenant": "default",
+    "embedder": "e5",
+    "host": "127.0.0.1",
+    "port": "8321",
+    "faces": "native",
+    "worker": "yes",
+    "saves_per_run": str(SAVES_PER_RUN),
+    "turns": str(TURNS),
+    "long_term": "yes",
+    "backend": "sqlite",
+}
+
+
+def _default(name: str) -> str | None:
+    if name == "db":
+        return str(platformdirs.user_data_path(_APP) / "onrecord.db")
+    return _login_name() if name == "user" else _DEFAULTS.get(name)
+
+
+def read_number(name: str, value: str, at_least: int, at_most: int) -> int:
+    """A setting that is a whole number within bounds."""
+    if not (value.isascii() and value.isdigit() and at_least <= int(value[:20]) <= at_most):
+        raise Invalid([Fault(name, f"must be a whole number from {at_least} to {at_most} (got {value!a})")])
+    return int(value)
+
+
+def read_several(value: str | None) -> tuple[str, ...]:
+    """A setting that holds several, with commas between them."""
+    return tuple(part for each in (value or "").split(",") if (part := each.strip()))
+
+
+def read_choice(name: str, value: str) -> bool:
+    """A setting that is yes or no."""
+    if value not in ("yes", "no"):
+        raise Invalid([Fault(name, f"must be yes or no (got {value!a})")])
+    return value == "yes"
+
+
+def _login_name() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        # A container may run under a number that has no name.
+        return "me"
+
+
+def _read_file(path: Path) -> dict[str, str]:
+    try:
+        read = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as problem:
+        raise Invalid([Fault(str(path), f"cannot be read: {problem}")]) from None
+    faults = [
+        Fault(f"{path}: {name}", f"is not a setting; there are {', '.join(_HELP)}")
+        for name in read
+        if name not in _HELP
+    ]
+    faults += [
+        Fault(f"{path}: {name}", "must be a text")
+        for name, value in read.items()
+        if not isinstance(value, str)
+    ]
+    if faults:
+        raise Invalid(faults)
+    return read

@@ -1,0 +1,90 @@
+"""WHAT fits? Parts of a context, each with its shell and its pieces, chosen so that the whole stays within its tokens."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from onrecord.model.answers import ContextBlock, ContextGiven
+from onrecord.model.limits import ContextPart
+from onrecord.text.tokens import count_tokens
+
+#: Between two parts, and after a line.
+_GAP: Final = "\n\n"
+_END: Final = "\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """What is told whole or not at all, and of which memory it is."""
+
+    text: str
+    memory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One part: its pieces, those that matter most first, and how some of them are put together.
+
+    `is_run`: what follows a piece that does not fit would be misread without it. `backwards`: told from last to first.
+    """
+
+    name: ContextPart
+    pieces: Sequence[Piece]
+    render: Callable[[Sequence[str]], str]
+    is_run: bool = False
+    backwards: bool = False
+
+    def told(self, chosen: set[int]) -> ContextBlock:
+        order = sorted(chosen, reverse=self.backwards)
+        text = self.render([self.pieces[at].text for at in order])
+        ids = tuple(id for at in order if (id := self.pieces[at].memory) is not None)
+        return ContextBlock(part=self.name, text=text, tokens=count_tokens(text), memories=ids)
+
+
+@dataclass(slots=True)
+class _Choice:
+    """Which pieces of each part fit, counted upwards: the tokens of a whole are never more than those of its bits."""
+
+    left: int
+    chosen: dict[ContextPart, set[int]] = field(default_factory=dict)
+
+    def fill(self, part: Part, most: int) -> None:
+        """Take what is not taken yet and fits, costing no more than so many tokens."""
+        taken = self.chosen.setdefault(part.name, set())
+        for at, piece in enumerate(part.pieces):
+            if at in taken:
+                continue
+            cost = count_tokens(piece.text + _END) + (0 if taken else _shell(part))
+            if cost <= min(most, self.left):
+                taken.add(at)
+                most -= cost
+                self.left -= cost
+            elif part.is_run:
+                return
+
+
+def _shell(part: Part) -> int:
+    """What a part costs beside its pieces at most; a name that is made from them always has the same length."""
+    return count_tokens(part.render([""] * len(part.pieces)) + _GAP)
+
+
+def fitted(parts: Sequence[Part], max_tokens: int, degraded: Sequence[str] = ()) -> ContextGiven:
+    """As much as fits. Each part may first take half of what is left, so that none starves the next; then the rest."""
+    held = [part for part in parts if part.pieces]
+    choice = _Choice(max_tokens)
+    # What holds in every turn is the last to be given up, wherever it is told.
+    by_need = sorted(held, key=lambda part: part.name != "always")
+    for part in by_need:
+        choice.fill(part, choice.left if part is by_need[-1] else choice.left // 2)
+    for part in by_need:
+        choice.fill(part, choice.left)
+    blocks = tuple(part.told(choice.chosen[part.name]) for part in held if choice.chosen[part.name])
+    text = _GAP.join(block.text for block in blocks)
+    told = sum(map(len, choice.chosen.values()))
+    return ContextGiven(
+        text=text,
+        tokens=count_tokens(text),
+        blocks=blocks,
+        left_out=sum(len(part.pieces) for part in held) - told,
+        degraded=tuple(degraded),
+    )

@@ -1,0 +1,86 @@
+"""WHAT can go wrong? One small tree; the text always says what to do next."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with one field of a request."""
+
+    field: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.message}"
+
+
+class OnRecordError(Exception):
+    """Something went wrong in OnRecord."""
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__ or type(self).__name__)
+
+
+class Invalid(OnRecordError):
+    """The request has faults; each is listed with its field."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(map(str, self.faults)))
+
+
+class NotFound(OnRecordError):
+    """There is no such thing, or it is not for this caller to know."""
+
+
+class Forbidden(OnRecordError):
+    """This caller may not do that."""
+
+
+class SaveLimit(Forbidden):
+    """This run or this key has saved as much as it may."""
+
+    def __init__(self, message: str, of: Literal["run", "key"], most: int) -> None:
+        self.of, self.most = of, most
+        super().__init__(message)
+
+
+class Unauthenticated(OnRecordError):
+    """Who asks is not known here. Send `Authorization: Bearer …` with a key or token that is valid for this server."""
+
+
+class TooMany(OnRecordError):
+    """That was too much in too short a time."""
+
+    def __init__(self, retry_after: int) -> None:
+        self.retry_after = retry_after
+        super().__init__(f"Too many requests from this caller. Try again in {retry_after} s.")
+
+
+class Conflict(OnRecordError):
+    """The store holds something that stands in the way."""
+
+
+class VersionConflict(Conflict):
+    """Someone else changed this memory first: read it again and repeat the change."""
+
+    def __init__(self, memory: str, expected: int, actual: int) -> None:
+        self.memory, self.expected, self.actual = memory, expected, actual
+        super().__init__(
+            f"Memory {memory} is at version {actual}, not {expected}: someone changed it first. "
+            "Read it again and repeat the change on what you find."
+        )
+
+
+class StoreUnavailable(OnRecordError):
+    """The database cannot be used right now; nothing was changed."""
+
+
+class IdentityUnavailable(StoreUnavailable):
+    """Who asks cannot be found out right now; nothing was changed. Try again in a moment."""
+
+
+class ProviderError(OnRecordError):
+    """A model or another optional helper failed; the answer goes on without it."""

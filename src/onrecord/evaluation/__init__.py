@@ -1,0 +1,93 @@
+"""HOW well are questions answered? Documents are saved and questions asked as any program would, and scored."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from itertools import count
+from time import perf_counter
+from typing import Final
+
+from onrecord.evaluation.data import Haystack, Task
+from onrecord.evaluation.report import Report
+from onrecord.evaluation.scores import Scores, averages, by_chance, score
+from onrecord.evaluation.ways import DEPTH, Saving, ThroughRecall, ThroughSearch, Way
+from onrecord.service import OnRecord
+
+__all__ = ["ThroughRecall", "ThroughSearch", "evaluate"]
+
+#: By `recall` alone, as it does by itself.
+AS_USUAL: Final = ThroughRecall()
+Progress = Callable[[str, int, int | None], None]
+
+
+class _Run:
+    """One task on one store: what was seen so far."""
+
+    def __init__(self, task: Task, way: Way, now: datetime, progress: Progress) -> None:
+        self._task = task
+        self._way = way
+        self._now = now
+        self._progress = progress
+        self._steps = {"saving": count(1), "asking": count(1)}
+        self._totals = {
+            "saving": sum(len(each.documents) for each in task.haystacks),
+            "asking": sum(len(each.questions) for each in task.haystacks),
+        }
+        self.notices = Counter(task.notices)
+        self.groups: dict[str, list[Scores]] = defaultdict(list)
+        self.chance: list[Scores] = []
+        self.saved_s = self.asked_s = 0.0
+
+    def measure(self, haystack: Haystack, door: OnRecord) -> None:
+        started = perf_counter()
+        saving = Saving(now=self._now, notices=self.notices, saved=lambda: self._step("saving"))
+        told = self._way.save(door, haystack, saving)
+        if door.status().embedder:
+            door.embed_missing()
+        self.saved_s += perf_counter() - started
+        known = {document.id for document in haystack.documents}
+        for question in haystack.questions:
+            started = perf_counter()
+            ranked = self._way.ask(door, question, told, self.notices)
+            self.asked_s += perf_counter() - started
+            self._step("asking")
+            self.groups[question.group].append(score(ranked, question.gold))
+            reachable = len(question.gold & known)
+            self.chance.append(by_chance(len(known), reachable, len(question.gold), DEPTH))
+
+    def _step(self, what: str) -> None:
+        self._progress(f"{self._task.name}: {what}", next(self._steps[what]), self._totals[what])
+
+    def report(self) -> Report:
+        return Report(
+            task=self._task.name,
+            way=self._way.name,
+            recipe=self._way.recipe if isinstance(self._way, ThroughRecall) else None,
+            documents=self._totals["saving"],
+            haystacks=len(self._task.haystacks),
+            overall=averages([row for rows in self.groups.values() for row in rows]),
+            groups={group: averages(self.groups[group]) for group in sorted(self.groups)},
+            chance=averages(self.chance),
+            saved_s=self.saved_s,
+            asked_s=self.asked_s,
+            notices=+self.notices,
+        )
+
+
+def evaluate(
+    task: Task,
+    door: OnRecord,
+    *,
+    tenant: str,
+    now: datetime,
+    way: Way = AS_USUAL,
+    progress: Progress = lambda what, done, total: None,
+) -> Report:
+    """Measure a task on a store that is empty. Each haystack gets a tenant of its own, named after `tenant`."""
+    run = _Run(task, way, now, progress)
+    for number, haystack in enumerate(task.haystacks, 1):
+        # Nothing of the person who measures may rank higher: no conversation, no tenant of theirs.
+        caller = replace(door.caller, tenant=f"{tenant}-{number}", conversation=None)
+        run.measure(haystack, door.as_caller(caller))
+    return run.report()

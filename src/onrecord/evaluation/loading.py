@@ -1,0 +1,127 @@
+"""HOW does a document become a memory? One function says which part of it goes where.
+
+What our limits do not allow is cut or left out, and counted, so that no data stops a measurement.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from onrecord.evaluation.data import Document
+from onrecord.model import limits, rules
+from onrecord.model.unset import UNSET, Unset
+from onrecord.service import OnRecord
+
+# How dialogues write their dates, apart from ISO 8601: 2023/04/10 (Mon) 23:07, and 1:56 pm on 8 May, 2023.
+_DATES: Final = ("%Y/%m/%d %H:%M", "%I:%M %p on %d %B, %Y")
+_WEEKDAY: Final = re.compile(r" \(\w+\)")
+
+
+def memory_of(document: Document, now: datetime, notices: Counter[str]) -> dict[str, Any]:
+    """The fields of a save: text, whom and what it names, its conversation and a past date have theirs; all else that
+    is told is metadata."""
+    told = dict(document.meta)
+    named = told.pop("entities", None)
+    speaker = told.get("speaker")
+    return {
+        "content": _fitting(document.text, notices),
+        "entities": _references(
+            [*(named if isinstance(named, list) else ()), *([speaker] if speaker else ())], notices
+        ),
+        "conversation": _conversation(told.get("session")),
+        "valid_from": _past(told.get("date"), now),
+        "metadata": _metadata(told, notices),
+    }
+
+
+def save_all(
+    door: OnRecord,
+    documents: Sequence[Document],
+    now: datetime,
+    notices: Counter[str],
+    saved: Callable[[], None],
+    references: Callable[[Document], Sequence[str]] = lambda document: (),
+) -> dict[str, str]:
+    """Save each document under a number, and give the id that the data has for it.
+
+    An id of its own keeps a memory from being merged with another of the same text. `references` says what a document
+    is about in the catalog, which comes before whom it names.
+    """
+    names: dict[str, str] = {}
+    for number, document in enumerate(documents, 1):
+        fields = memory_of(document, now, notices)
+        fields["entities"] = [*references(document), *fields["entities"]][: limits.ENTITIES]
+        if fields["content"].strip():
+            answer = door.remember(**fields, id=str(number))
+            names[answer.memory.id] = document.id
+            notices["Secrets taken out of documents"] += answer.scrubbed
+        else:
+            notices["Documents without text, left out"] += 1
+        saved()
+    return names
+
+
+def _fitting(text: str, notices: Counter[str]) -> str:
+    """The text as far as a memory may hold it."""
+    clean = storable(text)
+    if len(raw := clean.encode()) <= limits.CONTENT_BYTES:
+        return clean
+    notices[f"Documents longer than {limits.CONTENT_BYTES // 1024} KiB, cut there"] += 1
+    return raw[: limits.CONTENT_BYTES].decode(errors="ignore")
+
+
+def storable(text: str) -> str:
+    """JSON can spell characters that no database holds: half an emoji, and NUL."""
+    return text.encode(errors="replace").decode().replace("\x00", " ")
+
+
+def _conversation(session: Any) -> str | None:
+    """Turns of one session belong together."""
+    try:
+        return None if session is None else rules.NAME(str(session))
+    except ValueError:
+        return None
+
+
+def _references(named: Sequence[Any], notices: Counter[str]) -> list[str]:
+    """`thing:` keeps a name that begins with `memory:` from being read as a memory."""
+    rule, found = rules.Reference(), dict[str, None]()
+    for name in named:
+        text = " ".join(str(name).split())
+        try:
+            found |= {rule(f"thing:{text}"): None} if text else {}
+        except ValueError:
+            notices["Entities that cannot be references, left out"] += 1
+    if (excess := len(found) - limits.ENTITIES) > 0:
+        notices[f"Entities beyond {limits.ENTITIES} of one document, left out"] += excess
+    return list(found)[: limits.ENTITIES]
+
+
+def _past(date: Any, now: datetime) -> datetime | Unset:
+    """Since when it is true. A future date would hide the memory from a question asked today."""
+    moment = _moment(date) if isinstance(date, str) else None
+    return UNSET if moment is None or moment > now else moment
+
+
+def _moment(date: str) -> datetime | None:
+    try:
+        return rules.instant(date)
+    except ValueError:
+        pass
+    for form in _DATES:
+        try:
+            return datetime.strptime(_WEEKDAY.sub("", date), form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    return None
+
+
+def _metadata(told: dict[str, Any], notices: Counter[str]) -> dict[str, Any]:
+    try:
+        clean: dict[str, Any] = rules.Json()(told)
+    except ValueError:
+        notices["Metadata that cannot be stored, left out"] += 1
+        return {}
+    return clean

@@ -1,0 +1,136 @@
+"""HOW is a task put to a store? As memories that `recall` finds; or tables as the catalog, notes as memories about it, and
+`search`."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple, Protocol
+
+from onrecord.evaluation.data import Haystack, Question
+from onrecord.evaluation.loading import save_all, storable
+from onrecord.evaluation.tables import Schema, table_of
+from onrecord.model.answers import EntityHit
+from onrecord.model.limits import QUESTION_CHARACTERS, RECALL_LIMIT
+from onrecord.service import OnRecord
+
+#: How many memories a question asks for; the place of the first right one is looked for among these.
+DEPTH: Final = 100
+_DEGRADED: Final = "Answers that had to do without"
+
+
+class Told(NamedTuple):
+    """What a haystack became in the store: the document behind each memory and each model, and the tables there."""
+
+    memories: Mapping[str, str]
+    models: Mapping[str, str]
+    schema: Schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saving:
+    """What a save needs beside the haystack: the time, a place for what is odd, and who is told of each document."""
+
+    now: datetime
+    notices: Counter[str]
+    saved: Callable[[], None]
+
+
+class Way(Protocol):
+    """A way in, and how it is called in a report."""
+
+    @property
+    def name(self) -> str: ...
+
+    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> Told: ...
+
+    def ask(self, door: OnRecord, question: Question, told: Told, notices: Counter[str]) -> list[str]:
+        """The ids of the documents found, best first, each once."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughRecall:
+    """Every document a memory, every question a `recall`."""
+
+    recipe: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"recipe {self.recipe}" if self.recipe else ""
+
+    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> Told:
+        memories = save_all(door, haystack.documents, saving.now, saving.notices, saving.saved)
+        return Told(memories, {}, Schema())
+
+    def ask(self, door: OnRecord, question: Question, told: Told, notices: Counter[str]) -> list[str]:
+        options: dict[str, Any] = {"recipe": self.recipe} if self.recipe else {}
+        answer = door.recall(_askable(question, notices), limit=DEPTH, **options)
+        notices.update(f"{_DEGRADED} {reason}" for reason in answer.degraded)
+        return list(dict.fromkeys(told.memories[hit.memory.id] for hit in answer.hits))
+
+
+@dataclass(frozen=True, slots=True)
+class ThroughSearch:
+    """Tables as models with their columns, all else as memories about them, every question a `search`."""
+
+    #: The tables of each haystack, whichever task describes them.
+    schemas: Mapping[str, Schema] = field(default_factory=dict)
+    #: Whether a question is asked within the datasource that the data names for it, or of everything.
+    within_datasource: bool = False
+
+    @property
+    def name(self) -> str:
+        return "through search" + (" within the datasource" if self.within_datasource else "")
+
+    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> Told:
+        schema = self.schemas.get(haystack.name, Schema())
+        if len(schema):
+            with TemporaryDirectory(prefix="onrecord-eval-") as folder:
+                schema.write(Path(folder))
+                door.ingest(folder)
+        notes = [document for document in haystack.documents if table_of(document) is None]
+        for _ in range(len(haystack.documents) - len(notes)):
+            saving.saved()
+        memories = save_all(door, notes, saving.now, saving.notices, saving.saved, schema.references)
+        # Tables that another task describes are there too, and are no answer in this one.
+        own = {document.id for document in haystack.documents}
+        models = {name: id for name, id in schema.documents().items() if id in own}
+        return Told(memories, models, schema)
+
+    def ask(self, door: OnRecord, question: Question, told: Told, notices: Counter[str]) -> list[str]:
+        answer = door.search(
+            _askable(question, notices),
+            datasource=self._datasource(question, told, notices),
+            max_memories=DEPTH if told.memories else 0,
+            max_example_queries=0,
+            # Many of them may be columns of one table.
+            max_entities=RECALL_LIMIT if told.models else 0,
+        )
+        notices.update(f"Answers that say: {warning}" for warning in answer.warnings)
+        found = [(hit.score, told.memories[hit.id]) for hit in answer.memories]
+        models = ((hit.score, told.models.get(_model(hit))) for hit in answer.entities)
+        found += [(score, document) for score, document in models if document is not None]
+        found.sort(key=lambda each: -each[0])
+        return list(dict.fromkeys(document for _, document in found))
+
+    def _datasource(self, question: Question, told: Told, notices: Counter[str]) -> str | None:
+        if not self.within_datasource:
+            return None
+        datasource = told.schema.datasource(question.meta.get("db"))
+        if datasource is None:
+            notices["Questions that name no datasource of the catalog, asked of everything"] += 1
+        return datasource
+
+
+def _model(hit: EntityHit) -> str:
+    """The model that an entity stands for: itself, or the one that a column is of; none for a datasource."""
+    return ".".join(hit.id.split(".")[:2])
+
+
+def _askable(question: Question, notices: Counter[str]) -> str:
+    text = storable(question.text)
+    if len(text) > QUESTION_CHARACTERS:
+        notices[f"Questions longer than {QUESTION_CHARACTERS:,} characters, cut there"] += 1
+    return text[:QUESTION_CHARACTERS]

@@ -1,0 +1,444 @@
+"""HOW does an agent of the arbiter runtime speak to us? Entries, relations and their graph, in its words and shapes.
+
+A translation alone: what is kept, found and refused is decided by the operations. Times are whole seconds there, sizes are
+bytes, and an id is a number wherever it is one.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from math import floor
+from typing import Any, Final, TypeVar
+
+from onrecord.errors import Conflict, Invalid, NotFound
+from onrecord.faces.arbiter_fields import (
+    TYPE_OF,
+    Wrong,
+    is_yes,
+    moment_in,
+    page_size,
+    positive_in,
+    read_artifact,
+    read_content,
+    read_id,
+    read_model,
+    read_moment,
+    read_source,
+    read_tags,
+    read_title,
+    read_type,
+    read_types,
+    shown,
+)
+from onrecord.model import ids
+from onrecord.model.limits import RELATIONS, Status
+from onrecord.model.memory import Memory, Relation
+from onrecord.model.papers import Artifact
+from onrecord.service import OnRecord
+
+#: What a list shows: what is not over, and does not wait for a review.
+ACTIVE: Final[tuple[Status, ...]] = ("active", "stale")
+#: As the default, but inside a conversation what is pinned to another comes after what is pinned to none.
+RECIPE: Final = "arbiter"
+
+LIST_LIMIT, LIST_MOST = 50, 200
+RELATIONS_LIMIT, RELATIONS_MOST = 200, 1_000
+NO_ADVISOR: Final = "no advisor is configured here, so this was left out"
+
+_PAGE: Final = 1_000
+_SECOND, _MOMENT = timedelta(seconds=1), timedelta(microseconds=1)
+_NO: Final = frozenset({"", "0", "false", "off", "no"})
+#: Marks an entry that has a title alone; the text of a memory is never empty, so it is the title again.
+_TITLE_ONLY: Final = "title_only"
+
+Answer = TypeVar("Answer")
+
+
+class Gone(NotFound):
+    """It was there a moment ago."""
+
+
+class Exists(Conflict):
+    """The same relation is there already, under its own number."""
+
+    def __init__(self, existing: int | str) -> None:
+        self.existing = existing
+        super().__init__(f"relation already exists: it is #{existing}")
+
+
+def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep what is given as it is given; with `supersedes_ids` others end with it, all or nothing."""
+    for name in ("auto_tag", "supersede"):
+        read_model(name, body.get(name))
+    saved = entry_fields(door, {"type": None, "title": None, "content": "", **body}, "")
+    supersedes = _superseded(door, body.get("supersedes_ids"))
+    if written := read_moment("created_at", body.get("created_at")):
+        saved["created_at"] = written
+    answer = _linked(body, lambda: door.remember(**saved, dedupe=False, supersedes=supersedes))
+    told = hydrated(door, answer.memory)
+    if supersedes:
+        told["supersedes_manual"] = {
+            "requested": [number(id) for id in supersedes],
+            "invalidated": [number(id) for id in answer.superseded],
+        }
+    return told | _unadvised(body, {"auto_tag": ("added",), "supersede": ("candidates", "invalidated")})
+
+
+def get_entry(door: OnRecord, id: str) -> dict[str, Any]:
+    """An active entry with the file it is linked to."""
+    return hydrated(door, active(door, id))
+
+
+def patch_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Change what is given of an active entry. Where it is pinned stays as it is."""
+    before = active(door, id)
+    given = {name: value for name, value in body.items() if name != "conversation_id"}
+    changes = entry_fields(door, given, before.title)
+    if "content" in changes:
+        others = {name: value for name, value in before.metadata.items() if name != _TITLE_ONLY}
+        changes["metadata"] = others | changes.get("metadata", {})
+    elif "title" in changes and is_bare(before):
+        changes["content"] = changes["title"]
+    if not changes:
+        return hydrated(door, before)
+    try:
+        revised = _linked(body, lambda: door.revise(before.id, **changes))
+    except (NotFound, Conflict):
+        raise Gone(f"entry {id} vanished while it was changed; nothing was written") from None
+    return hydrated(door, revised.memory)
+
+
+def delete_entry(door: OnRecord, id: str) -> dict[str, Any]:
+    """Erase an entry and its relations, also one that is over."""
+    try:
+        door.forget(id)
+    except NotFound:
+        raise missing(id) from None
+    return {"deleted": True}
+
+
+def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Say that an entry is no longer true; a second call finds nothing to end."""
+    at = read_moment("when", body.get("when"))
+    memory = active(door, id, "not found or already invalidated")
+    if at is not None and at < memory.valid_from and seconds(at) == seconds(memory.valid_from):
+        # In seconds they are the same time.
+        at = memory.valid_from
+    if not door.retire(memory.id, at=at).changed:
+        raise missing(id, "not found or already invalidated")
+    return {"invalidated": True, "id": number(memory.id)}
+
+
+def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
+    """The last updated first; with `q` the best first, where types and tag raise an entry and hide none."""
+    asked = _filters(door, query)
+    question = query.get("q", "")
+    if not question.strip():
+        memories: Sequence[Memory] = door.browse(**asked, unpinned=True).memories
+    else:
+        memories = search(door, question, asked, query)
+    told = {"entries": [entry(memory) for memory in memories], "count": len(memories)}
+    return told | _advice(query)
+
+
+def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mapping[str, str]) -> list[Memory]:
+    """With `graduated` also what is pinned to other conversations, after the own ones that say as much."""
+    found = door.recall(
+        question,
+        **asked,
+        **_decay(query),
+        recipe=RECIPE,
+        elsewhere=asked["conversation"] is None or is_yes(query.get("graduated", "")),
+        intent=query.get("intent", "auto").lower() not in _NO - {""},
+        # One list by rank alone.
+        session_places=0,
+        profile_places=0,
+        global_places=0,
+    )
+    return [hit.memory for hit in found.hits]
+
+
+def create_relation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
+    """An edge; the same one twice is told with the number it has."""
+    ends = [body.get("source_id"), body.get("target_id")]
+    if any(end in (None, 0, "") or isinstance(end, bool) for end in ends):
+        raise Wrong("source_id", "source_id and target_id are required, as the ids of two entries")
+    source, target = (read_id("source_id and target_id", end) for end in ends)
+    if source == target:
+        raise Wrong("target_id", f"self-loops not allowed: #{source} cannot relate to itself")
+    relation = body.get("relation")
+    if relation not in RELATIONS:
+        raise Wrong("relation", f"invalid relation {shown(relation)}: must be one of {', '.join(RELATIONS)}")
+    try:
+        made = door.relate(source, relation, target)
+    except NotFound:
+        raise Wrong(
+            "source_id", "entries belong to different tenants, or one of them does not exist"
+        ) from None
+    if not made.created:
+        raise Exists(number(made.relation.id))
+    return edge(door, made.relation)
+
+
+def list_relations(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
+    """The newest first."""
+    name = query.get("relation", "")
+    if name and name not in RELATIONS:
+        raise Wrong(
+            "relation", f"invalid relation filter {shown(name)}: must be one of {', '.join(RELATIONS)}"
+        )
+    ends = {
+        end: read_id(f"{end}_id", query[f"{end}_id"])
+        for end in ("source", "target")
+        if query.get(f"{end}_id")
+    }
+    limit = page_size(query, RELATIONS_LIMIT, RELATIONS_MOST)
+    found = door.relations(**ends, relation=name or None, limit=limit).relations
+    return {"relations": [edge(door, each) for each in found], "count": len(found)}
+
+
+def delete_relation(door: OnRecord, id: str) -> dict[str, Any]:
+    """Take an edge back."""
+    try:
+        door.remove_relation(id)
+    except NotFound:
+        raise NotFound(f"relation {id} not found") from None
+    return {"deleted": True}
+
+
+def graph(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
+    """Every active entry of the types, and every edge of which both ends are among them."""
+    kinds = read_types(query.get("type", ""))
+    entries = [
+        entry(memory)
+        for page in _pages(lambda after: door.browse(kinds=kinds, statuses=ACTIVE, limit=_PAGE, after=after))
+        for memory in page.memories
+    ]
+    there = {each["id"] for each in entries}
+    edges = [
+        edge(door, relation)
+        for page in _pages(lambda after: door.relations(limit=_PAGE, after=after))
+        for relation in page.relations
+    ]
+    return {
+        "tenant_id": number(door.caller.tenant),
+        "entries": entries,
+        "relations": [each for each in edges if {each["source_id"], each["target_id"]} <= there],
+    }
+
+
+def entry(memory: Memory) -> dict[str, Any]:
+    """A memory in the shape of an entry."""
+    return {
+        "id": number(memory.id),
+        "tenant_id": number(memory.tenant),
+        "type": TYPE_OF[memory.kind],
+        "title": memory.title,
+        "content": "" if is_bare(memory) else memory.content,
+        "source": memory.source or "",
+        "tags": list(memory.tags),
+        "artifact_id": None if memory.artifact is None else number(memory.artifact),
+        "created_at": seconds(memory.created_at),
+        "updated_at": seconds(memory.updated_at),
+        "valid_from": seconds(memory.valid_from),
+        "valid_to": None if memory.valid_to is None else seconds(memory.valid_to),
+        "conversation_id": None if memory.conversation is None else number(memory.conversation),
+    }
+
+
+def hydrated(door: OnRecord, memory: Memory) -> dict[str, Any]:
+    """The same with the file that it is linked to."""
+    told = entry(memory)
+    return told if memory.artifact is None else told | file_of(door.show(memory.id).artifact)
+
+
+def file_of(artifact: Artifact | None) -> dict[str, Any]:
+    return {} if artifact is None else {"artifact": file(artifact)}
+
+
+def file(artifact: Artifact) -> dict[str, Any]:
+    """A file without its content."""
+    return {
+        "id": number(artifact.id),
+        "conversation_id": number(artifact.conversation),
+        "path": artifact.path,
+        "sha256": artifact.sha256,
+        "mime_type": artifact.media_type,
+        "size": artifact.size,
+        "created_at": seconds(artifact.created_at),
+        "updated_at": seconds(artifact.updated_at),
+    }
+
+
+def edge(door: OnRecord, relation: Relation) -> dict[str, Any]:
+    """A relation in its shape there."""
+    return {
+        "id": number(relation.id),
+        "tenant_id": number(door.caller.tenant),
+        "source_id": number(relation.source),
+        "target_id": number(relation.target),
+        "relation": relation.relation,
+        "created_at": seconds(relation.created_at),
+    }
+
+
+def number(id: str) -> int | str:
+    """An id as a number wherever it is one."""
+    whole = ids.whole_number(id)
+    return id if whole is None else whole
+
+
+def seconds(moment: datetime) -> int:
+    return floor(moment.timestamp())
+
+
+def missing(id: str, how: str = "not found") -> NotFound:
+    return NotFound(f"entry {id} {how}")
+
+
+def is_bare(memory: Memory) -> bool:
+    """Whether an entry has a title alone."""
+    return memory.metadata.get(_TITLE_ONLY) is True and memory.content == memory.title
+
+
+def active(door: OnRecord, id: str, how: str = "not found") -> Memory:
+    try:
+        memory = door.show(id).memory
+    except NotFound:
+        raise missing(id, how) from None
+    if not memory.is_live:
+        raise missing(id, how)
+    return memory
+
+
+def entry_fields(door: OnRecord, body: Mapping[str, Any], title: str) -> dict[str, Any]:
+    """The fields of an entry that a body gives, in our words; `title` stands in where there is no content."""
+    fields: dict[str, Any] = {}
+    if "type" in body:
+        fields["kind"] = read_type(body["type"])
+    if "title" in body:
+        fields["title"] = title = read_title(body["title"])
+    if "content" in body:
+        content = read_content(body["content"])
+        fields |= (
+            {"content": content} if content.strip() else {"content": title, "metadata": {_TITLE_ONLY: True}}
+        )
+    if "source" in body:
+        fields["source"] = read_source(body["source"]) or None
+    if "tags" in body:
+        fields["tags"] = read_tags(body["tags"])
+    if "artifact_id" in body:
+        fields["artifact"] = read_artifact(body["artifact_id"])
+    if "conversation_id" in body:
+        fields["conversation"] = read_conversation(door, body["conversation_id"])
+    return fields
+
+
+def read_conversation(door: OnRecord, value: Any) -> str | None:
+    """A conversation that the tenant knows; none for null and 0."""
+    if value is None or (value == 0 and not isinstance(value, bool)):
+        return None
+    try:
+        if isinstance(value, bool) or not isinstance(value, int | str):
+            raise NotFound
+        return door.show_conversation(str(value)).conversation.id
+    except (NotFound, Invalid):
+        raise Wrong(
+            "conversation_id", f"conversation_id does not exist for this tenant: {shown(value)}"
+        ) from None
+
+
+def _linked(body: Mapping[str, Any], act: Callable[[], Answer]) -> Answer:
+    try:
+        return act()
+    except Invalid as error:
+        if any(fault.field == "artifact" for fault in error.faults):
+            raise Wrong(
+                "artifact_id", f"artifact_id does not exist for this tenant: {shown(body.get('artifact_id'))}"
+            ) from None
+        raise
+
+
+def _superseded(door: OnRecord, value: Any) -> list[str]:
+    """Entries that are all there and active; who of them is not is said before anything is written."""
+    if value is None:
+        return []
+    if not isinstance(value, list):
+        raise Wrong("supersedes_ids", "supersedes_ids must be an array of positive ids")
+    if any(isinstance(each, bool) or not isinstance(each, int | str) or each in (0, "") for each in value):
+        raise Wrong("supersedes_ids", "supersedes_ids must contain only positive ids")
+    if any(isinstance(each, int) and each < 0 for each in value):
+        raise Wrong("supersedes_ids", "supersedes_ids must contain only positive ids")
+    wanted = list(dict.fromkeys(read_id("supersedes_ids", each) for each in value))
+    for id in wanted:
+        try:
+            memory = door.show(id).memory
+        except NotFound:
+            raise Wrong("supersedes_ids", f"supersedes_ids: #{id} does not exist for this tenant") from None
+        if not memory.is_live:
+            raise Wrong("supersedes_ids", f"supersedes_ids: #{id} is invalidated already; name active ones")
+    return wanted
+
+
+def _filters(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
+    as_of = moment_in(query, "as_of")
+    named = query.get("conversation_id", "").strip()
+    return {
+        "kinds": read_types(query.get("type", "")),
+        "tags": [query["tag"]] if query.get("tag") else [],
+        "conversation": read_conversation(door, named) if named else None,
+        "created_since": moment_in(query, "since"),
+        "updated_before": moment_in(query, "before_updated_at"),
+        # What is told in whole seconds is also asked for in them: a second is over with its last moment.
+        "as_of": None if as_of is None else as_of.replace(microsecond=0) + _SECOND - _MOMENT,
+        # At a time in the past, also what was active then and is not any more.
+        "statuses": ACTIVE if as_of is None else (),
+        "limit": page_size(query, LIST_LIMIT, LIST_MOST),
+    }
+
+
+def _decay(query: Mapping[str, str]) -> dict[str, Any]:
+    wanted = query.get("decay", "").strip().lower()
+    half_life = positive_in(query, "decay_half_life_days")
+    if wanted not in _NO and not is_yes(wanted):
+        half_life = positive_in(query, "decay")
+    floor_given = query.get("decay_floor", "").strip()
+    asked: dict[str, Any] = {"decay": wanted not in _NO}
+    if half_life is not None:
+        asked["half_life_days"] = max(1, round(half_life))
+    if floor_given:
+        try:
+            asked["decay_floor"] = float(floor_given)
+        except ValueError:
+            raise Wrong("decay_floor", f"decay_floor must be a number (got {shown(floor_given)})") from None
+    return asked
+
+
+def _advice(query: Mapping[str, str]) -> dict[str, Any]:
+    """What an advisor would have done with a list."""
+    told: dict[str, Any] = {}
+    if model := query.get("expand"):
+        told["expansion"] = {"model": model, "applied": False, "queries": [], "note": NO_ADVISOR}
+    if query.get("rerank") or query.get("rerank_fine"):
+        told["rerank"] = {"model": query.get("rerank", ""), "applied": False, "note": NO_ADVISOR}
+        if fine := query.get("rerank_fine"):
+            told["rerank"] |= {"fine_model": fine, "fine_applied": False}
+    return told
+
+
+def _unadvised(body: Mapping[str, Any], lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """What an advisor would have done with a new entry."""
+    return {
+        name: {"model": body[name], "applied": False, **{each: [] for each in empty}, "note": NO_ADVISOR}
+        for name, empty in lists.items()
+        if body.get(name)
+    }
+
+
+def _pages(ask: Callable[[str | None], Answer]) -> Iterator[Answer]:
+    after: str | None = None
+    while True:
+        page: Any = ask(after)
+        yield page
+        after = page.next
+        if after is None:
+            return

@@ -1,0 +1,369 @@
+"""HOW does an agent use memory in the middle of a turn? By lines in its own text, each answered by a block.
+
+A translation alone: the lines become operations, and what these answer becomes lines again.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Final
+
+from onrecord.context.conversation import inside
+from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
+from onrecord.faces.arbiter import ACTIVE, RECIPE
+from onrecord.faces.arbiter_fields import TYPE_OF
+from onrecord.faces.arbiter_slash import rendering
+from onrecord.faces.arbiter_slash.commands import (
+    AddEntry,
+    AddLink,
+    ClearNotes,
+    Command,
+    Density,
+    Entries,
+    Entry,
+    Expand,
+    Invalidate,
+    ReadFile,
+    ReadNotes,
+    ReadSharedNotes,
+    Refused,
+    Search,
+    WriteFile,
+    WriteNotes,
+)
+from onrecord.faces.arbiter_slash.grammar import DEPTH, parse
+from onrecord.faces.arbiter_slash.rendering import one_line
+from onrecord.model import ids
+from onrecord.model.answers import Neighbourhood, Remembered, ShownAgent
+from onrecord.model.limits import NEIGHBOUR_LIMIT, Kind, RelationName
+from onrecord.model.papers import SHARED_PAD
+from onrecord.model.requests import ShowAgent, checked
+from onrecord.papers.conversations import plain
+from onrecord.service import OnRecord
+
+__all__ = ["AGENT", "COMMANDS", "Answer", "Result", "parse", "run"]
+
+#: Whose scratchpad and settings count where no agent is named: the one that leads the others.
+AGENT: Final = "index"
+#: How many commands of one text are run, and after how much told of them no more is.
+COMMANDS: Final = 200
+TOLD_BYTES: Final = 16 * 1024 * 1024
+_BROWSED: Final = 100
+_FOUND: Final = 50
+_FOUND_TO_RERANK: Final = 10
+_SOURCE: Final = "agent"
+_MEDIA_TYPE: Final = "text/plain"
+_NO_ADVISOR: Final = "no advisor is configured"
+_UNAVAILABLE: Final = "the store cannot be used right now; nothing was changed by this. Try again in a moment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came of one command: its line, whether it was done, and the block that tells it."""
+
+    command: str
+    ok: bool
+    output: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What an agent's text gives back: the blocks one after the other, and each by itself."""
+
+    output: str
+    results: tuple[Result, ...] = ()
+
+
+class _Failed(Exception):
+    """A command that could not be done; the text says why."""
+
+
+def run(door: OnRecord, text: str, *, agent: str | None = None, conversation: str | None = None) -> Answer:
+    """Run every command of a text in its order. One that fails says so in its block, and the next is run all the same."""
+    if not isinstance(text, str):
+        raise Invalid([Fault("text", f"must be a text, not {type(text).__name__}")])
+    turn = _Turn(_for_an_agent(door, conversation), _agent_name(door, agent))
+    results: list[Result] = []
+    told = 0
+    for command in parse(text):
+        if len(results) >= COMMANDS or told > TOLD_BYTES:
+            results.append(_stopped(command))
+            break
+        results.append(turn.result(command))
+        told += len(results[-1].output)
+    return Answer(output="\n\n".join(result.output for result in results), results=tuple(results))
+
+
+def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
+    """What an agent's text writes is an agent's, whoever passes it on."""
+    if conversation is not None and not isinstance(conversation, str):
+        raise Invalid([Fault("conversation", "must be a text")])
+    caller = inside(door.caller, plain(conversation))
+    return door.as_caller(replace(caller, actor="agent") if caller.actor == "person" else caller)
+
+
+def _agent_name(door: OnRecord, agent: str | None) -> str:
+    name = AGENT if agent is None else checked(ShowAgent(agent), door.caller).agent
+    if name == SHARED_PAD:
+        raise Invalid([Fault("agent", f"{SHARED_PAD} names the notes that all agents share; name one agent")])
+    return name
+
+
+def _stopped(command: Command) -> Result:
+    line = rendering.told_line(command.head)
+    told = f"[/mem] ERR: too much at once; from '{line}' on nothing was run. Send the rest in another text"
+    return Result(command=line, ok=False, output=told)
+
+
+class _Turn:
+    """One text of one agent."""
+
+    def __init__(self, door: OnRecord, agent: str) -> None:
+        self._door, self._agent = door, agent
+        self._acts: Mapping[type[Command], Callable[[Any], Iterator[str]]] = {
+            Entries: self._entries,
+            Entry: self._entry,
+            Search: self._search,
+            Expand: self._expand,
+            Density: self._density,
+            AddEntry: self._add_entry,
+            AddLink: self._add_link,
+            Invalidate: self._invalidate,
+            WriteNotes: self._write_notes,
+            ReadNotes: self._read_notes,
+            ReadSharedNotes: self._read_shared_notes,
+            ClearNotes: self._clear_notes,
+            WriteFile: self._write_file,
+            ReadFile: self._read_file,
+            Refused: self._refuse,
+        }
+
+    def result(self, command: Command) -> Result:
+        ok = True
+        try:
+            lines = list(self._acts[type(command)](command))
+        except (_Failed, OnRecordError) as problem:
+            ok, lines = False, [f"ERR: {_reason(problem)}"]
+        closing = command.closing
+        if isinstance(command, Refused) and not command.is_block:
+            closing = None
+        line = rendering.told_line(command.head)
+        output = f"[{line}] {lines[0]}" if closing is None else "\n".join([f"[{line}]", *lines, closing])
+        return Result(command=line, ok=ok, output=output)
+
+    @property
+    def _conversation(self) -> str | None:
+        return self._door.caller.conversation
+
+    @cached_property
+    def _settings(self) -> ShownAgent:
+        return self._door.show_agent(self._agent)
+
+    def _refuse(self, asked: Refused) -> Iterator[str]:
+        raise _Failed(asked.reason)
+
+    def _entries(self, asked: Entries) -> Iterator[str]:
+        tags = () if asked.tag is None else (asked.tag,)
+        kinds = _kinds(asked.types)
+        found = self._door.browse(kinds=kinds, tags=tags, statuses=ACTIVE, limit=_BROWSED)
+        if found.memories:
+            yield from rendering.listing(found.memories, _BROWSED, found.next is not None)
+        else:
+            yield "(no entries)" if asked.tag is None else f"(no entries tagged '{one_line(asked.tag)}')"
+
+    def _entry(self, asked: Entry) -> Iterator[str]:
+        around = self._around(asked.id, depth=1)
+        return rendering.one_entry(self._door.show(asked.id), around, self._conversation)
+
+    def _search(self, asked: Search) -> Iterator[str]:
+        agent = self._settings
+        # Where nobody has set an agent, old entries weigh less for it.
+        open_fields = {} if agent.updated_at else {"decay": True}
+        found = self._door.recall(
+            asked.question,
+            kinds=_kinds(asked.types),
+            tags=() if asked.tag is None else (asked.tag,),
+            limit=_FOUND_TO_RERANK if asked.rerank else _FOUND,
+            agent=self._agent,
+            statuses=ACTIVE,
+            recipe=RECIPE,
+            **open_fields,  # type: ignore[arg-type]
+        )
+        if agent.settings.search_expand:
+            yield f"(search_expand: {_NO_ADVISOR}; only the query itself was searched)"
+        if asked.rerank or agent.settings.rerank:
+            yield f"(rerank: {_NO_ADVISOR}; the order is that of the search)"
+        if not found.hits:
+            yield f"(no entries match '{one_line(asked.question)}')"
+            return
+        memories = [hit.memory for hit in found.hits]
+        yield from rendering.hits(asked.question, memories, self._conversation)
+
+    def _expand(self, asked: Expand) -> Iterator[str]:
+        return rendering.subgraph(self._around(asked.id, asked.depth), asked.depth)
+
+    def _density(self, asked: Density) -> Iterator[str]:
+        return rendering.degree(self._around(asked.id, DEPTH))
+
+    def _around(self, id: str, depth: int) -> Neighbourhood:
+        """The surroundings of an entry that is true now."""
+        try:
+            around = self._door.neighbours(id, depth=depth, limit=NEIGHBOUR_LIMIT)
+        except NotFound:
+            raise _Failed(f"entry {id} not found") from None
+        if not around.center.is_live:
+            raise _Failed(f"entry {id} not found")
+        return around
+
+    def _add_entry(self, asked: AddEntry) -> Iterator[str]:
+        for old in asked.supersedes:
+            if not self._is_live(old):
+                raise _Failed(
+                    f"--supersedes #{old} does not exist for this tenant (or is already invalidated; pass active ids only)"
+                )
+        given: dict[str, Any] = {} if asked.artifact is None else {"artifact": asked.artifact}
+        try:
+            saved = self._door.remember(
+                asked.body,
+                kind=asked.type,  # type: ignore[arg-type]
+                title=asked.title,
+                source=_SOURCE,
+                supersedes=asked.supersedes,
+                dedupe=False,
+                **given,
+            )
+        except Invalid as problem:
+            if {fault.field for fault in problem.faults} == {"artifact"}:
+                raise _Failed(f"artifact #{asked.artifact} does not exist for this tenant") from None
+            raise
+        *told, last = self._saved(saved)
+        yield from told
+        yield f"{last}.  Use this id in subsequent /mem add link calls to reference it."
+
+    def _saved(self, saved: Remembered) -> Iterator[str]:
+        memory = saved.memory
+        linked = "" if memory.artifact is None else f" (linked to artifact #{memory.artifact})"
+        yield f"OK: added entry #{memory.id} [{TYPE_OF[memory.kind]}] {one_line(memory.title)}{linked}"
+        if saved.superseded:
+            yield f"  superseded (manual): {', '.join(f'#{old}' for old in saved.superseded)}"
+        yield from self._unadvised()
+        if saved.scrubbed:
+            yield f"  taken out before it was stored: {_secrets(saved.scrubbed)}"
+        if memory.status == "pending":
+            yield "  it waits for a person's approval, and is not told until then"
+
+    def _unadvised(self) -> Iterator[str]:
+        """What an advisor would have done, for a caller who may ask how the agent is set."""
+        if "memory.read" not in self._door.caller.rules:
+            return
+        for name in ("auto_tag", "auto_supersede"):
+            if getattr(self._settings.settings, name):
+                yield f"  {name}: {_NO_ADVISOR}; the entry is stored as it was written"
+
+    def _is_live(self, id: str) -> bool:
+        try:
+            return self._door.show(id).memory.is_live
+        except NotFound:
+            return False
+
+    def _add_link(self, asked: AddLink) -> Iterator[str]:
+        relation: RelationName = asked.relation  # type: ignore[assignment]
+        try:
+            made = self._door.relate(asked.source, relation, asked.target)
+        except NotFound:
+            raise _Failed("one or both endpoint ids do not exist for this tenant") from None
+        edge = made.relation
+        if not made.created:
+            raise _Failed(
+                f"a {edge.relation} relation from #{edge.source} to #{edge.target} already exists (id={edge.id})"
+            )
+        yield f"OK: added relation #{edge.id}: #{edge.source} --[{edge.relation}]--> #{edge.target}."
+
+    def _invalidate(self, asked: Invalidate) -> Iterator[str]:
+        try:
+            is_new = self._door.retire(asked.id).changed
+        except NotFound:
+            is_new = False
+        if not is_new:
+            raise _Failed(f"entry #{asked.id} not found or already invalidated")
+        yield (
+            f"OK: invalidated entry #{asked.id} (still reachable through historical reads, hidden from default queries)."
+        )
+
+    def _write_notes(self, asked: WriteNotes) -> Iterator[str]:
+        pad = SHARED_PAD if asked.shared else self._agent
+        try:
+            size = self._door.append_scratchpad(asked.text, agent=pad).size
+        except Conflict:
+            raise _Failed("scratchpad exceeds maximum size (4 MiB); clear it first") from None
+        whose = ("shared memory", "shared scratchpad") if asked.shared else ("memory", "scratchpad")
+        yield f"OK: {whose[0]} written ({size} bytes total in {whose[1]})"
+
+    def _read_notes(self, asked: ReadNotes) -> Iterator[str]:
+        return self._pad(self._agent, "(no memory)")
+
+    def _read_shared_notes(self, asked: ReadSharedNotes) -> Iterator[str]:
+        return self._pad(SHARED_PAD, "(shared scratchpad empty)")
+
+    def _pad(self, agent: str, empty: str) -> Iterator[str]:
+        content = self._door.read_scratchpad(agent).content
+        yield rendering.whole_text(content.strip("\n")) if content else empty
+
+    def _clear_notes(self, asked: ClearNotes) -> Iterator[str]:
+        gone = self._door.clear_scratchpad(SHARED_PAD if asked.shared else self._agent).cleared
+        whose = "shared scratchpad" if asked.shared else "memory"
+        yield f"OK: {whose} cleared ({gone} bytes)"
+
+    def _write_file(self, asked: WriteFile) -> Iterator[str]:
+        if self._conversation is None:
+            raise _Failed("there is no active conversation that the file could be kept with")
+        written = self._door.write_artifact(asked.path, asked.content, media_type=_MEDIA_TYPE)
+        file = written.artifact
+        done = "saved" if written.created else "overwrote"
+        taken = f", {_secrets(written.scrubbed)} taken out" if written.scrubbed else ""
+        yield (
+            f"OK: {done} artifact #{file.id} {one_line(file.path)} ({file.size} bytes{taken}). "
+            f"Link an entry to it with --artifact #{file.id}."
+        )
+
+    def _read_file(self, asked: ReadFile) -> Iterator[str]:
+        try:
+            read = self._door.read_artifact(self._file_id(asked.file), via=asked.via)
+        except NotFound:
+            raise _Failed(
+                f"artifact {one_line(asked.file)} not found in this conversation; one of another is read with "
+                "via=mem:<entry_id>, where the entry is linked to it"
+            ) from None
+        file = read.artifact
+        yield f"#{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"
+        if read.encoding == "base64":
+            yield "(not a text; in base64:)"
+        yield rendering.whole_text(read.content)
+
+    def _file_id(self, given: str) -> str:
+        """A number, or the path of a file of this conversation."""
+        number = given.removeprefix("#")
+        if ids.whole_number(number) is not None:
+            return number
+        found = [file.id for file in self._door.artifacts().artifacts if file.path == given]
+        if self._conversation is None or not found:
+            raise NotFound
+        return found[0]
+
+
+def _kinds(types: Sequence[str]) -> tuple[Kind, ...]:
+    """Ours that some types stand for."""
+    return tuple(kind for kind, type in TYPE_OF.items() if type in types)
+
+
+def _reason(problem: Exception) -> str:
+    if isinstance(problem, StoreUnavailable):
+        # What it says of itself may name where the store is.
+        return _UNAVAILABLE
+    if isinstance(problem, Invalid):
+        return one_line("; ".join(map(str, problem.faults)))
+    return one_line(str(problem))
+
+
+def _secrets(count: int) -> str:
+    return f"{count} {'secret' if count == 1 else 'secrets'}"

@@ -1,0 +1,374 @@
+"""WHAT does an agent's text command? Every `/mem`, `/write` and `/read` line of it; what stands in a body is text alone.
+
+Nothing is looked up here, and no text is too odd to be read: what cannot be understood is a command that is refused.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from onrecord.faces.arbiter_fields import TITLE_BYTES, TYPES, size
+from onrecord.faces.arbiter_slash.commands import (
+    AddEntry,
+    AddLink,
+    ClearNotes,
+    Command,
+    Density,
+    Entries,
+    Entry,
+    Expand,
+    Invalidate,
+    ReadFile,
+    ReadNotes,
+    ReadSharedNotes,
+    Refused,
+    Search,
+    WriteFile,
+    WriteNotes,
+)
+from onrecord.model import ids
+from onrecord.model.limits import RELATIONS
+
+#: Half of what comes in over HTTP: what an agent writes down is a summary, and a file holds the rest.
+BODY_BYTES: Final = 32 * 1024
+DEPTH: Final = 2
+
+_NEW_LINE: Final = re.compile(r"\r\n|\r|\n")
+_COMMAND: Final = re.compile(r"[ \t]*(/(?:mem|write|read))(?=[ \t]|$)[ \t]*(.*)")
+_ADD_ENTRY: Final = re.compile(r"add[ \t]+entry(?=[ \t]|$)[ \t]*(.*)")
+_NUMBER: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
+_OPTION: Final = re.compile(r'(?:^|(?<=\s))(types?|tag)=("[^"]*"|\S*)')
+_FLAG: Final = re.compile(r"--(supersedes|artifact)(?:=(.*))?")
+_END_OF: Final = {"/mem": "/endmem", "/write": "/endwrite"}
+_USES: Final = (
+    "entries, entry, search, expand, density, add entry, add link, invalidate, write, read, show, clear, "
+    "shared write, shared read, shared clear"
+)
+_LIST_OF_IDS: Final = "--supersedes accepts a comma-separated list of ids, e.g. --supersedes #41,#42"
+_AN_ARTIFACT: Final = "--artifact requires a positive id, e.g. --artifact #42"
+_ADD_USAGE: Final = "usage: /mem add entry <type> <title> [--supersedes #1,#2] [--artifact #N], the content below it, then /endmem"
+
+
+class _Wrong(Exception):
+    """A command that is refused; the text says why."""
+
+
+class _Body(NamedTuple):
+    """What stands between a command and its end; `is_closed` is false where the text ends first."""
+
+    text: str
+    is_closed: bool
+
+
+def parse(text: str) -> list[Command]:
+    """The commands of a text, in their order."""
+    return list(_commands(_NEW_LINE.split(text)))
+
+
+def _commands(lines: list[str]) -> Iterator[Command]:
+    at = 0
+    while at < len(lines):
+        found = _COMMAND.fullmatch(lines[at])
+        at += 1
+        if found is None:
+            continue
+        word, rest = found[1], found[2].strip()
+        if word == "/read":
+            yield _read(rest)
+        elif word == "/mem" and not _ADD_ENTRY.fullmatch(rest):
+            yield _mem(rest)
+        else:
+            body, at = _body(lines, at, _END_OF[word])
+            yield _write(rest, body) if word == "/write" else _add_entry(rest, body)
+
+
+def _body(lines: list[str], start: int, end: str) -> tuple[_Body, int]:
+    """A body, and where the text goes on."""
+    for at in range(start, len(lines)):
+        if lines[at].strip() == end:
+            return _Body("\n".join(lines[start:at]), True), at + 1
+    return _Body("\n".join(lines[start:]), False), len(lines)
+
+
+def _mem(rest: str) -> Command:
+    name, given = _first_word(rest)
+    if name == "shared":
+        return _shared(*_first_word(given))
+    if name == "add":
+        second, given = _first_word(given)
+        name = f"add {second}".strip()
+    reader = _READERS.get(name)
+    if reader is None:
+        return _unknown(name)
+    head = f"/mem {rest}"
+    try:
+        return reader(head, given)
+    except _Wrong as reason:
+        return Refused(head, str(reason))
+
+
+def _unknown(name: str) -> Command:
+    told = f"unknown subcommand {_shown(name)}" if name else "usage: /mem <subcommand>"
+    return Refused("/mem", f"{told} — use {_USES}", is_block=False)
+
+
+def _first_word(text: str) -> tuple[str, str]:
+    first, *more = text.split(maxsplit=1) or [""]
+    return first, more[0] if more else ""
+
+
+def _entries(head: str, given: str) -> Command:
+    options, bare = _options(given)
+    types = _known_types([*options.get("type", ()), *_listed(bare)])
+    return Entries(head, types, _tag(options))
+
+
+def _search(head: str, given: str) -> Command:
+    words = given.split()
+    options, question = _options(" ".join(word for word in words if word != "--rerank"))
+    if not question:
+        raise _Wrong("usage: /mem search <query> [type=<types>] [tag=<name>] [--rerank]")
+    return Search(
+        head, question, _known_types(options.get("type", ())), _tag(options), rerank="--rerank" in words
+    )
+
+
+def _options(given: str) -> tuple[dict[str, list[str]], str]:
+    """What is given by name, and the words that are left."""
+    found: dict[str, list[str]] = {}
+    for option in _OPTION.finditer(given):
+        name, value = option[1].removesuffix("s"), option[2].strip('"')
+        found.setdefault(name, []).extend([value] if name == "tag" else _listed(value))
+    return found, " ".join(_OPTION.sub(" ", given).split())
+
+
+def _listed(given: str) -> list[str]:
+    return [word for word in re.split(r"[\s,]+", given) if word]
+
+
+def _known_types(types: Sequence[str]) -> tuple[str, ...]:
+    for each in types:
+        if each not in TYPES:
+            raise _Wrong(_bad_type(each))
+    return tuple(dict.fromkeys(types))
+
+
+def _bad_type(type: str) -> str:
+    return f"invalid type {_shown(type)} — must be one of: {', '.join(TYPES)}"
+
+
+def _tag(options: Mapping[str, list[str]]) -> str | None:
+    tags = options.get("tag", [])
+    if len(tags) > 1 or tags == [""]:
+        raise _Wrong("usage: tag=<name>, one tag at a time")
+    return tags[0] if tags else None
+
+
+def _entry(head: str, given: str) -> Command:
+    return Entry(head, _one_id(given, "usage: /mem entry <id>", "bad id"))
+
+
+def _invalidate(head: str, given: str) -> Command:
+    return Invalidate(head, _one_id(given, "usage: /mem invalidate <id>", "bad id"))
+
+
+def _density(head: str, given: str) -> Command:
+    return Density(head, _one_id(given, "usage: /mem density <id>", "bad seed id"))
+
+
+def _expand(head: str, given: str) -> Command:
+    usage = "usage: /mem expand <id> [depth=N]"
+    first, *more = given.split() or [""]
+    steps = [word.removeprefix("depth=") for word in more]
+    if len(steps) > 1 or not all(map(_is_number, steps)):
+        raise _Wrong(usage)
+    depth = _clamped(steps[0]) if steps else 1
+    return Expand(head, _one_id(first, usage, "bad seed id"), depth)
+
+
+def _is_number(text: str) -> bool:
+    return text not in ("", "+", "-") and _NUMBER.fullmatch(text) is not None
+
+
+def _clamped(number: str) -> int:
+    """From 1 to the depth that there is; of any number of digits, which Python would not read."""
+    found = _NUMBER.fullmatch(number)
+    sign, digits = (found[1], found[2]) if found else ("", "")
+    return 1 if sign == "-" or digits in ("", "1") else DEPTH
+
+
+def _one_id(given: str, usage: str, bad: str) -> str:
+    if len(given.split()) != 1:
+        raise _Wrong(usage)
+    return _id(given, bad)
+
+
+def _id(given: str, bad: str) -> str:
+    """An id without its `#`."""
+    try:
+        tenant, id = ids.address(given)
+    except ValueError as reason:
+        raise _Wrong(f"{bad} {_shown(given)}: {reason}") from None
+    return id if tenant is None else f"{tenant}:{id}"
+
+
+def _add_link(head: str, given: str) -> Command:
+    words = given.split()
+    if len(words) != 3:
+        raise _Wrong("usage: /mem add link <src_id> <relation> <dst_id>")
+    if words[1] not in RELATIONS:
+        raise _Wrong(f"invalid relation {_shown(words[1])} — must be one of: {', '.join(RELATIONS)}")
+    source, target = _id(words[0], "bad source id"), _id(words[2], "bad target id")
+    if source == target:
+        raise _Wrong("self-loops not allowed")
+    return AddLink(head, source, words[1], target)
+
+
+def _notes(head: str, given: str) -> Command:
+    if not given:
+        return Refused("/mem write", "usage: /mem write <text>", is_block=False)
+    return WriteNotes("/mem write", given, shared=False)
+
+
+def _shared(name: str, text: str) -> Command:
+    head = f"/mem shared {name}"
+    match name:
+        case "write" if text:
+            return WriteNotes(head, text, shared=True)
+        case "read" | "show":
+            return ReadSharedNotes(head)
+        case "clear":
+            return ClearNotes(head, shared=True)
+        case "write":
+            return Refused(head, "usage: /mem shared write <text>", is_block=False)
+    return _unknown(f"shared {name}".strip())
+
+
+_READERS: Final[Mapping[str, Callable[[str, str], Command]]] = {
+    "entries": _entries,
+    "entry": _entry,
+    "search": _search,
+    "expand": _expand,
+    "density": _density,
+    "add link": _add_link,
+    "invalidate": _invalidate,
+    "write": _notes,
+    "read": lambda head, given: ReadNotes("/mem read"),
+    "show": lambda head, given: ReadNotes("/mem show"),
+    "clear": lambda head, given: ClearNotes("/mem clear", shared=False),
+}
+
+
+def _add_entry(rest: str, body: _Body) -> Command:
+    head = f"/mem {rest}"
+    try:
+        return _new_entry(head, rest, body)
+    except _Wrong as reason:
+        return Refused(head, str(reason))
+
+
+def _new_entry(head: str, rest: str, body: _Body) -> Command:
+    found = _ADD_ENTRY.fullmatch(rest)
+    type, given = _first_word(found[1] if found else "")
+    title, flags = _flags(given)
+    if not body.is_closed:
+        raise _Wrong(
+            "/mem add entry block was not closed with /endmem; entry not written. Nothing below it was run either: "
+            "write the block again, with /endmem on a line of its own"
+        )
+    if not type:
+        raise _Wrong(_ADD_USAGE)
+    if type not in TYPES:
+        raise _Wrong(_bad_type(type))
+    if not 1 <= (taken := size(title)) <= TITLE_BYTES:
+        raise _Wrong(f"title length must be 1..{TITLE_BYTES} chars (got {taken})")
+    if not body.text.strip():
+        raise _Wrong(
+            "/mem add entry requires a content body between its line and /endmem: a title alone cannot be found again"
+        )
+    if (taken := size(body.text)) > BODY_BYTES:
+        raise _Wrong(
+            f"content body too large (limit 32KB; got {taken} bytes); keep the whole with /write --persist and link it "
+            "with --artifact"
+        )
+    return AddEntry(
+        head, type, title, body.text, _superseded(flags.get("supersedes")), _artifact(flags.get("artifact"))
+    )
+
+
+def _flags(given: str) -> tuple[str, dict[str, str]]:
+    """The title without its flags, and what each flag was given; nothing where it was given nothing."""
+    words, flags, left = given.split(), dict[str, str](), list[str]()
+    at = 0
+    while at < len(words):
+        flag = _FLAG.fullmatch(words[at])
+        at += 1
+        if flag is None:
+            left.append(words[at - 1])
+            continue
+        parts = [] if flag[2] is None else [flag[2]]
+        # A list may have spaces behind its commas, or before them.
+        while at < len(words) and not _FLAG.fullmatch(words[at]) and _goes_on(parts, words[at]):
+            parts.append(words[at])
+            at += 1
+        flags[flag[1]] = "".join(parts)
+    return " ".join(left), flags
+
+
+def _goes_on(parts: list[str], word: str) -> bool:
+    return not parts or parts[-1].endswith(",") or word.startswith(",")
+
+
+def _superseded(given: str | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    try:
+        return tuple(dict.fromkeys(_id(each, "bad id") for each in given.split(",")))
+    except _Wrong:
+        raise _Wrong(f"{_LIST_OF_IDS} (got {_shown(given)})" if given else _LIST_OF_IDS) from None
+
+
+def _artifact(given: str | None) -> str | None:
+    if given is None:
+        return None
+    number = given.removeprefix("#")
+    if not re.fullmatch(r"[1-9][0-9]{0,18}", number, re.ASCII):
+        raise _Wrong(f"{_AN_ARTIFACT} (got {_shown(given)})" if given else _AN_ARTIFACT)
+    return number
+
+
+def _write(rest: str, body: _Body) -> Command:
+    words = rest.split(maxsplit=1)
+    if words[:1] != ["--persist"] or len(words) < 2:
+        told = "usage: /write --persist <path>, the content below it, then /endwrite; files are kept with --persist alone"
+        return Refused(f"/write {rest}".rstrip(), told, is_block=False)
+    head = f"/write --persist {words[1]}"
+    if not body.is_closed:
+        told = (
+            "/write block was not closed with /endwrite; file not written. Nothing below it was run either: write the "
+            "block again, with /endwrite on a line of its own"
+        )
+        return Refused(head, told, is_block=False)
+    return WriteFile(head, words[1], body.text)
+
+
+def _read(rest: str) -> Command:
+    head = f"/read {rest}".rstrip()
+    words = rest.split()
+    via = words.pop() if len(words) > 1 and words[-1].startswith("via=") else None
+    file = " ".join(words)
+    if not file:
+        return Refused("/read", "usage: /read #<id> [via=mem:<entry_id>]", is_block=False)
+    if via is None:
+        return ReadFile(head, file)
+    try:
+        if not via.startswith("via=mem:"):
+            raise _Wrong(f"bad way {_shown(via)}: write via=mem:<entry_id>")
+        return ReadFile(head, file, _id(via.removeprefix("via=mem:"), "bad entry id"))
+    except _Wrong as reason:
+        return Refused(head, str(reason), is_block=False)
+
+
+def _shown(text: str) -> str:
+    """A piece of what was written, in quotes and cut."""
+    return f"'{text if len(text) <= 60 else text[:57] + '...'}'"

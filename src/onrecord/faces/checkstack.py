@@ -1,0 +1,262 @@
+"""HOW does an assistant of the checkstack platform speak to us? searchMemory, saveMemory and deleteMemory, and their shapes.
+
+A memory has a hint, which says what it is and when to recall it, and belongs to one user or to one system. A translation
+alone: what is found, merged, refused and scrubbed is decided by the operations.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import Any, Final, Literal, NamedTuple
+
+from onrecord.context.conversation import for_own_eyes
+from onrecord.context.frame import one_line
+from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
+from onrecord.model.answers import Remembered
+from onrecord.model.memory import Memory
+from onrecord.model.wire import write_instant
+from onrecord.service import OnRecord
+
+Scope = Literal["user", "system"]
+SCOPES: Final[tuple[Scope, ...]] = ("user", "system")
+#: Counts of words, the hint's before all: what shares no word with a query is not an answer to it here.
+RECIPE: Final = "checkstack"
+#: How many a search gives at most.
+SEARCH_LIMIT: Final = 50
+#: What a field is called there.
+NAMES: Final[Mapping[str, str]] = {
+    "question": "query",
+    "hint": "recallHint",
+    "system": "systemId",
+    "always_inject": "alwaysInject",
+    "dry_run": "dryRun",
+}
+_KIND: Final[Mapping[Scope, str]] = {"user": "preference", "system": "fact"}
+_NOT_ALWAYS: Final = {
+    "agent": "alwaysInject is proposed, not set: a person switches it on (setMemoryAlwaysInject).",
+    "reader": "alwaysInject is not set: what every reader of a system is told unasked is up to whoever manages it.",
+}
+_NOT_OF_A_SYSTEM: Final = "systemId is not kept: a memory of scope user belongs to no system."
+
+
+class Asked(NamedTuple):
+    """What is to be kept."""
+
+    scope: Scope
+    recall_hint: str
+    content: str
+    system_id: str | None = None
+    tags: Sequence[str] | None = None
+    always_inject: bool | None = None
+
+
+def search_memory(door: OnRecord, query: str, limit: int = 10) -> dict[str, Any]:
+    """What bears on a query, best first; nothing where nothing does."""
+    faults = [*_blank(query=query)]
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= SEARCH_LIMIT:
+        faults.append(Fault("limit", f"must be a whole number from 1 to {SEARCH_LIMIT} (got {limit!a})"))
+    _refuse(faults)
+    with _in_its_words():
+        found = _own(door).recall(query, limit=limit, scopes=SCOPES, recipe=RECIPE, intent=False, times="off")
+    return {"memories": [_shown(hit.memory) for hit in found.hits]}
+
+
+def save_memory(
+    door: OnRecord,
+    scope: Scope,
+    recall_hint: str,
+    content: str,
+    system_id: str | None = None,
+    tags: Sequence[str] | None = None,
+    always_inject: bool | None = None,
+    dry_run: bool = False,
+) -> dict[str, Any]:
+    """Keep a memory, or bring the one up to date that says nearly the same; `dryRun` only tells what it would do."""
+    asked = Asked(scope, recall_hint, content, system_id, tags, always_inject)
+    if dry_run:
+        return {"summary": summarise_save(door, asked)}
+    try:
+        saved, notes = _saved(door, asked, dry_run=False)
+    except SaveLimit as spent:
+        return {"error": _spent(spent)}
+    return {"id": saved.memory.id, "updated": saved.outcome != "created"} | (
+        {"notes": notes} if notes else {}
+    )
+
+
+def summarise_save(door: OnRecord, asked: Asked) -> str:
+    """What a person is to see before they agree: what is kept for whom, how it is told, and its hint."""
+    try:
+        saved, notes = _saved(door, asked, dry_run=True)
+    except SaveLimit as spent:
+        return _spent(spent)
+    memory = saved.memory
+    begin = "New memory" if saved.outcome == "created" else "Updates a memory"
+    whose = f"about system {memory.system}" if memory.scope == "system" else "among your own preferences"
+    told = "always applied" if memory.always_inject else "recalled when relevant"
+    return "\n".join([f"{begin} {whose}, {told}: {one_line(memory.hint or '')}", *notes])
+
+
+def delete_memory(door: OnRecord, id: str, dry_run: bool = False) -> dict[str, Any]:
+    """Erase a memory; False, and no error, where there is none or it is not the caller's to erase."""
+    _refuse([*_blank(id=id)])
+    if dry_run:
+        return {"deleted": False, "summary": summarise_delete(door, id)}
+    if not may_delete(door, id):
+        return {"deleted": False}
+    try:
+        _own(door).forget(id)
+    except (NotFound, Forbidden):
+        return {"deleted": False}
+    return {"deleted": True}
+
+
+def summarise_delete(door: OnRecord, id: str) -> str:
+    """What a person is to see before they agree. Of a memory that the caller does not see it tells nothing."""
+    memory = _seen(door, id)
+    if memory is None:
+        return f"Delete memory {one_line(str(id))}: it was not found, and may be gone already."
+    whose = f"about system {memory.system}" if memory.scope == "system" else "of your own"
+    return f"Delete memory {memory.id} {whose} for good: {one_line(memory.hint or memory.title)}"
+
+
+def may_delete(door: OnRecord, id: str) -> bool:
+    """Whether a deletion would do anything."""
+    memory = _seen(door, id)
+    if memory is None or not _is_managed(door, memory):
+        return False
+    with suppress(OnRecordError):
+        return bool(_own(door).forget(id, dry_run=True).id)
+    return False
+
+
+def list_memories(
+    door: OnRecord, system_id: str | None = None, limit: int = 50, after: str | None = None
+) -> dict[str, Any]:
+    """For people: what they may see, last updated first; with a system, only what is about that."""
+    scopes = SCOPES if system_id is None else SCOPES[1:]
+    with _in_its_words():
+        page = _own(door).browse(scopes=scopes, system=system_id, limit=limit, after=after)
+    memories = [
+        _shown(memory)
+        | {"sourceConversationId": memory.conversation, "createdAt": write_instant(memory.created_at)}
+        for memory in page.memories
+    ]
+    return {"memories": memories, "next": page.next}
+
+
+def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> dict[str, Any]:
+    """For people: have a memory told in every turn, or no longer. Whoever switches it on stands for what it says."""
+    if not isinstance(always_inject, bool):
+        raise Invalid([Fault("alwaysInject", "must be true or false")])
+    if door.caller.actor != "person":
+        raise Forbidden("Only a person says what is told in every turn.")
+    memory = _seen(door, id)
+    if memory is None or not _is_managed(door, memory):
+        return {"updated": False}
+    try:
+        _own(door).revise(id, always_inject=always_inject, vouch=always_inject)
+    except (NotFound, Forbidden, Conflict):
+        return {"updated": False}
+    return {"updated": True}
+
+
+def preamble(door: OnRecord) -> str:
+    """What stands before every turn: the memories that are always told. Empty where there are none, or none can be had."""
+    with suppress(OnRecordError):
+        return _own(door).context(parts=["always"]).text
+    return ""
+
+
+def _own(door: OnRecord) -> OnRecord:
+    """Here nobody reads another's preferences, an admin neither; and what an unattended run saves, it saves at once."""
+    return door.as_caller(replace(for_own_eyes(door.caller), active_at_once=True))
+
+
+def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, list[str]]:
+    """What came of a save, and what was not done of it."""
+    faults = [*_blank(recallHint=asked.recall_hint, content=asked.content)]
+    if asked.scope not in SCOPES:
+        faults.append(Fault("scope", f"must be one of {', '.join(SCOPES)} (got {asked.scope!a})"))
+    _refuse(faults)
+    given: dict[str, Any] = {
+        "scope": asked.scope,
+        "kind": _KIND[asked.scope],
+        "hint": asked.recall_hint,
+        "by_hint_alone": True,
+    }
+    notes = []
+    if asked.scope == "system":
+        given["system"] = asked.system_id
+    elif asked.system_id is not None:
+        notes.append(_NOT_OF_A_SYSTEM)
+    if asked.tags is not None:
+        given["tags"] = asked.tags
+    if asked.always_inject is True and (lacking := _lacks_for_always(door, asked)):
+        notes.append(_NOT_ALWAYS[lacking])
+    elif asked.always_inject is not None:
+        given["always_inject"] = asked.always_inject
+    if door.caller.conversation is not None:
+        given["conversation"] = door.caller.conversation
+    with _in_its_words():
+        return _own(door).remember(asked.content, **given, dry_run=dry_run), notes
+
+
+def _spent(limit: SaveLimit) -> str:
+    if limit.of == "key":
+        return str(limit)
+    return f"Save limit for this run reached ({limit.most}); nothing more is saved in it."
+
+
+@contextmanager
+def _in_its_words() -> Iterator[None]:
+    """Faults name the fields as they are called there."""
+    try:
+        yield
+    except Invalid as problem:
+        faults = [Fault(NAMES.get(each.field, each.field), each.message) for each in problem.faults]
+        raise Invalid(faults) from None
+
+
+def _blank(**texts: object) -> Iterator[Fault]:
+    for name, text in texts.items():
+        if isinstance(text, str) and not text.strip():
+            yield Fault(name, "must not be empty")
+
+
+def _refuse(faults: Sequence[Fault]) -> None:
+    if faults:
+        raise Invalid(faults)
+
+
+def _lacks_for_always(door: OnRecord, asked: Asked) -> str | None:
+    if door.caller.actor != "person":
+        return "agent"
+    manages = asked.scope == "user" or door.caller.manages(asked.system_id or "")
+    return None if manages else "reader"
+
+
+def _seen(door: OnRecord, id: str) -> Memory | None:
+    """The memory, if the caller sees it; what is no id at all is the id of nothing."""
+    try:
+        return _own(door).show(id).memory
+    except (NotFound, Invalid):
+        return None
+
+
+def _is_managed(door: OnRecord, memory: Memory) -> bool:
+    """Who may read a system may add to what is known of it; to take away from it is for its managers, authors or not."""
+    return memory.scope != "system" or door.caller.manages(memory.system or "")
+
+
+def _shown(memory: Memory) -> dict[str, Any]:
+    return {
+        "id": memory.id,
+        "scope": memory.scope,
+        "systemId": memory.system if memory.scope == "system" else None,
+        "recallHint": memory.hint or memory.title,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "alwaysInject": memory.always_inject,
+        "savedAt": write_instant(memory.updated_at),
+    }

@@ -1,0 +1,120 @@
+"""WHAT does a memory look like to a user of datamind? An item of one of three scopes and one of six kinds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal, get_args
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import limits, rules
+from onrecord.model.limits import LIVE
+from onrecord.model.memory import Memory
+
+ItemScope = Literal["session", "profile", "global"]
+ItemKind = Literal["preference", "decision", "workflow", "summary", "skill", "fact"]
+
+#: The nearest first: of two items that fit equally, the nearer comes first.
+SCOPES: Final[tuple[ItemScope, ...]] = get_args(ItemScope)
+KINDS: Final[tuple[ItemKind, ...]] = get_args(ItemKind)
+MOST_RECALLED: Final = 20
+DEFAULT_RECALLED: Final = 8
+
+_OUR_SCOPE: Final[Mapping[str, limits.Scope]] = {
+    "session": "session",
+    "profile": "tenant",
+    "global": "global",
+}
+_THEIR_SCOPE: Final[Mapping[str, ItemScope]] = {"session": "session", "global": "global"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryItem:
+    """One item. `created_at` is a text of seconds since 1970; `namespace` is what older programs call its place."""
+
+    id: str
+    scope: ItemScope
+    profile: str | None
+    session_id: str | None
+    kind: ItemKind
+    status: Literal["active", "archived"]
+    content: str
+    score: float
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    created_at: str
+    namespace: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:
+    scope = _THEIR_SCOPE.get(memory.scope, "profile")
+    profile = memory.tenant if scope == "profile" else None
+    session = memory.conversation if scope == "session" else None
+    return MemoryItem(
+        id=memory.id,
+        scope=scope,
+        profile=profile,
+        session_id=session,
+        kind=_kind_of(memory),
+        status="active" if memory.status in LIVE else "archived",
+        content=memory.content,
+        score=score,
+        metadata=dict(memory.metadata),
+        created_at=str(memory.created_at.timestamp()),
+        namespace=profile or session or "global",
+    )
+
+
+def _kind_of(memory: Memory) -> ItemKind:
+    """A kind that is not known there is shown as a fact, so that nobody trips over it."""
+    return next((kind for kind in KINDS if kind == memory.kind), "fact")
+
+
+def our_scope(scope: object) -> limits.Scope:
+    """Ours for theirs; Invalid for any other, those that only we have among them."""
+    return _OUR_SCOPE[_one_of("scope", SCOPES, scope)]
+
+
+def our_scopes(scopes: object) -> tuple[limits.Scope, ...]:
+    """Which scopes a filter leaves; without one, all three."""
+    return tuple(_OUR_SCOPE[each] for each in (SCOPES if scopes is None else named_scopes(scopes)))
+
+
+def named_scopes(scopes: object) -> tuple[str, ...]:
+    """The scopes of a filter, in their words."""
+    return _several("scope_filter", SCOPES, scopes)
+
+
+def our_kind(kind: object) -> str:
+    return _one_of("kind", KINDS, kind)
+
+
+def our_kinds(kinds: object) -> tuple[str, ...]:
+    """Which kinds of ours a filter leaves: facts are also whatever is shown as one. Without a filter, none is left out."""
+    if not kinds:
+        return ()
+    named = _several("kinds", KINDS, kinds)
+    others = [kind for kind in limits.KINDS if kind not in KINDS] if "fact" in named else []
+    return (*named, *others)
+
+
+def how_many(top_k: object) -> int:
+    try:
+        return rules.Whole(1, MOST_RECALLED)(top_k)
+    except ValueError as reason:
+        raise Invalid([Fault("top_k", str(reason))]) from None
+
+
+def _one_of(name: str, options: tuple[str, ...], value: object) -> str:
+    try:
+        return rules.Choice(options)(value)
+    except ValueError as reason:
+        raise Invalid([Fault(name, str(reason))]) from None
+
+
+def _several(name: str, options: tuple[str, ...], values: object) -> tuple[str, ...]:
+    try:
+        named: tuple[str, ...] = rules.Listing(rules.Choice(options), at_most=len(options))(values)
+    except ValueError as reason:
+        raise Invalid([Fault(name, str(reason))]) from None
+    return named

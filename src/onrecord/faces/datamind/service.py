@@ -1,0 +1,127 @@
+"""HOW does an agent of datamind hold its memory? `agent.memory`: what was just said, and what is kept for longer."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onrecord.config import Config, load, read_choice, read_number
+from onrecord.errors import Fault, Invalid
+from onrecord.faces.datamind import items
+from onrecord.faces.datamind.items import MemoryItem
+from onrecord.faces.datamind.short_term import ShortTermMemory
+from onrecord.faces.datamind.stores import MemoryStore, OnRecordMemoryStore, memory_registry
+from onrecord.model.limits import MOST_TURNS
+
+
+class MemoryService:
+    """One agent's memory; the profile it works for is filled in wherever none is named.
+
+    Without a store there is only what was just said: nothing is found, and a save is refused.
+    """
+
+    def __init__(
+        self, store: MemoryStore | None, *, profile: str, short_term: ShortTermMemory | None = None
+    ) -> None:
+        self.store = store
+        self.profile = profile
+        self.short_term = short_term or ShortTermMemory()
+
+    async def save(
+        self,
+        content: str,
+        *,
+        scope: str = "profile",
+        profile: str | None = None,
+        session_id: str | None = None,
+        kind: str = "fact",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        if self.store is None:
+            raise Invalid([Fault("long_term", "is switched off, so nothing can be saved; set it to yes")])
+        # Checked here too, so that no store of anyone is given what would break it later.
+        items.our_scope(scope)
+        items.our_kind(kind)
+        if scope == "session" and session_id is None:
+            raise Invalid([Fault("session_id", "is required when scope is session")])
+        return await self.store.save(
+            content,
+            scope=scope,
+            profile=(profile or self.profile) if scope == "profile" else profile,
+            session_id=session_id if scope == "session" else None,
+            kind=kind,
+            metadata=metadata,
+        )
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        profile: str | None = None,
+        session_id: str | None = None,
+        top_k: int = items.DEFAULT_RECALLED,
+        kinds: Sequence[str] | None = None,
+        scope_filter: Sequence[str] | None = None,
+        include_archived: bool = False,
+    ) -> list[MemoryItem]:
+        """What bears on the question in this session, in this profile and for everyone, and nothing of anyone else's."""
+        wanted = items.named_scopes(scope_filter) if scope_filter else items.SCOPES
+        items.our_kinds(kinds)
+        items.how_many(top_k)
+        if self.store is None:
+            return []
+        asked: dict[str, Any] = {
+            "profile": (profile or self.profile) if "profile" in wanted else None,
+            "session_id": session_id if "session" in wanted else None,
+            "kinds": kinds,
+            "include_archived": include_archived,
+        }
+        if isinstance(self.store, OnRecordMemoryStore):
+            return await self.store.recall(query, top_k=top_k, scope_filter=wanted, **asked)
+        # The protocol has no such filter: what is for everyone would crowd out the rest.
+        most = items.MOST_RECALLED if scope_filter else top_k
+        found = await self.store.recall(query, top_k=most, **asked)
+        return [each for each in found if each.scope in wanted][:top_k]
+
+    async def forget(self, item_id: str, *, hard: bool = False) -> bool:
+        return False if self.store is None else await self.store.forget(item_id, hard=hard)
+
+    async def list_profiles(self) -> list[str]:
+        return [] if self.store is None else await self.store.list_profiles()
+
+    async def extract_and_save(
+        self,
+        user_turn: str,
+        assistant_turn: str,
+        *,
+        scope: str = "session",
+        profile: str | None = None,
+        session_id: str | None = None,
+    ) -> list[str]:
+        """The facts that a model finds in a turn; none, since no model is asked here."""
+        return []
+
+
+def open_memory(
+    dsn: str | None = None,
+    *,
+    profile: str | None = None,
+    storage: str | Path = "storage",
+    environment: Mapping[str, str] | None = None,
+) -> MemoryService:
+    """The memory that is configured, under our names or under datamind's.
+
+    What an older datamind has left in the files of its profiles, in the folder `storage`, is taken over.
+    """
+    config = load(environment, db=dsn, tenant=profile)
+    turns = read_number("turns", config.turns, 1, MOST_TURNS)
+    store = _open_store(config, storage) if read_choice("long_term", config.long_term) else None
+    return MemoryService(store, profile=config.tenant, short_term=ShortTermMemory(turns))
+
+
+def _open_store(config: Config, storage: str | Path) -> MemoryStore:
+    if config.backend == "postgres" and not config.db.startswith("postgres"):
+        raise Invalid([Fault("db", "must be a PostgreSQL DSN (postgresql://…) when backend is postgres")])
+    store = memory_registry.create(config.backend, dsn=config.db, profile=config.tenant)
+    if isinstance(store, OnRecordMemoryStore):
+        store.take_over(storage)
+    return store

@@ -1,0 +1,60 @@
+"""WHAT was just said, in datamind's words? The last turns of each session, in memory alone."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from onrecord.context.turns import Turns
+from onrecord.model import limits
+from onrecord.model.answers import Turn
+from onrecord.model.caller import Caller
+from onrecord.model.requests import ClearTurns, ListTurns, NoteTurn, checked
+
+_HERE: Final = Caller(tenant="here", user="here")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortTermTurn:
+    """One thing said; `ts` is in seconds since 1970."""
+
+    role: str
+    content: str
+    ts: float
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ShortTermMemory:
+    """A window over each session. Sessions that nobody has used for longest go when there are too many."""
+
+    def __init__(
+        self,
+        max_turns: int = limits.TURNS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._turns = Turns(max_turns)
+        self._clock = clock
+
+    def append(
+        self, session_id: str, role: str, content: str, metadata: Mapping[str, Any] | None = None
+    ) -> None:
+        asked = NoteTurn(content, role=role, conversation=session_id, metadata=metadata)  # type: ignore[arg-type]
+        self._turns.note(_HERE, checked(asked, _HERE), self._clock())
+
+    def recent(self, session_id: str, limit: int | None = None) -> list[ShortTermTurn]:
+        """The last turns, oldest first."""
+        asked = checked(ListTurns(conversation=session_id, limit=limit), _HERE)
+        return [_turn(each) for each in self._turns.list(_HERE, asked).turns]
+
+    def clear(self, session_id: str) -> int:
+        """How many turns there were."""
+        return self._turns.clear(_HERE, checked(ClearTurns(conversation=session_id), _HERE)).cleared
+
+    def sessions(self) -> list[str]:
+        return list(self._turns.sessions(_HERE))
+
+
+def _turn(turn: Turn) -> ShortTermTurn:
+    return ShortTermTurn(
+        role=turn.role, content=turn.content, ts=turn.at.timestamp(), metadata=dict(turn.metadata)
+    )

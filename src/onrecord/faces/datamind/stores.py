@@ -1,0 +1,244 @@
+"""WHERE do datamind's items live? In a store of ours, or in one of your own that keeps to the protocol."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, Protocol, TypeVar
+from uuid import uuid4
+
+from onrecord.app import connect
+from onrecord.errors import Conflict, Fault, Invalid, NotFound
+from onrecord.faces.datamind import asking, items
+from onrecord.faces.datamind.items import MemoryItem
+from onrecord.faces.datamind.legacy import migrate_own, migrate_storage
+from onrecord.recall.sharing import share
+from onrecord.service import OnRecord
+
+_PLACES: Final = {"session": 2, "profile": 4, "global": 2}
+
+
+class MemoryStore(Protocol):
+    """What a store of items can do. Without a profile or a session, a question asks for none of theirs."""
+
+    async def save(
+        self,
+        content: str,
+        *,
+        scope: str,
+        profile: str | None = None,
+        session_id: str | None = None,
+        kind: str = "fact",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str: ...
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        profile: str | None = None,
+        session_id: str | None = None,
+        top_k: int = 8,
+        kinds: Sequence[str] | None = None,
+        include_archived: bool = False,
+    ) -> list[MemoryItem]: ...
+
+    async def forget(self, item_id: str, *, hard: bool = False) -> bool: ...
+
+    async def list_profiles(self) -> list[str]: ...
+
+
+#: Makes a store; it is given `dsn` and `profile` by name.
+StoreFactory = Callable[..., MemoryStore]
+Registered = TypeVar("Registered", bound=StoreFactory)
+
+
+class Registry:
+    """Stores by name, so that one from elsewhere can be chosen by a setting."""
+
+    def __init__(self) -> None:
+        self._factories: dict[str, StoreFactory] = {}
+
+    def register(self, name: str) -> Callable[[Registered], Registered]:
+        """For use above a class. A name that is taken is a Conflict."""
+
+        def keep(factory: Registered) -> Registered:
+            if self._factories.setdefault(name, factory) is not factory:
+                raise Conflict(f"There is a store {name} already; choose another name for yours.")
+            return factory
+
+        return keep
+
+    def create(self, name: str, **given: Any) -> MemoryStore:
+        if name not in self._factories:
+            known = ", ".join(sorted(self._factories))
+            raise Invalid([Fault("backend", f"{name!a} is not registered; there are {known}")])
+        return self._factories[name](**given)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._factories
+
+
+memory_registry: Final = Registry()
+
+
+@memory_registry.register("postgres")
+@memory_registry.register("sqlite")
+class OnRecordMemoryStore:
+    """A store of ours, for the code that holds it: every profile is a tenant of one store, and what is global is shared.
+
+    A file of an older datamind is emptied into it when it is first opened: the store's own file, and with `storage` the
+    `memory.db` of every profile's folder in there.
+    """
+
+    def __init__(
+        self,
+        dsn: str | Path | OnRecord | None = None,
+        *,
+        profile: str | None = None,
+        storage: str | Path | None = None,
+        new_id: Callable[[], str] = lambda: uuid4().hex,
+    ) -> None:
+        self.door = dsn if isinstance(dsn, OnRecord) else connect(dsn)
+        self.profile = profile or self.door.caller.tenant
+        self._home = self._at(self.profile)
+        self._new_id = new_id
+        self.migrated = migrate_own(self._home, self.profile)
+        if storage is not None:
+            self.take_over(storage)
+
+    def take_over(self, storage: str | Path) -> None:
+        """Empty what an older datamind has left in a folder of profiles into this store."""
+        self.migrated += migrate_storage(self._home, storage)
+
+    def _at(self, profile: str) -> OnRecord:
+        """The store as someone of that profile sees it."""
+        caller = self.door.caller
+        if profile == caller.tenant:
+            return self.door
+        caller.require_operator(f"Profile {profile}")
+        return self.door.as_caller(replace(caller, tenant=profile))
+
+    async def save(
+        self,
+        content: str,
+        *,
+        scope: str,
+        profile: str | None = None,
+        session_id: str | None = None,
+        kind: str = "fact",
+        metadata: Mapping[str, Any] | None = None,
+    ) -> str:
+        if items.our_scope(scope) == "tenant" and profile is None:
+            raise Invalid([Fault("profile", "is required when scope is profile")])
+        if scope == "session" and session_id is None:
+            raise Invalid([Fault("session_id", "is required when scope is session")])
+        door = self._at(profile or self.profile)
+        told = session_id if scope == "session" else None
+        saved = await asyncio.to_thread(
+            asking.save, door, content, scope, kind, None, told, metadata, self._new_id()
+        )
+        return saved.id
+
+    async def recall(
+        self,
+        query: str,
+        *,
+        profile: str | None = None,
+        session_id: str | None = None,
+        top_k: int = items.DEFAULT_RECALLED,
+        kinds: Sequence[str] | None = None,
+        include_archived: bool = False,
+        scope_filter: Sequence[str] | None = None,
+        per_scope: Mapping[str, int] | None = None,
+    ) -> list[MemoryItem]:
+        wanted = set(items.SCOPES if scope_filter is None else items.named_scopes(scope_filter))
+        if profile is None:
+            wanted -= {"profile"}
+        if session_id is None:
+            wanted -= {"session"}
+        asked: dict[str, Any] = {
+            "top_k": top_k,
+            "kinds": kinds,
+            "session_id": session_id,
+            "include_archived": include_archived,
+            "per_scope": per_scope,
+        }
+
+        def ask() -> list[MemoryItem]:
+            there = self._at(profile or self.profile)
+            found = asking.recall(there, query, scope_filter=sorted(wanted), **asked)
+            if "session" in wanted and there.caller.tenant != self.profile:
+                # What a session was told without a profile is with the store's own.
+                found += asking.recall(self._home, query, scope_filter=["session"], **asked)
+            return _best(found, top_k, _PLACES | dict(per_scope or {}))
+
+        return await asyncio.to_thread(ask)
+
+    async def forget(self, item_id: str, *, hard: bool = False, profile: str | None = None) -> bool:
+        """Found in whichever profile it is; one that several have is a Conflict unless the profile is named."""
+        return await asyncio.to_thread(self._forget, item_id, hard, profile)
+
+    def _forget(self, item_id: str, hard: bool, profile: str | None) -> bool:
+        doors = [self._at(profile)] if profile else [self._at(name) for name in self._profiles()]
+        holding = [door for door in doors if _has(door, item_id)]
+        if len(holding) > 1 and not item_id.startswith("global:"):
+            names = ", ".join(door.caller.tenant for door in holding)
+            raise Conflict(f"Several profiles have an item {item_id}: {names}. Say whose with profile=….")
+        return bool(holding) and asking.forget(holding[0], item_id, hard)
+
+    async def list_profiles(self) -> list[str]:
+        return await asyncio.to_thread(
+            lambda: [name for each in self._profiles() for name in asking.list_profiles(self._at(each))]
+        )
+
+    async def count(
+        self,
+        scope: str | None = None,
+        profile: str | None = None,
+        session_id: str | None = None,
+        include_archived: bool = False,
+    ) -> int:
+        """In one profile, or in all of them."""
+        return await asyncio.to_thread(self._count, scope, profile, session_id, include_archived)
+
+    def _count(
+        self, scope: str | None, profile: str | None, session_id: str | None, include_archived: bool
+    ) -> int:
+        doors = [self._at(name) for name in ([profile] if profile else self._profiles())]
+        scopes = items.SCOPES if scope is None else items.named_scopes([scope])
+        return sum(
+            asking.count(door, each, session_id, include_archived)
+            for each in scopes
+            # What is for everyone is the same in every profile.
+            for door in (doors[:1] if each == "global" else doors)
+        )
+
+    def _profiles(self) -> list[str]:
+        caller = self.door.caller
+        if not caller.operator:
+            return [caller.tenant]
+        names = {tenant.name for tenant in self.door.list_tenants().tenants}
+        return sorted(names | {self.profile})
+
+    def close(self) -> None:
+        self.door.close()
+
+
+#: What it is called there.
+SQLiteMemoryStore = OnRecordMemoryStore
+
+
+def _best(found: Sequence[MemoryItem], top_k: int, places: Mapping[str, int]) -> list[MemoryItem]:
+    """The best of two answers, each item once, with the places that were promised."""
+    once = {each.id: each for each in found}.values()
+    ranked = sorted(once, key=lambda each: (-each.score, items.SCOPES.index(each.scope)))
+    return share(ranked, lambda each: each.scope, top_k, places)
+
+
+def _has(door: OnRecord, item_id: str) -> bool:
+    try:
+        door.show(item_id)
+    except NotFound:
+        return False
+    return True

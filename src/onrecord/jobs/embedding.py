@@ -1,0 +1,96 @@
+"""HOW do memories that have no vectors get them? In batches, outside every transaction, each kept only if still true.
+
+What a batch does can be done twice without harm: vectors are kept once for a text, and a memory that has changed
+meanwhile has a job of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, NamedTuple
+
+from onrecord.errors import ProviderError
+from onrecord.model.embedding import embedded_text
+from onrecord.model.memory import Memory
+from onrecord.providers.embedding import Embedder, embed_texts
+from onrecord.store.port import Job, Store
+
+#: So many memories are embedded and kept at a time.
+BATCH: Final = 32
+_FIRST_WAIT: Final = timedelta(seconds=2)
+_LONGEST_WAIT: Final = timedelta(hours=1)
+
+
+class Embedded(NamedTuple):
+    """How a batch went: how many got their vectors, and why the others did not."""
+
+    done: int
+    failures: tuple[str, ...] = ()
+
+
+def embed_batch(store: Store, embedder: Embedder, tenant: str, memories: Sequence[Memory]) -> Embedded:
+    """Embed and keep. Where a batch fails, each text is tried alone, so that one bad text holds up no other."""
+    try:
+        texts = list(map(embedded_text, memories))
+        passages = embed_texts(embedder, texts)
+    except ProviderError as problem:
+        if len(memories) <= 1:
+            return Embedded(0, (str(problem),))
+        alone = [embed_batch(store, embedder, tenant, [memory]) for memory in memories]
+        return Embedded(sum(each.done for each in alone), tuple(f for each in alone for f in each.failures))
+    with store.restoring(tenant) as restoring:
+        kept = [
+            restoring.keep_vectors(memory, embedder.model, found)
+            for memory, found in zip(memories, passages, strict=True)
+        ]
+    return Embedded(sum(kept))
+
+
+def embed_missing(
+    store: Store, embedder: Embedder, tenant: str, progress: Callable[[int, int], None]
+) -> Embedded:
+    """Every memory of a tenant that has no vectors of the embedder's model, whatever kept it from having them."""
+    done, failures, after = 0, list[str](), 0
+    with store.archive() as archive:
+        expected = archive.count(tenant) - sum(
+            each.memories for each in archive.coverage(tenant) if each.model == embedder.model
+        )
+    while True:
+        with store.archive() as archive:
+            memories = archive.unembedded(tenant, embedder.model, BATCH, after)
+        if not memories:
+            return Embedded(done, tuple(failures))
+        batch = embed_batch(store, embedder, tenant, memories)
+        done += batch.done
+        failures += batch.failures
+        after = max(memory.place.row for memory in memories if memory.place)
+        progress(done + len(failures), expected)
+
+
+def do_jobs(store: Store, embedder: Embedder, jobs: Sequence[Job], now: datetime) -> Embedded:
+    """The jobs that one claim gave, all of one tenant."""
+    tenant = jobs[0].tenant
+    done, failures = 0, list[str]()
+    for job in jobs:
+        with store.archive() as archive:
+            memories = (
+                archive.rows(tenant, [job.subject])
+                if job.subject
+                else archive.unembedded(tenant, embedder.model, BATCH)
+            )
+        batch = embed_batch(store, embedder, tenant, memories)
+        done += batch.done
+        failures += batch.failures
+        with store.restoring(tenant) as restoring:
+            if batch.failures:
+                restoring.postpone(job, now + wait_after(job.attempts), batch.failures[0])
+            elif job.subject or len(memories) < BATCH:
+                restoring.finish([job])
+            else:
+                # There may be more: the job goes on from here, for whichever worker comes next.
+                restoring.postpone(job, now, None)
+    return Embedded(done, tuple(failures))
+
+
+def wait_after(attempts: int) -> timedelta:
+    """Twice as long after each failure, up to an hour."""
+    return min(_FIRST_WAIT * 2.0 ** max(attempts - 1, 0), _LONGEST_WAIT)

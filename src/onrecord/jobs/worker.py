@@ -1,0 +1,53 @@
+"""WHO does what was put off? A worker claims jobs, does them, and looks again; any number of them may run."""
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from secrets import token_hex
+from typing import Final
+
+from onrecord.errors import ProviderError, StoreUnavailable
+from onrecord.jobs.embedding import do_jobs
+from onrecord.providers.embedding import Embedder
+from onrecord.store.port import Store
+
+_LEASE: Final = timedelta(minutes=5)
+_AT_ONCE: Final = 16
+_REST_S: Final = 1.0
+
+Report = Callable[[int, tuple[str, ...]], None]
+
+
+class Worker:
+    """Does the jobs of a store, one claim after another."""
+
+    def __init__(self, store: Store, embedder: Embedder | None, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._clock = clock
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(4)}"
+
+    def run_once(self) -> tuple[int, tuple[str, ...]] | None:
+        """Do what one claim gives: how many memories got their vectors and what failed; None if nothing was due."""
+        if self._embedder is None:
+            return None
+        now = self._clock()
+        jobs = self._store.claim(self.name, now, _LEASE, _AT_ONCE)
+        if not jobs:
+            return None
+        return do_jobs(self._store, self._embedder, jobs, now)
+
+    def run(self, stop: threading.Event, report: Report = lambda done, failures: None) -> None:
+        """Until told to stop. A store that is out of reach for a while is waited for."""
+        while not stop.is_set():
+            try:
+                did = self.run_once()
+            except (StoreUnavailable, ProviderError) as problem:
+                report(0, (str(problem),))
+                did = None
+            if did is None:
+                stop.wait(_REST_S)
+            else:
+                report(*did)

@@ -1,0 +1,63 @@
+"""WHAT comes back of what an agent is told unasked?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from onrecord.model.limits import ContextPart, Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextBlock:
+    """One part of the context, framed; `memories` are the ids of what it shows."""
+
+    part: ContextPart
+    text: str
+    tokens: int
+    memories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextGiven:
+    """Everything in one text and its blocks one by one; `left_out` counts what did not fit the tokens."""
+
+    text: str
+    tokens: int
+    blocks: tuple[ContextBlock, ...] = ()
+    left_out: int = 0
+    degraded: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One thing said in a conversation."""
+
+    role: Role
+    content: str
+    at: datetime
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedTurn:
+    """A turn that is kept, and how many of the conversation are."""
+
+    conversation: str
+    turns: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTurns:
+    """The last turns of a conversation, oldest first."""
+
+    conversation: str
+    turns: tuple[Turn, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClearedTurns:
+    """How many turns were dropped."""
+
+    conversation: str
+    cleared: int

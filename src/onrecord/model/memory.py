@@ -1,0 +1,152 @@
+"""WHAT is remembered? The one record, its versions, and the edges between records."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from onrecord.model.limits import (
+    LIVE,
+    TITLE_CHARACTERS,
+    Confidence,
+    Dimension,
+    Kind,
+    Origin,
+    RelationName,
+    Scope,
+    Status,
+)
+
+_ELLIPSIS: Final = "…"
+_ENOUGH_FOR_A_TITLE: Final = 10 * TITLE_CHARACTERS
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+class Place(NamedTuple):
+    """Where the store keeps a row, and since when it stands as it is. Opaque to everyone else."""
+
+    tenant: int
+    row: int
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """One remembered thing."""
+
+    tenant: str
+    id: str
+    version: int = 1
+
+    kind: Kind
+    dimension: Dimension
+    title: str
+    hint: str | None = None
+    content: str
+    tags: tuple[str, ...] = ()
+    category: str | None = None
+    confidence: Confidence
+    source: str | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+    entities: tuple[str, ...] = ()
+    query: Mapping[str, Any] | str | None = None
+    artifact: str | None = None
+
+    scope: Scope
+    owner: str
+    persona: str | None = None
+    system: str | None = None
+    conversation: str | None = None
+    origin: Origin
+
+    created_at: datetime
+    updated_at: datetime
+    valid_from: datetime
+    valid_to: datetime | None = None
+    verified_at: datetime | None = None
+
+    status: Status
+    status_reason: str | None = None
+
+    always_inject: bool = False
+    approved_by: str | None = None
+    approved_at: datetime | None = None
+
+    place: Place | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def is_live(self) -> bool:
+        """Not retired: pending, active or stale."""
+        return self.status in LIVE
+
+    @property
+    def has_own_title(self) -> bool:
+        """Whether someone chose the title, rather than it being cut from the hint or the content."""
+        if self.hint is None and self.title == self.content:
+            return False
+        return self.title != derive_title(self.hint, self.content)
+
+
+class Change(NamedTuple):
+    """Who changed a memory, how and when."""
+
+    name: str
+    by: str
+    origin: Origin
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """How a memory stood from one change (`at`) to the next (`until`), and who made it so."""
+
+    number: int
+    change: str
+    by: str
+    origin: Origin
+    at: datetime
+    until: datetime | None
+    memory: Memory
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """A typed, directed edge between two memories; `removed_at` is set once it is taken back."""
+
+    id: str
+    source: str
+    relation: RelationName
+    target: str
+    created_at: datetime
+    created_by: str
+    removed_at: datetime | None = None
+    removed_by: str | None = None
+
+
+_NOT_CONTENT: Final = frozenset({"tenant", "id", "version", "place", "updated_at"})
+_COMPARED: Final = tuple(each.name for each in fields(Memory) if each.name not in _NOT_CONTENT)
+
+
+def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
+    """The fields in which two states of a memory differ, bookkeeping apart."""
+    return tuple(name for name in _COMPARED if getattr(before, name) != getattr(after, name))
+
+
+def derive_title(hint: str | None, content: str) -> str:
+    """The first line of the hint, or of the content, cut to a title's length at a word."""
+    for text in (hint, content):
+        for line in (text or "").lstrip()[:_ENOUGH_FOR_A_TITLE].splitlines():
+            if words := _CONTROL.sub(" ", line).split():
+                return _cut(" ".join(words))
+    return _ELLIPSIS
+
+
+def _cut(text: str) -> str:
+    if len(text) <= TITLE_CHARACTERS:
+        return text
+    head = text[: TITLE_CHARACTERS - 1]
+    whole_words = head.rpartition(" ")[0]
+    return (whole_words if len(whole_words) > TITLE_CHARACTERS // 2 else head).rstrip() + _ELLIPSIS

@@ -1,0 +1,106 @@
+"""IS this record sound? The rules of a stored memory, for what comes from outside as a whole."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from operator import attrgetter
+from typing import Final
+
+from onrecord.errors import Fault
+from onrecord.model import ids, limits, rules
+from onrecord.model.memory import Memory
+from onrecord.model.rules import Choice, Json, Listing, OrNone, Reference, Rule
+
+_MAYBE_NAME: Final = OrNone(rules.NAME)
+
+# Times need no rule: a datetime in UTC is all that the record can hold.
+RECORD_RULES: Final[Mapping[str, Rule]] = {
+    "id": rules.ID,
+    "kind": rules.KIND,
+    "dimension": rules.DIMENSION,
+    "title": rules.TITLE,
+    "hint": OrNone(rules.HINT),
+    "content": rules.CONTENT,
+    "tags": Listing(rules.TAG, at_most=limits.TAGS),
+    "category": OrNone(rules.CATEGORY),
+    "confidence": rules.CONFIDENCE,
+    "source": OrNone(rules.SOURCE),
+    "metadata": Json(),
+    "entities": Listing(Reference(), at_most=limits.ENTITIES),
+    "query": OrNone(Json(text_too=True)),
+    "artifact": _MAYBE_NAME,
+    "scope": rules.SCOPE,
+    "owner": rules.NAME,
+    "persona": _MAYBE_NAME,
+    "system": _MAYBE_NAME,
+    "conversation": _MAYBE_NAME,
+    "origin": Choice(limits.ORIGINS),
+    "status": rules.STATUS,
+    "status_reason": OrNone(rules.REASON),
+    "always_inject": rules.FLAG,
+    "approved_by": _MAYBE_NAME,
+}
+
+
+# A store holds few different values of these, so each set of them is looked at once.
+_OFTEN_REPEATED: Final = ("kind", "dimension", "confidence", "scope", "owner", "origin", "status")
+_often_repeated: Final = attrgetter(*_OFTEN_REPEATED)
+_RARELY_REPEATED: Final = tuple(item for item in RECORD_RULES.items() if item[0] not in _OFTEN_REPEATED)
+_rarely_repeated: Final = attrgetter(*(name for name, _ in _RARELY_REPEATED))
+_NOTHING: Final = object()
+# What an optional field holds when it holds nothing; most do, and no rule need look at that.
+_EMPTY: Final = tuple(
+    None
+    if isinstance(rule, OrNone)
+    else ()
+    if isinstance(rule, Listing)
+    else {}
+    if isinstance(rule, Json)
+    else _NOTHING
+    for _, rule in _RARELY_REPEATED
+)
+
+
+def record_faults(memory: Memory) -> Iterable[Fault]:
+    """Every way in which a record breaks the rules of the model."""
+    faults = []
+    for (name, rule), value, empty in zip(_RARELY_REPEATED, _rarely_repeated(memory), _EMPTY, strict=True):
+        if value != empty and (message := _fault(rule, value)) is not None:
+            faults.append(Fault(name, message))
+    repeated = _often_repeated(memory)
+    # What is no text may not even be hashable.
+    look = _known_faults if set(map(type, repeated)) == {str} else _repeated_faults
+    faults += look(repeated)
+    return faults or list(invariant_faults(memory))
+
+
+def _fault(rule: Rule, value: object) -> str | None:
+    try:
+        clean = rule(value)
+    except ValueError as reason:
+        return str(reason)
+    return None if clean == value else f"must be written as {clean!a}"
+
+
+def _repeated_faults(values: tuple[object, ...]) -> tuple[Fault, ...]:
+    told = (
+        (name, _fault(RECORD_RULES[name], value)) for name, value in zip(_OFTEN_REPEATED, values, strict=True)
+    )
+    return tuple(Fault(name, message) for name, message in told if message is not None)
+
+
+_known_faults: Final = lru_cache(maxsize=1_024)(_repeated_faults)
+
+
+def invariant_faults(memory: Memory) -> Iterator[Fault]:
+    """What must hold between the fields of a sound record."""
+    if (memory.valid_to is None) != memory.is_live:
+        yield Fault(
+            "valid_to", f"must be {'empty' if memory.is_live else 'set'} when status is {memory.status}"
+        )
+    if memory.valid_to is not None and memory.valid_to < memory.valid_from:
+        yield Fault("valid_to", "must not be before valid_from")
+    needed = {"persona": "persona", "system": "system", "session": "conversation"}.get(memory.scope)
+    if needed is not None and getattr(memory, needed) is None:
+        yield Fault(needed, f"is required when scope is {memory.scope}")
+    if (memory.scope == "global") != ids.is_global(memory.id):
+        yield Fault("scope", "global memories, and only those, have an id that begins with global:")

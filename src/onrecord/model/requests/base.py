@@ -1,0 +1,77 @@
+"""WHAT is a request? A frozen value whose fields carry their rule and their help, and can name their faults."""
+
+from collections.abc import Iterable
+from dataclasses import MISSING, Field, field, fields, replace
+from functools import cache
+from typing import Any, Final, TypeVar
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import limits, rules
+from onrecord.model.caller import Caller
+from onrecord.model.rules import Listing, OrNone, Rule
+from onrecord.model.unset import Unset
+
+Asked = TypeVar("Asked", bound="Request")
+
+
+def ask(rule: Rule, help: str, default: Any = MISSING, *, positional: bool = False) -> Any:
+    """A field of a request: its rule, what a person is told about it, and its default."""
+    return field(default=default, kw_only=not positional, metadata={"rule": rule, "help": help})
+
+
+class Request:
+    """What every request shares: it can name its own faults."""
+
+    __slots__ = ()
+
+    def faults(self, caller: Caller) -> Iterable[Fault]:
+        """What is wrong with the fields taken together, for this caller."""
+        return ()
+
+
+def request_fields(request: type[Request] | Request) -> tuple[Field[Any], ...]:
+    kind: Any = request if isinstance(request, type) else type(request)
+    return _fields_of(kind)
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[Field[Any], ...]:
+    return fields(kind)
+
+
+def checked(request: Asked, caller: Caller) -> Asked:
+    """The request with clean values, or Invalid with every fault at once."""
+    clean: dict[str, Any] = {}
+    faults: list[Fault] = []
+    for each in request_fields(request):
+        value = getattr(request, each.name)
+        # What was left out is as it should be.
+        if value is each.default or isinstance(value, Unset):
+            continue
+        try:
+            clean[each.name] = each.metadata["rule"](value)
+        except ValueError as reason:
+            faults.append(Fault(each.name, str(reason)))
+    broken = {fault.field for fault in faults}
+    tidy = replace(request, **clean)  # type: ignore[type-var]
+    try:
+        faults += [fault for fault in tidy.faults(caller) if fault.field not in broken]
+    except TypeError:
+        # What is not even of its kind cannot be held against the other fields; that fault is told already.
+        if not broken:
+            raise
+    if faults:
+        raise Invalid(faults)
+    return tidy
+
+
+KINDS: Final = Listing(rules.KIND, at_most=len(limits.KINDS))
+TAGS: Final = Listing(rules.TAG, at_most=limits.TAGS)
+STATUSES: Final = Listing(rules.STATUS, at_most=len(limits.STATUSES))
+ENTITIES: Final = Listing(rules.Reference(), at_most=limits.ENTITIES)
+PLACES: Final = rules.Whole(0, limits.RECALL_LIMIT)
+MAYBE_NAME: Final = OrNone(rules.NAME)
+MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
+
+AS_OF: Final = "Ask what was true at this time (ISO 8601, UTC unless it says otherwise)."
+KNOWN_AT: Final = "Ask what was known at this time."

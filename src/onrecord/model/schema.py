@@ -1,0 +1,205 @@
+"""WHAT shape has a request or an answer? JSON Schema (2020-12), written from the rules and the types themselves."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from onrecord.model import limits
+from onrecord.model.memory import Place
+from onrecord.model.requests import Request, request_fields
+from onrecord.model.rules import (
+    Choice,
+    Flag,
+    Identifier,
+    Instant,
+    Json,
+    Listing,
+    OrNone,
+    Reference,
+    Rule,
+    Share,
+    SystemGrant,
+    Text,
+    Whole,
+)
+from onrecord.model.unset import Unset
+
+Schema = dict[str, Any]
+
+_DEFINITIONS: Final = "#/$defs/"
+_PLAIN: Final[Mapping[Any, Schema]] = {
+    Any: {},
+    str: {"type": "string"},
+    bool: {"type": "boolean"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    datetime: {"type": "string", "format": "date-time"},
+    NoneType: {"type": "null"},
+}
+# What the rules refuse in every text, in a line, and in a text that must say something.
+_STORABLE: Final = r"[^\u0000]"
+_IN_A_LINE: Final = r"[^\u0000-\u001F\u007F-\u009F]"
+_VISIBLE: Final = r"[^\u0000-\u0020\u007F-\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]"
+_ID: Final = r"^#?(global:)?[^:/?#\s\u0000-\u001F\u007F-\u009F]+$"
+
+
+def input_schema(request: type[Request], *, without: Collection[str] = (), exact: bool = False) -> Schema:
+    """What a request takes, except some of its fields; `exact` adds the patterns of texts, which are long to read."""
+    asked = [each for each in request_fields(request) if each.name not in without]
+    properties = {}
+    for each in asked:
+        told = rule_schema(each.metadata["rule"], exact=exact) | {"description": each.metadata["help"]}
+        if not (each.default in (MISSING, None, ()) or isinstance(each.default, Unset)):
+            told["default"] = list(each.default) if isinstance(each.default, tuple) else each.default
+        properties[each.name] = told
+    schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    if required := [each.name for each in asked if each.default is MISSING]:
+        schema["required"] = required
+    return schema
+
+
+def output_schema(answer: type) -> Schema:
+    """What an answer looks like, complete in itself."""
+    definitions = Definitions()
+    schema = definitions.object(answer)
+    return schema | {"$defs": definitions.known} if definitions.known else schema
+
+
+def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
+    """What one field takes."""
+    match rule:
+        case OrNone(inner):
+            return _or_null(rule_schema(inner, exact=exact))
+        case Listing():
+            return _listing(rule, exact)
+        case Text():
+            return _text(rule, exact)
+        case Choice(options, aliases):
+            return {"type": "string", "enum": [*options, *(aliases or ())]}
+        case Whole(at_least, at_most):
+            return {"type": "integer", "minimum": at_least, "maximum": at_most}
+        case Json(text_too):
+            # A text that stands for a query must say something, as every text that is asked for.
+            return {"type": ["object", "string"], "minLength": 1} if text_too else {"type": "object"}
+        case Identifier():
+            return {"type": ["string", "integer"]} | ({"pattern": _ID, "minimum": 0} if exact else {})
+    return dict(_shape_of(type(rule), exact))
+
+
+@lru_cache
+def _shape_of(rule: type, exact: bool) -> Schema:
+    name = {"type": "string", "minLength": 1}
+    if exact:
+        name["pattern"] = _pattern(_IN_A_LINE, says_something=True)
+    shapes: dict[type, Schema] = {
+        Flag: {"type": "boolean"},
+        Share: {"type": "number", "minimum": 0, "maximum": 1},
+        Instant: {"type": "string", "format": "date-time"},
+        Reference: name | {"maxLength": limits.ENTITY_CHARACTERS},
+        SystemGrant: name | {"maxLength": limits.NAME_CHARACTERS},
+    }
+    return shapes[rule]
+
+
+def _text(rule: Text, exact: bool) -> Schema:
+    schema: Schema = {"type": "string"}
+    if rule.at_least:
+        schema["minLength"] = rule.at_least
+    if most := rule.at_most or rule.at_most_bytes:
+        schema["maxLength"] = most
+    if exact:
+        schema["pattern"] = _pattern(
+            _IN_A_LINE if rule.line else _STORABLE, says_something=bool(rule.at_least)
+        )
+    return schema
+
+
+def _pattern(allowed: str, *, says_something: bool) -> str:
+    return f"^{allowed}*{_VISIBLE}{allowed}*$" if says_something else f"^{allowed}*$"
+
+
+def _listing(rule: Listing, exact: bool) -> Schema:
+    schema: Schema = {
+        "type": "array",
+        "items": rule_schema(rule.each, exact=exact),
+        "maxItems": rule.at_most,
+    }
+    return schema | ({"minItems": rule.at_least} if rule.at_least else {})
+
+
+def _or_null(schema: Schema) -> Schema:
+    if "type" not in schema:
+        return schema if not schema else {"anyOf": [schema, {"type": "null"}]}
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    told = schema | {"type": [*kinds, "null"]}
+    return told | {"enum": [*schema["enum"], None]} if "enum" in schema else told
+
+
+class Definitions:
+    """Gathers the shapes of answers by their names, as they are met."""
+
+    def __init__(self, prefix: str = _DEFINITIONS) -> None:
+        self._prefix = prefix
+        self._types: dict[str, type] = {}
+        self.known: dict[str, Schema] = {}
+
+    def refer(self, kind: type) -> Schema:
+        """A reference to a dataclass, which is described from now on."""
+        name = kind.__name__
+        if self._types.setdefault(name, kind) is not kind:
+            raise ValueError(f"Two answers are called {name}: a reader could not tell them apart.")
+        if name not in self.known:
+            # Its place is taken first, for what refers to itself.
+            self.known[name] = {}
+            self.known[name] = self.object(kind)
+        return {"$ref": self._prefix + name}
+
+    def object(self, kind: type) -> Schema:
+        """A dataclass as the wire has it: every field is there, and what a store notes for itself is not."""
+        hints = get_type_hints(kind)
+        names = [each.name for each in fields(kind) if not _is_place(hints[each.name])]
+        return {
+            "type": "object",
+            "description": " ".join((kind.__doc__ or "").split()),
+            "properties": {name: self.value(hints[name]) for name in names},
+            "required": names,
+        }
+
+    def value(self, hint: Any) -> Schema:
+        """What a type looks like as JSON."""
+        if is_dataclass(hint):
+            return self.refer(hint)  # type: ignore[arg-type]
+        origin, inner = get_origin(hint), get_args(hint)
+        if origin is Literal:
+            return {"type": "string", "enum": list(inner)}
+        if origin in (Union, UnionType):
+            return self._union(inner)
+        if origin is tuple:
+            return self._tuple(inner)
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            values = self.value(inner[1])
+            return {"type": "object"} | ({"additionalProperties": values} if values else {})
+        return dict(_PLAIN[hint])
+
+    def _tuple(self, inner: tuple[Any, ...]) -> Schema:
+        if inner[1:] == (...,):
+            return {"type": "array", "items": self.value(inner[0])}
+        items = [self.value(each) for each in inner]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+
+    def _union(self, members: tuple[Any, ...]) -> Schema:
+        shapes = [self.value(each) for each in members if each is not NoneType]
+        if len(shapes) == 1:
+            schema = shapes[0]
+        elif all(set(each) == {"type"} for each in shapes):
+            schema = {"type": [each["type"] for each in shapes]}
+        else:
+            schema = {"anyOf": shapes}
+        return _or_null(schema) if NoneType in members else schema
+
+
+def _is_place(hint: Any) -> bool:
+    return Place in get_args(hint)

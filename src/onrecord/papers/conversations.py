@@ -1,0 +1,141 @@
+"""WHICH conversations does a tenant know? Registered by name, or by their first use; deleted with their files."""
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from onrecord.errors import Forbidden, NotFound, StoreUnavailable
+from onrecord.model.answers import (
+    DeletedConversation,
+    ListedConversations,
+    RegisteredConversation,
+    ShownConversation,
+)
+from onrecord.model.caller import Caller
+from onrecord.model.limits import TITLE_CHARACTERS
+from onrecord.model.memory import Memory
+from onrecord.model.papers import Conversation
+from onrecord.model.requests import (
+    DeleteConversation,
+    ListConversations,
+    RegisterConversation,
+    ShowConversation,
+)
+from onrecord.providers.scrubber import scrub
+from onrecord.store.papers import Papers
+from onrecord.store.port import Store
+
+_NUMBER: Final = re.compile(r"#[0-9]+", re.ASCII)
+_UNLINK, _UNPIN, _RETIRE = "unlink", "unpin", "retire"
+_DELETED: Final = "its conversation was deleted"
+
+
+def register(
+    caller: Caller, ask: RegisterConversation, store: Store, now: datetime
+) -> RegisteredConversation:
+    # A placeholder may be longer than the secret it stands for.
+    title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
+    with store.papers(caller, now) as papers:
+        made, created = papers.register(plain(ask.id), ask.agent, title)
+        if created:
+            papers.note("register_conversation", made.id)
+    return RegisteredConversation(conversation=made, created=created)
+
+
+def note_use(caller: Caller, store: Store, now: datetime) -> None:
+    """The first save from inside a conversation makes it known: the caller's own conversation is to be trusted."""
+    if caller.conversation is None:
+        return
+    with store.papers(caller, now, writes=False) as papers:
+        # A look without a lock: all saves but the first find it there.
+        if papers.conversation(caller.conversation) is not None:
+            return
+    with store.papers(caller, now) as papers:
+        enter(caller, papers)
+
+
+def note_turn(caller: Caller, store: Store, now: datetime) -> None:
+    """The same for a turn, which is kept in memory alone and so needs no store that can be written."""
+    with suppress(StoreUnavailable):
+        note_use(caller, store, now)
+
+
+def enter(caller: Caller, papers: Papers) -> None:
+    """The conversation that the caller is in, known from now on."""
+    made, created = papers.register(caller.conversation, None, None)
+    if created:
+        papers.note("register_conversation", made.id)
+
+
+def listed(caller: Caller, ask: ListConversations, store: Store, now: datetime) -> ListedConversations:
+    with store.papers(caller, now, writes=False) as papers:
+        found, mark = papers.conversations(ask)
+    return ListedConversations(conversations=tuple(found), next=mark)
+
+
+def shown(caller: Caller, ask: ShowConversation, store: Store, now: datetime) -> ShownConversation:
+    with store.papers(caller, now, writes=False) as papers:
+        there = known(papers, ask.id)
+        usage = papers.usage(there.id)
+    return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
+
+
+def delete(caller: Caller, ask: DeleteConversation, store: Store, now: datetime) -> DeletedConversation:
+    """One transaction: files, links to them, pins, and what only this conversation could see."""
+    with store.papers(caller, now) as papers:
+        gone = known(papers, ask.id)
+        if gone.created_by != caller.user and not caller.is_admin:
+            raise Forbidden(
+                f"Conversation {gone.id} was begun by {gone.created_by}: only they, or an admin, delete it."
+            )
+        files = [artifact.id for artifact in papers.artifacts(gone.id)]
+        # Both lists hold the same value where a memory is in both, so that it is changed once.
+        touched = {memory.id: memory for memory in (*papers.linked(files), *papers.pinned(gone.id))}
+        changes = [_let_go(papers, memory, gone.id, files, now) for memory in touched.values()]
+        papers.drop_conversation(gone.id)
+        papers.note("delete_conversation", gone.id)
+    return DeletedConversation(
+        id=gone.id,
+        artifacts=len(files),
+        unpinned=changes.count(_UNPIN),
+        retired=changes.count(_RETIRE),
+        unlinked=sum(memory.artifact in files for memory in touched.values()),
+    )
+
+
+def _let_go(papers: Papers, memory: Memory, conversation: str, files: list[str], now: datetime) -> str | None:
+    """Change a memory that belonged to what is gone; gives how."""
+    after, how = memory, None
+    if memory.artifact in files:
+        after, how = replace(after, artifact=None), _UNLINK
+    if memory.conversation == conversation and memory.scope != "session":
+        after, how = replace(after, conversation=None), _UNPIN
+    elif memory.conversation == conversation and memory.is_live:
+        # Nobody else may see it: it is over, and what it said stays for an admin.
+        ended = max(now, memory.valid_from)
+        after = replace(after, status="archived", status_reason=_DELETED, valid_to=ended)
+        how = _RETIRE
+    if how is not None:
+        papers.change(memory, replace(after, updated_at=max(now, memory.updated_at)), how)
+    return how
+
+
+def unlink(papers: Papers, file: str, now: datetime) -> int:
+    """Take the links to a file that goes out of every memory; gives how many had one."""
+    return sum(_let_go(papers, memory, "", [file], now) is not None for memory in papers.linked([file]))
+
+
+def known(papers: Papers, id: str) -> Conversation:
+    """A conversation of the tenant, or NotFound."""
+    wanted = plain(id)
+    found = None if wanted is None else papers.conversation(wanted)
+    if found is None:
+        raise NotFound(f"No conversation {id} in this tenant. List those that are known, or register it.")
+    return found
+
+
+def plain(id: str | None) -> str | None:
+    """`#42` and `42` are the same conversation."""
+    return id[1:] if id is not None and _NUMBER.fullmatch(id) else id

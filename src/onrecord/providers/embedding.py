@@ -1,0 +1,51 @@
+"""WHAT does an embedder do? The port: a question and a document are different things, so there is no bare `embed`."""
+
+from collections.abc import Sequence
+from typing import Final, Protocol
+
+from onrecord.model.embedding import Model, Passage
+from onrecord.text.transcripts import spoken_by_people
+
+__all__ = ["NO_EMBEDDERS", "Embedder", "Embedders", "Model", "Passage", "embed_texts"]
+
+
+class Embedder(Protocol):
+    """Makes vectors. Any failure is a ProviderError: a save and a search go on without."""
+
+    @property
+    def model(self) -> Model: ...
+
+    def embed_query(self, text: str) -> Passage:
+        """The vector of a question; its tokens as float32, of unit length each."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
+        """The passages of each text, in its order: one for a short text, overlapping ones for a long one."""
+
+
+def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
+    """The passages of each text. Of a conversation, each turn of a person is one: what it is about stands there."""
+    pieces = [spoken_by_people(text) or (text,) for text in texts]
+    found = iter(embedder.embed_documents([piece for each in pieces for piece in each]))
+    return [tuple(passage for _ in each for passage in next(found)) for each in pieces]
+
+
+class Embedders(Protocol):
+    """The embedder in use, and those that made vectors before it."""
+
+    @property
+    def current(self) -> Embedder | None:
+        """None where vectors are not wanted."""
+
+    def open(self, model: Model) -> Embedder | None:
+        """The embedder of a model that vectors are kept of, if it can be had."""
+
+
+class _NoEmbedders:
+    current = None
+
+    def open(self, model: Model) -> None:
+        return None
+
+
+#: For a store that is searched by words alone.
+NO_EMBEDDERS: Final[Embedders] = _NoEmbedders()

@@ -1,0 +1,34 @@
+"""WHERE is a text cut when the tokens of its model are unknown? At words, as the built-in embedder cuts it.
+
+A window counts tokens, and only the model knows how many a text has. So there are several grains: a model that
+finds a piece too long is given finer ones.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from onrecord.providers.e5.passages import Cut
+
+# Ideographs and kana stand without spaces: each counts as a word.
+_UNSPACED: Final = "぀-ヿ㐀-䶿一-鿿豈-﫿"
+_WORD: Final = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Grain:
+    """How finely a text is cut: into so many words, and so many characters at most, for a text of few long words."""
+
+    cut: Cut
+    characters: int
+
+    def pieces(self, text: str) -> list[str]:
+        """Stretches of the text as they stand in it; of a text without words one empty piece."""
+        words = [tuple(map(ord, word)) for word in _WORD.findall(text)]
+        return ["".join(map(chr, piece)).rstrip() for piece in self.cut.passages(words, self.characters)]
+
+
+# A piece has about 250 tokens in the usual grain, and a hundred even of dense code in the finest.
+GRAINS: Final = tuple(Grain(Cut(180 // share, 40 // share), 1500 // share) for share in (1, 2, 4, 8))

@@ -1,0 +1,141 @@
+"""WHO of those found counts? Each channel brings its best; those that do not stand at the time asked for make room."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from onrecord.model.limits import KINDS, SCOPES
+from onrecord.model.requests import Recall
+from onrecord.recall.draft import Draft, Search, Tools, replace
+from onrecord.store.port import Found, Key, Match
+
+# Memories of a conversation, or for everyone, that come after so many better ones are not looked for.
+_FARTHEST: Final = 2_000
+
+
+def asked(draft: Draft, channel: str, search: Search) -> Draft:
+    """The draft with what one channel found."""
+    found = search(_some_more(draft.pool))
+    return replace(
+        draft,
+        found={**draft.found, channel: found},
+        searches={**draft.searches, channel: search},
+    )
+
+
+def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
+    """Those of some memories that count at the time of the question, and among what it asks for."""
+    found = tools.store.standing(keys, draft.when, draft.ask.statuses)
+    if not _is_limited(draft.ask):
+        return found
+    return {key: match for key, match in found.items() if is_asked_for(draft, match)}
+
+
+def _is_limited(ask: Recall) -> bool:
+    by_time = ask.created_since is not None or ask.updated_before is not None
+    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere)
+
+
+def is_asked_for(draft: Draft, match: Match) -> bool:
+    """Whether a memory is of the scopes, kinds, conversations and times that a question is limited to."""
+    ask = draft.ask
+    return (
+        match.scope in (ask.scopes or SCOPES)
+        and match.kind in (ask.only_kinds or KINDS)
+        and (ask.elsewhere or match.conversation in (None, draft.conversation))
+        and (ask.created_since is None or match.created_at >= ask.created_since)
+        and (ask.updated_before is None or match.updated_at < ask.updated_before)
+    )
+
+
+def keep_standing(draft: Draft, tools: Tools) -> Draft:
+    """One look at all candidates. Where a channel lost too many to time or status, or has too few of a kind that was
+    promised places, it looks further down."""
+    matches: dict[Key, Match] = {}
+    looked: set[Key] = set()
+
+    def look(found: Sequence[Found]) -> list[Found]:
+        fresh = [each.key for each in found if each.key not in looked]
+        looked.update(fresh)
+        if fresh:
+            matches.update(standing_of(draft, tools, fresh))
+        return [each for each in found if each.key in matches]
+
+    look([each for found in draft.found.values() for each in found])
+    crowds = crowds_of(draft, tools)
+    kept: dict[str, Sequence[Found]] = {}
+    for channel, first in draft.found.items():
+        found, size, standing = first, _some_more(draft.pool), look(first)
+        while len(found) >= size and _is_short(standing, matches, draft.pool, crowds, size):
+            size *= 4
+            found = draft.searches[channel](size)
+            standing = look(found)
+        kept[channel] = _first_of_each(standing, matches, draft.pool, crowds)
+    return _with_the_past(replace(draft, found=kept, matches=matches), tools)
+
+
+class Crowd(NamedTuple):
+    """Memories that are promised places of their own: which they are, how many places, and how far to look for them."""
+
+    holds: Callable[[Match], bool]
+    places: int
+    farthest: float
+
+
+def crowds_of(draft: Draft, tools: Tools) -> list[Crowd]:
+    """Only those of which there can be any: looking in vain takes time."""
+    crowds = []
+    if draft.ask.query_limit is not None:
+        learnings = Crowd(lambda match: not match.has_query, draft.ask.limit, math.inf)
+        crowds += [learnings, Crowd(lambda match: match.has_query, draft.ask.query_limit, math.inf)]
+    if draft.caller.conversation is not None:
+        crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.session_places, _FARTHEST))
+    if tools.store.sees_global:
+        crowds.append(Crowd(lambda match: match.scope == "global", draft.ask.global_places, _FARTHEST))
+        own = draft.ask.profile_places
+        crowds.append(Crowd(lambda match: match.scope not in ("session", "global"), own, _FARTHEST))
+    return crowds
+
+
+def _is_short(
+    standing: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd], size: int
+) -> bool:
+    if len(standing) < pool:
+        return True
+    return any(
+        size < crowd.farthest and sum(1 for each in standing if crowd.holds(matches[each.key])) < crowd.places
+        for crowd in crowds
+    )
+
+
+def _first_of_each(
+    standing: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd]
+) -> list[Found]:
+    """The best of all, and the best of each crowd, in their order."""
+    if not crowds:
+        return list(standing[:pool])
+    wanted = {each.key for each in standing[:pool]}
+    for crowd in crowds:
+        mine = [each.key for each in standing if crowd.holds(matches[each.key])]
+        wanted.update(mine[: crowd.places])
+    return [each for each in standing if each.key in wanted]
+
+
+def _with_the_past(draft: Draft, tools: Tools) -> Draft:
+    """As known at a time: what has changed since, by the words it held then."""
+    if draft.when.known_at is None or "lexical" not in draft.found:
+        return draft
+    held = tools.store.held_then(draft.terms, draft.when, draft.ask.statuses)
+    then = [(match, score) for match, score in held if is_asked_for(draft, match)]
+    merged = [*draft.found["lexical"], *(Found(match.key, score) for match, score in then)]
+    merged.sort(key=lambda each: (-each.score, each.key))
+    return replace(
+        draft,
+        found={**draft.found, "lexical": merged[: draft.pool]},
+        matches={**draft.matches, **{match.key: match for match, _ in then}},
+    )
+
+
+def _some_more(size: int) -> int:
+    """A few of the best are usually retired, or not of the time asked for."""
+    return size + size // 8 + 1

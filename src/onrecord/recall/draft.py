@@ -1,0 +1,146 @@
+"""WHAT does a question carry from layer to layer?"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onrecord.model.answers import Hit
+from onrecord.model.caller import Caller
+from onrecord.model.embedding import Model, Passage
+from onrecord.model.limits import Kind
+from onrecord.model.requests import Recall
+from onrecord.model.when import When
+from onrecord.providers.embedding import Embedder
+from onrecord.recall.recipes import Recipe
+from onrecord.store.port import Found, Key, Match, Near, Reading
+from onrecord.text import Token
+from onrecord.text.times import Window
+
+if TYPE_CHECKING:
+    from dataclasses import replace as replace
+
+    from numpy.typing import NDArray
+else:
+
+    def replace(draft: "Draft", /, **changes: Any) -> "Draft":
+        """As of dataclasses, whose loop over every field costs more than most layers do."""
+        new = object.__new__(Draft)
+        vars(new).update(vars(draft))
+        vars(new).update(changes)
+        return new
+
+
+class Piece(NamedTuple):
+    """A part of a score on its way: a plain tuple, since there are hundreds and few are told."""
+
+    channel: str
+    rank: int
+    score: float
+    share: float
+
+
+#: Gives the best so many of a channel.
+Search = Callable[[int], Sequence[Found]]
+Boosts = tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draft:
+    """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
+
+    caller: Caller
+    ask: Recall
+    now: datetime
+    recipe: Recipe
+    #: What the question says: its words, the kinds and times it speaks of, and its vector.
+    terms: tuple[Token, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+    windows: tuple[Window, ...] = ()
+    vector: Passage | None = None
+    model: Model | None = None
+    #: What each of its words weighs.
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    #: What each channel found, best first, and how to ask it for more.
+    found: Mapping[str, Sequence[Found]] = field(default_factory=dict)
+    searches: Mapping[str, Search] = field(default_factory=dict)
+    nearest: Mapping[Key, Near] = field(default_factory=dict)
+    #: How well each token of the question is met in a memory.
+    met: Mapping[Key, "NDArray[Any]"] = field(default_factory=dict)
+    #: Which of these count for this caller at this time.
+    matches: Mapping[Key, Match] = field(default_factory=dict)
+    #: How each stands: the sum of its parts, times its boosts.
+    parts: Mapping[Key, tuple[Piece, ...]] = field(default_factory=dict)
+    boosts: Mapping[Key, Boosts] = field(default_factory=dict)
+    #: The highest and the lowest of what is near, between which nearness is measured.
+    marks: tuple[float, float] | None = None
+    #: By which hit and which reference or relation a memory was reached.
+    paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    #: Who is told, best first; example queries may have a list of their own.
+    chosen: tuple[Key, ...] = ()
+    queries: tuple[Key, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    query_hits: tuple[Hit, ...] = ()
+    tokens: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def when(self) -> When:
+        return When(self.ask.as_of, self.ask.known_at)
+
+    @property
+    def conversation(self) -> str | None:
+        """Where the question is asked."""
+        return self.ask.conversation or self.caller.conversation
+
+    @property
+    def pool(self) -> int:
+        """How many each channel brings: later layers reorder them, the more so where there are vectors."""
+        most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
+        return max(most, 2 * self.ask.limit)
+
+    def score(self, key: Key) -> float:
+        total = 0.0
+        for part in self.parts[key]:
+            total += part[3]
+        for _, factor in self.boosts.get(key, ()):
+            total *= factor
+        return total
+
+    def ranked(self) -> list[Key]:
+        return [each.key for each in best_first({key: self.score(key) for key in self.parts})]
+
+
+def best_first(scores: Mapping[Key, float]) -> list[Found]:
+    """Where two are equal, the order in which they were saved decides."""
+    # Plain tuples, negated: to sort by a function of each would take twice as long.
+    return [Found(key, -score) for score, key in sorted([(-score, key) for key, score in scores.items()])]
+
+
+def with_part(draft: Draft, channel: str, found: Sequence[Found], shares: Sequence[float]) -> Draft:
+    """The draft with one more part for some memories, given best first."""
+    parts = dict(draft.parts)
+    for rank, (each, share) in enumerate(zip(found, shares, strict=True), 1):
+        parts[each.key] = (*parts.get(each.key, ()), Piece(channel, rank, each.score, share))
+    return replace(draft, parts=parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What a layer may use. Layers that come before the search have no reading: they may ask a model."""
+
+    embedder: Embedder | None = None
+    reading: Reading | None = None
+
+    @property
+    def store(self) -> Reading:
+        assert self.reading is not None
+        return self.reading
+
+
+def boosted(draft: Draft, name: str, factors: Mapping[Key, float]) -> Draft:
+    """The draft with some memories raised or lowered by a factor, which says so in their reasons."""
+    if not factors:
+        return draft
+    raised = {key: (*draft.boosts.get(key, ()), (name, factor)) for key, factor in factors.items()}
+    return replace(draft, boosts={**draft.boosts, **raised})

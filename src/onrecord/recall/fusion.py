@@ -1,0 +1,89 @@
+"""HOW do channels become one order? Each is brought to one measure, weighted by what it earns, and added up."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from onrecord.recall.draft import Draft, Piece, Tools, best_first, replace
+from onrecord.recall.recipes import Channel, Fusion
+from onrecord.store.port import Found, Key
+
+_RRF: Final = 60
+
+
+def fuse(draft: Draft, tools: Tools) -> Draft:
+    found = dict(draft.found)
+    if "semantic" in found:
+        found["semantic"] = best_first(
+            {key: near.score for key, near in draft.nearest.items() if key in draft.matches}
+        )
+    marks = _marks(draft, tools, found.get("semantic", ()))
+    lowest = {"semantic": marks[1]} if marks else {}
+    shares = {
+        channel: SHARES[draft.recipe.fusion](
+            each, draft.recipe.weights.get(channel, 0.0), lowest.get(channel, 0.0)
+        )
+        for channel, each in found.items()
+    }
+    parts = add_up(found, shares)
+    if draft.vector is not None and draft.recipe.fusion == "weighted":
+        parts.update(_judged_by_words(draft, parts))
+    return replace(draft, parts=parts, marks=marks)
+
+
+def _judged_by_words(draft: Draft, parts: Mapping[Key, tuple[Piece, ...]]) -> dict[Key, tuple[Piece, ...]]:
+    """A memory that has no vectors yet is judged by its words on the whole scale, not pushed behind all others."""
+    weights = draft.recipe.weights
+    words = weights.get("lexical", 0.0)
+    if not words:
+        return {}
+    scale = (words + weights.get("semantic", 0.0) + draft.recipe.rerank) / words
+    return {
+        key: tuple(
+            piece._replace(share=piece.share * scale) if piece.channel == "lexical" else piece
+            for piece in pieces
+        )
+        for key, pieces in parts.items()
+        if key not in draft.nearest
+    }
+
+
+def add_up(
+    found: Mapping[Channel, Sequence[Found]], shares: Mapping[Channel, Sequence[float]]
+) -> dict[Key, tuple[Piece, ...]]:
+    """The parts of each memory, in the order of the channels' names, so that the order of asking says nothing."""
+    parts: dict[Key, tuple[Piece, ...]] = {}
+    for channel in sorted(found):
+        for rank, ((key, score), share) in enumerate(zip(found[channel], shares[channel], strict=True), 1):
+            piece = Piece(channel, rank, score, share)
+            before = parts.get(key)
+            parts[key] = (piece,) if before is None else (*before, piece)
+    return parts
+
+
+def _marks(draft: Draft, tools: Tools, near: Sequence[Found]) -> tuple[float, float] | None:
+    """The nearest, and what is common to all: no vector is quite far, so nearness is measured from there."""
+    if not near or draft.vector is None or draft.model is None:
+        return None
+    return near[0].score, tools.store.mean_nearness(draft.vector.vector, draft.model)
+
+
+def weighted(found: Sequence[Found], weight: float, lowest: float) -> list[float]:
+    """Up to the whole weight for the first of the list, in proportion to how far each is above the lowest mark."""
+    if not found:
+        return []
+    spread = found[0].score - lowest
+    if spread <= 0:
+        return [weight] * len(found)
+    return [weight * max(each.score - lowest, 0.0) / spread for each in found]
+
+
+def by_rank(found: Sequence[Found], weight: float, lowest: float) -> list[float]:
+    """Reciprocal ranks: what a score is worth does not matter, only who came before."""
+    return [weight / (_RRF + rank) for rank in range(1, len(found) + 1)]
+
+
+SHARES: Final[Mapping[Fusion, Callable[[Sequence[Found], float, float], list[float]]]] = {
+    "weighted": weighted,
+    "blend": weighted,
+    "rrf": by_rank,
+}

@@ -1,0 +1,253 @@
+"""WHAT do the best lead to? Memories joined to them by a relation, a reference, lineage or names they share, that add what
+they lack.
+
+A lead counts for what the joined memory says to those words of the question that the hit it came from does not hold:
+so a question that one memory answers goes nowhere, and one that needs two finds the second.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.model.catalog import canonicals_of
+from onrecord.recall.channels import standing_of
+from onrecord.recall.draft import Draft, Piece, Tools, replace, with_part
+from onrecord.recall.references import rarity
+from onrecord.recall.rerank import meet, token_weights
+from onrecord.store.port import Found, Key
+from onrecord.text import identifiers
+from onrecord.text.names import names_in, names_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: So many of the best lead on.
+_SEEDS: Final = 5
+#: What more memories than this share, and more than these, joins nothing.
+_COMMON: Final = 0.02
+_FEW: Final = 50
+_MOST_HOLDERS: Final = 500
+#: One name of a column may be anybody's; two are a sign.
+_SHARED_IDENTIFIERS: Final = 2
+_MOST_IDENTIFIERS: Final = 200
+#: To be made from it is less than to be about the same; and of a model that feeds very many, some are followed.
+_LINEAGE: Final = 0.5
+_MOST_NEIGHBOURS: Final = 20
+#: What being joined is worth by itself, against what it adds.
+_JOINED: Final = 0.15
+
+
+class _Lead(NamedTuple):
+    """A way from a hit to another memory, and how telling it is."""
+
+    seed: Key
+    target: Key
+    strength: float
+    by: str
+
+
+def follow_leads(draft: Draft, tools: Tools) -> Draft:
+    weight = draft.recipe.weights.get("graph", 0.0)
+    if not weight or not (draft.met or draft.recipe.follows_blindly):
+        return draft
+    seeds = draft.ranked()[:_SEEDS]
+    leads = list(
+        chain(
+            _by_relations(draft, tools, seeds),
+            _by_references(draft, tools, seeds),
+            _by_lineage(draft, tools, seeds),
+            _by_identifiers(draft, tools, seeds),
+        )
+    )
+    if not leads:
+        return draft
+    draft = _with_strangers(draft, tools, sorted({lead.target for lead in leads} - draft.parts.keys()))
+    found, paths = _gains(draft, leads)
+    followed = with_part(draft, "graph", found, [weight * each.score for each in found])
+    return replace(followed, paths=paths)
+
+
+def _gains(draft: Draft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key, tuple[str, ...]]]:
+    """What the best lead to each memory is worth, and where it comes from."""
+    seeds = {lead.seed: draft.score(lead.seed) for lead in leads}
+    best = max(seeds.values()) or 1.0
+    weights = token_weights(draft) if draft.met else None
+    gains: dict[Key, float] = {}
+    paths: dict[Key, tuple[str, ...]] = {}
+    for lead in leads:
+        if lead.target not in draft.matches:
+            continue
+        added = 0.0
+        if weights is not None and lead.seed in draft.met and lead.target in draft.met:
+            added = _added(draft.met[lead.target], draft.met[lead.seed], weights)
+        gain = lead.strength * min(seeds[lead.seed] / best, 1.0) * (_JOINED + added)
+        if gain > gains.get(lead.target, 0.0):
+            gains[lead.target] = gain
+            paths[lead.target] = (draft.matches[lead.seed].id, lead.by)
+    found = [Found(key, round(gain, 6)) for key, gain in gains.items()]
+    return sorted(found, key=lambda each: (-each.score, each.key)), paths
+
+
+def _by_relations(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+    for seed, relation, target in tools.store.joined(seeds, draft.when):
+        yield _Lead(seed, target, 1.0, relation)
+
+
+def _by_references(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+    """Along what few memories are about, and the question does not name itself."""
+    named = set(names_in(draft.ask.question))
+    held = {
+        seed: {each for each in draft.matches[seed].entities if named.isdisjoint(names_of(each))}
+        for seed in seeds
+    }
+    wanted = sorted({reference for references in held.values() for reference in references})
+    if not wanted:
+        return
+    about = tools.store.about(wanted, most=_MOST_HOLDERS)
+    telling = {
+        reference: _strength(count, about.memories)
+        for reference, count in about.counts.items()
+        if 2 <= count <= _common(about.memories)
+    }
+    for target, references in sorted(about.holders.items()):
+        for seed in seeds:
+            shared = [each for each in references if each in held[seed] and each in telling]
+            if shared and seed != target:
+                best = max(shared, key=lambda each: (telling[each], each))
+                yield _Lead(seed, target, telling[best], best)
+
+
+def _by_lineage(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+    """Along what models are made from: memories about the model next to it, or about a part of that."""
+    models = {seed: _models_of(draft.matches[seed].entities) for seed in seeds}
+    if not any(models.values()):
+        return
+    catalog = StoredCatalog(tools.store)
+    if catalog.is_empty:
+        return
+    ways = {name: _next_to(name, catalog) for name in sorted(set(chain.from_iterable(models.values())))}
+    neighbours = sorted({neighbour for found in ways.values() for neighbour in found})[:_MOST_NEIGHBOURS]
+    inside = {each: name for name in neighbours for each in _inside(name, catalog)}
+    if not inside:
+        return
+    about = tools.store.about(sorted(inside), most=_MOST_HOLDERS)
+    for target, references in sorted(about.holders.items()):
+        telling = [each for each in references if about.counts[each] <= _common(about.memories)]
+        for reference in sorted(telling):
+            strength = _LINEAGE * _strength(about.counts[reference], about.memories)
+            for seed in seeds:
+                steps = [ways[name].get(inside[reference]) for name in models[seed]]
+                if seed != target and (step := next(filter(None, steps), None)):
+                    yield _Lead(seed, target, strength, step)
+
+
+def _models_of(references: Sequence[str]) -> list[str]:
+    """The models of references such as `shop.orders` and `shop.orders.amount`; what has a scheme is not of a model."""
+    found = (each.split(".", 2)[:2] for each in references if "." in each and ":" not in each)
+    return list(dict.fromkeys(map(".".join, found)))
+
+
+def _next_to(canonical: str, catalog: StoredCatalog) -> dict[str, str]:
+    """The models that this one is made from, and those made from it; each with the way the data goes."""
+    model = catalog.model(*canonical.split(".", 1))
+    if model is None:
+        return {}
+    above = {each: f"{each} → {canonical}" for each in model.upstream}
+    return {each: f"{canonical} → {each}" for each in catalog.downstream(canonical)} | above
+
+
+def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:
+    home, _, name = canonical.partition(".")
+    model = catalog.model(home, name)
+    return iter(()) if model is None else canonicals_of(model)
+
+
+def _by_identifiers(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+    """Along names as programs write them, where two are shared: the keys by which tables are joined."""
+    texts = tools.store.read([draft.matches[seed] for seed in seeds], draft.when)
+    held = {
+        memory.place[:2]: sorted(identifiers(memory.content))[:_MOST_IDENTIFIERS]
+        for memory in texts
+        if memory.place is not None
+    }
+    wanted = sorted({term for terms in held.values() for term in terms})
+    if not wanted:
+        return
+    memories = tools.store.size
+    holders = tools.store.holders(wanted, most=int(_common(memories)))
+    for seed, terms in held.items():
+        shared: dict[Key, list[tuple[float, str]]] = {}
+        for term in terms:
+            strength = _strength(len(holders.get(term, ())), memories)
+            for target in holders.get(term, ()):
+                shared.setdefault(target, []).append((strength, term))
+        for target, found in sorted(shared.items()):
+            if len(found) >= _SHARED_IDENTIFIERS and target != seed:
+                strength, term = sorted(found, reverse=True)[_SHARED_IDENTIFIERS - 1]
+                yield _Lead(seed, target, strength, term)
+
+
+def _common(memories: int) -> float:
+    return max(_FEW, _COMMON * memories)
+
+
+def _strength(count: int, memories: int) -> float:
+    """1 for what two memories share, less for what more do."""
+    return min(rarity(count, memories) / rarity(2, memories), 1.0)
+
+
+def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
+    """The draft with memories that no channel had found: how near they are, and what they meet of the question."""
+    matches = standing_of(draft, tools, keys) if keys else {}
+    if draft.vector is None or draft.model is None or draft.marks is None or not matches:
+        return replace(draft, matches={**draft.matches, **matches})
+    near = tools.store.nearness(draft.vector.vector, draft.model, sorted(matches))
+    met = meet(tools.store, draft.vector, draft.model, near)
+    highest, lowest = draft.marks
+    parts = dict(draft.parts)
+    for each in near:
+        share = max(each.score - lowest, 0.0) / max(highest - lowest, 1e-9)
+        weight = draft.recipe.weights.get("semantic", 0.0)
+        parts[each.key] = (Piece("semantic", 0, each.score, weight * share),)
+    draft = replace(
+        draft,
+        matches={**draft.matches, **matches},
+        nearest={**draft.nearest, **{each.key: each for each in near}},
+        met={**draft.met, **met},
+        parts=parts,
+    )
+    draft = _with_tokens(draft, sorted(met))
+    return replace(draft, parts=_ranked_anew(_ranked_anew(draft.parts, "semantic"), "tokens"))
+
+
+def _ranked_anew(parts: Mapping[Key, tuple[Piece, ...]], channel: str) -> dict[Key, tuple[Piece, ...]]:
+    """The same parts, with strangers in their places among those that a channel knew before."""
+    scores = {
+        key: piece.score for key, pieces in parts.items() for piece in pieces if piece.channel == channel
+    }
+    order = sorted(scores, key=lambda key: (-scores[key], key))
+    ranks = {key: rank for rank, key in enumerate(order, 1)}
+    return {
+        key: tuple(piece._replace(rank=ranks[key]) if piece.channel == channel else piece for piece in pieces)
+        for key, pieces in parts.items()
+    }
+
+
+def _with_tokens(draft: Draft, keys: Sequence[Key]) -> Draft:
+    """On the same measure as those that were looked at before."""
+    weights = token_weights(draft)
+    scores = {key: float(draft.met[key] @ weights) for key in draft.met}
+    highest = max((scores[key] for key in scores if key not in keys), default=0.0)
+    found = sorted(
+        (Found(key, round(scores[key], 6)) for key in keys), key=lambda each: (-each.score, each.key)
+    )
+    shares = [draft.recipe.rerank * each.score / max(highest, 1e-9) for each in found]
+    return with_part(draft, "tokens", found, shares)
+
+
+def _added(target: "NDArray[Any]", seed: "NDArray[Any]", weights: "NDArray[Any]") -> float:
+    """What the target meets of the question beyond what the seed meets."""
+    import numpy as np
+
+    return float(np.maximum(target - seed, 0) @ weights)

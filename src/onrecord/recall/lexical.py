@@ -1,0 +1,85 @@
+"""WHICH memories hold the words? BM25 over title, hint, tags, content and source, and over words that stand together."""
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Final
+
+from onrecord.recall.channels import asked
+from onrecord.recall.draft import Draft, Tools, best_first, replace
+from onrecord.store.port import Key, Places
+from onrecord.text import STOP_TERMS, document_words
+
+#: What two words that stand side by side in question and memory are worth, against one word.
+_PAIRS: Final = 0.4
+# So many of the best are looked at for pairs.
+_LOOKED_AT: Final = 25
+_K1: Final = 1.2
+_B: Final = 0.75
+# A pasted page has more pairs than tell anything.
+_MOST_PAIRS: Final = 40
+_MOST_WORDS: Final = 200
+
+Pair = tuple[str, str]
+
+
+def weigh_words(draft: Draft, tools: Tools) -> Draft:
+    """How rare each word of the question is here, stop words included: other layers weigh by it too."""
+    terms = {term for word in document_words(draft.ask.question)[:_MOST_WORDS] for term in word}
+    return replace(draft, rarity=tools.store.rarity(sorted(terms)) if terms else {})
+
+
+def search_lexical(draft: Draft, tools: Tools) -> Draft:
+    if "lexical" not in draft.recipe.weights or not draft.terms:
+        return draft
+    past = draft.when.known_at is not None
+    return asked(draft, "lexical", lambda most: tools.store.holding(draft.terms, most=most, past=past))
+
+
+def raise_pairs(draft: Draft, tools: Tools) -> Draft:
+    """Raise those of the best in which neighbours of the question are neighbours too."""
+    found, pairs = draft.found.get("lexical", ()), pairs_of(draft.ask.question)
+    if not found or not pairs:
+        return draft
+    head = [draft.matches[each.key] for each in found[:_LOOKED_AT]]
+    places = tools.store.places(head, pairs)
+    extra = pair_scores(pairs, places, tools.store.size, tools.store.average_length)
+    if not extra:
+        return draft
+    raised = best_first({key: score + _PAIRS * extra.get(key, 0.0) for key, score in found})
+    return replace(draft, found={**draft.found, "lexical": raised})
+
+
+def pairs_of(question: str) -> tuple[Pair, ...]:
+    """Words side by side, of which one at least means something."""
+    words = [terms[0] for terms in document_words(question)]
+    pairs = (pair for pair in pairwise(words) if not STOP_TERMS.issuperset(pair))
+    return tuple(dict.fromkeys(pairs))[:_MOST_PAIRS]
+
+
+def pair_scores(
+    pairs: Sequence[Pair], places: dict[Key, Places], memories: int, average: float
+) -> dict[Key, float]:
+    """BM25 with each pair a word; how rare it is, is counted among the memories looked at."""
+    counts: dict[Key, list[tuple[int, int]]] = {}
+    holders = [0] * len(pairs)
+    for key, each in places.items():
+        for number, (first, second) in enumerate(pairs):
+            if first in each.positions and second in each.positions:
+                together = _together(each.positions[first], each.positions[second])
+                if together:
+                    counts.setdefault(key, []).append((number, together))
+                    holders[number] += 1
+    weights = [math.log(1 + (max(memories - held, 0) + 0.5) / (held + 0.5)) for held in holders]
+    scores = {}
+    for key, found in counts.items():
+        length = _K1 * (1 - _B + _B * places[key].length / max(average, 1.0))
+        scores[key] = sum(weights[number] * count / (count + length) for number, count in found)
+    return scores
+
+
+def _together(first: Sequence[int], second: Sequence[int]) -> int:
+    """How often the second word follows the first."""
+    if len(first) == 1:
+        return 1 if first[0] + 1 in second else 0
+    return len({place + 1 for place in first}.intersection(second))

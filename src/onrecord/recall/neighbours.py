@@ -1,0 +1,21 @@
+"""WHAT was said just before? In a conversation an answer stands next to what it answers, so a turn lends to the next."""
+
+from typing import Final
+
+from onrecord.recall.draft import Draft, Tools, with_part
+from onrecord.store.port import Found
+
+#: What part of its score a turn lends to the one after it.
+_LENT: Final = 0.2
+
+
+def lend_to_next(draft: Draft, tools: Tools) -> Draft:
+    """Among the candidates: the memory saved before, if it is of the same conversation."""
+    lent = []
+    for key in draft.parts:
+        before = (key[0], key[1] - 1)
+        here = draft.matches[key].conversation
+        if here is not None and before in draft.parts and draft.matches[before].conversation == here:
+            lent.append(Found(key, draft.score(before)))
+    lent.sort(key=lambda each: (-each.score, each.key))
+    return with_part(draft, "neighbour", lent, [_LENT * each.score for each in lent])

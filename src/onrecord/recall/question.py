@@ -1,0 +1,31 @@
+"""WHAT does the question say? Its words, the kinds it hints at, the times it names, and its vector."""
+
+from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.text import question_terms
+from onrecord.text.intents import read_intents
+from onrecord.text.times import read_times
+
+
+def read_words(draft: Draft, tools: Tools) -> Draft:
+    """Plain words, never query syntax: punctuation says nothing."""
+    return replace(draft, terms=question_terms(draft.ask.question))
+
+
+def read_kinds(draft: Draft, tools: Tools) -> Draft:
+    """The kinds the caller names; where none is named, those that cue words speak of."""
+    if draft.ask.kinds or not draft.ask.intent:
+        return replace(draft, kinds=tuple(draft.ask.kinds))
+    return replace(draft, kinds=read_intents(draft.ask.question))
+
+
+def read_windows(draft: Draft, tools: Tools) -> Draft:
+    if draft.ask.times == "off":
+        return draft
+    return replace(draft, windows=read_times(draft.ask.question, draft.when.as_of or draft.now))
+
+
+def embed_question(draft: Draft, tools: Tools) -> Draft:
+    if tools.embedder is None or "semantic" not in draft.recipe.weights or not draft.ask.question.strip():
+        return draft
+    vector = tools.embedder.embed_query(draft.ask.question)
+    return replace(draft, vector=vector, model=tools.embedder.model)

@@ -1,0 +1,66 @@
+"""WHICH way of searching? A recipe names the channels and what each is worth; `auto` is for everyone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal
+
+from onrecord.errors import Fault, Invalid
+
+#: What finds candidates: lexical, semantic, references; and graph, which finds what the best lead to.
+Channel = str
+Fusion = Literal["weighted", "rrf", "blend"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """A choice of channels and weights. A channel that is not named is not asked."""
+
+    name: str
+    #: What each channel may add to a score.
+    weights: Mapping[Channel, float]
+    fusion: Fusion = "weighted"
+    #: What the token vectors may add, for so many of the best; 0 leaves them alone.
+    rerank: float = 0.0
+    reranked: int = 50
+    #: Whether leads are followed also where no vectors say what they would add.
+    follows_blindly: bool = False
+    #: What one mention of a word is worth by its field, where mentions are counted; else words weigh by how rare they are.
+    counts: Mapping[str, float] = field(default_factory=dict)
+    #: What is left, inside a conversation, of what is pinned to another.
+    elsewhere: float = 1.0
+    #: How many each channel brings at least.
+    pool: int = 50
+    #: Layers that are left out, by name: to see what each is worth.
+    without: frozenset[str] = field(default=frozenset())
+
+
+_AUTO: Final = Recipe(
+    name="auto", weights={"lexical": 0.32, "semantic": 0.32, "references": 0.15, "graph": 2.0}, rerank=0.36
+)
+
+RECIPES: Final[Mapping[str, Recipe]] = {
+    recipe.name: recipe
+    for recipe in (
+        _AUTO,
+        Recipe(name="lexical", weights={"lexical": 1.0}),
+        Recipe(name="semantic", weights={"semantic": 1.0}),
+        Recipe(name="entity", weights={"references": 1.0}),
+        replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 4.0}, follows_blindly=True),
+        replace(_AUTO, name="arbiter", elsewhere=0.8),
+        replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
+        Recipe(
+            name="checkstack",
+            weights={"lexical": 1.0},
+            counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
+            pool=400,
+            without=frozenset({"raise_pairs", "lend_to_next"}),
+        ),
+        replace(_AUTO, name="blend", fusion="blend", rerank=0.0, weights={"semantic": 0.6, "lexical": 0.4}),
+    )
+}
+
+
+def recipe_named(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
+    if name not in recipes:
+        raise Invalid([Fault("recipe", f"is not known: {name!a}; there are {', '.join(sorted(recipes))}")])
+    return recipes[name]

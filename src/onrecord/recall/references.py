@@ -1,0 +1,55 @@
+"""WHICH memories are about the things the question names? BM25 over references, in which a precise one counts most."""
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from onrecord.recall.channels import asked
+from onrecord.recall.draft import Draft, Tools
+from onrecord.store.port import About, Found, Key
+from onrecord.text.names import names_in
+
+_K1: Final = 1.5
+_B: Final = 0.75
+# BM25Plus: to be about a thing at all is worth something, however many others a memory is about.
+_DELTA: Final = 1.0
+#: Of one thing that very many memories are about, the newest are looked at.
+MOST_HOLDERS: Final = 1_000
+
+
+def search_references(draft: Draft, tools: Tools) -> Draft:
+    """The references that the caller gives, and those whose names the question mentions."""
+    if "references" not in draft.recipe.weights or not tools.store.has_references:
+        return draft
+    names = names_in(draft.ask.question)
+    about = tools.store.about(draft.ask.entities, names, most=MOST_HOLDERS)
+    if not about.holders:
+        return draft
+    ranked = rank(about)
+    return asked(draft, "references", lambda most: ranked[:most])
+
+
+def rank(about: About) -> list[Found]:
+    """BM25Plus, with each reference a word and a memory's references its text."""
+    average = sum(about.lengths.values()) / len(about.lengths)
+    weights = {reference: rarity(count, about.memories) for reference, count in about.counts.items()}
+    scores = {key: _score(key, held, about.lengths, average, weights) for key, held in about.holders.items()}
+    return sorted(
+        (Found(key, score) for key, score in scores.items()), key=lambda each: (-each.score, each.key)
+    )
+
+
+def rarity(count: int, memories: int) -> float:
+    """What a reference weighs that so many of the memories hold."""
+    return math.log(1 + (max(memories - count, 0) + 0.5) / (count + 0.5))
+
+
+def _score(
+    key: Key,
+    held: tuple[str, ...],
+    lengths: Mapping[Key, int],
+    average: float,
+    weights: Mapping[str, float],
+) -> float:
+    length = 1 - _B + _B * lengths[key] / average
+    return sum(weights[reference] * (_DELTA + (_K1 + 1) / (_K1 * length + 1)) for reference in held)

@@ -1,0 +1,128 @@
+"""WHICH of the best fits best? Late interaction: each token of the question looks for its match in the memory.
+
+What is not near counts nothing, a rare word counts more than a common one, and what better hits say already counts
+less: so the second half of a question is answered too.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from onrecord.model.embedding import Model, Passage
+from onrecord.recall.draft import Draft, Tools, replace, with_part
+from onrecord.store.port import Found, Key, Near, Reading
+from onrecord.text import document_words
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Token vectors are kept as bytes.
+_SCALE: Final = 127.0
+#: A token that finds nothing nearer than this has found nothing.
+_FLOOR: Final = 0.5
+#: A long passage has more tokens among which one may be near by chance.
+_B: Final = 0.1
+_USUAL_TOKENS: Final = 40
+#: A word's weight is its rarity to this power.
+_RARITY: Final = 0.8
+#: How much of a word's weight is used up by a hit that holds it, and for how many hits that is reckoned.
+_USED_UP: Final = 0.4
+_DEPTH: Final = 10
+#: What a whole question that is used up takes away, against what it gives.
+_TAKEN: Final = 1.2
+
+
+def rerank(draft: Draft, tools: Tools) -> Draft:
+    """The token vectors of the passages that are nearest, for the best so far."""
+    if not draft.recipe.rerank or draft.vector is None or draft.vector.tokens is None or draft.model is None:
+        return draft
+    best = [key for key in draft.ranked()[: draft.recipe.reranked] if key in draft.nearest]
+    met = meet(tools.store, draft.vector, draft.model, [draft.nearest[key] for key in best])
+    if not met:
+        return draft
+    weights = token_weights(draft)
+    scores = {key: float(each @ weights) for key, each in met.items()}
+    found = sorted(
+        (Found(key, round(score, 6)) for key, score in scores.items()),
+        key=lambda each: (-each.score, each.key),
+    )
+    highest = max(found[0].score, 1e-9)
+    shares = [draft.recipe.rerank * each.score / highest for each in found]
+    return replace(with_part(draft, "tokens", found, shares), met=met)
+
+
+def meet(
+    store: Reading, question: Passage, model: Model, passages: Sequence[Near]
+) -> dict[Key, "NDArray[Any]"]:
+    """For each memory, how well each token of the question is met in it: 1 is the very same, in a passage of usual length."""
+    import numpy as np
+
+    kept = {key: packed for key, packed in store.tokens(passages, model).items() if packed}
+    asked = question.tokens
+    if not kept or asked is None or not len(asked):
+        return {}
+    width = asked.shape[1]
+    tokens = np.frombuffer(b"".join(kept.values()), np.int8).reshape(-1, width)
+    near = tokens.astype(np.float32) @ (asked.T / np.float32(_SCALE))
+    lengths = np.array([len(packed) // width for packed in kept.values()])
+    nearest = np.maximum.reduceat(near, np.cumsum(lengths) - lengths, axis=0)
+    met = np.clip((nearest - _FLOOR) / (1 - _FLOOR), 0, 1) ** 2
+    met /= (1 - _B + _B * lengths / _USUAL_TOKENS)[:, None]
+    return dict(zip(kept, met, strict=True))
+
+
+def token_weights(draft: Draft) -> "NDArray[Any]":
+    """What each token of the question weighs, all together 1."""
+    import numpy as np
+
+    assert draft.vector is not None
+    assert draft.vector.tokens is not None
+    words = draft.vector.words or ("",) * len(draft.vector.tokens)
+    weights = np.array([_weight(word, draft.rarity) for word in words], np.float32)
+    return weights / max(float(weights.sum()), 1e-9)
+
+
+def _weight(word: str, rarity: Mapping[str, float]) -> float:
+    terms = [term for terms in document_words(word) for term in terms[:1]]
+    known = [rarity[term] for term in terms if term in rarity]
+    return max(known, default=0.0) ** _RARITY if terms else 0.0
+
+
+def spread_out(draft: Draft, tools: Tools) -> Draft:
+    """Let what better hits say count less: among the first few, one after the other."""
+    if not draft.met:
+        return draft
+    import numpy as np
+
+    keys = [key for key in draft.ranked() if key in draft.met]
+    if not keys:
+        return draft
+    met = np.array([draft.met[key] for key in keys])
+    weights = token_weights(draft)
+    whole = met @ weights
+    given = draft.recipe.rerank / max(float(whole.max()), 1e-9)
+    rest = np.array([_without_tokens(draft, key) for key in keys])
+    boost = np.array([_boost(draft, key) for key in keys])
+    tokens = given * whole
+    left = np.ones(len(keys), bool)
+    for _ in range(min(_DEPTH, len(keys))):
+        best = int(np.argmax(np.where(left, (rest + tokens) * boost, -np.inf)))
+        left[best] = False
+        weights = weights * (1 - _USED_UP * met[best])
+        tokens[left] = given * (whole[left] - _TAKEN * (whole[left] - met[left] @ weights))
+    parts = dict(draft.parts)
+    for key, share in zip(keys, tokens.tolist(), strict=True):
+        parts[key] = tuple(
+            part._replace(share=share) if part.channel == "tokens" else part for part in parts[key]
+        )
+    return replace(draft, parts=parts)
+
+
+def _without_tokens(draft: Draft, key: Key) -> float:
+    return sum(part.share for part in draft.parts[key] if part.channel != "tokens")
+
+
+def _boost(draft: Draft, key: Key) -> float:
+    factor = 1.0
+    for _, each in draft.boosts.get(key, ()):
+        factor *= each
+    return factor

@@ -1,0 +1,43 @@
+"""WHICH memories mean something alike? Those whose vectors are near the question's, filtered before they are ranked."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from onrecord.model.embedding import Model
+from onrecord.recall.channels import asked
+from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.store.port import Found, Near, Reading
+
+
+def knows_most(reading: Reading, current: Model) -> Model:
+    """The model that has most of the vectors: after a change the old one, until the new has caught up."""
+    known: Counter[Model] = Counter()
+    for each in reading.coverage():
+        known[each.model] += each.memories
+    best = max(known, key=lambda each: (known[each], each == current), default=current)
+    return best if known[best] > known[current] else current
+
+
+def search_semantic(draft: Draft, tools: Tools) -> Draft:
+    if draft.vector is None or draft.model is None:
+        return draft
+    vector, model = draft.vector.vector, draft.model
+    # What scores no more than any two texts do is not near; where that is, a model knows of itself.
+    unrelated = getattr(tools.embedder, "unrelated", 0.0)
+    nearest: dict[tuple[int, int], Near] = {}
+
+    def search(most: int) -> Sequence[Found]:
+        near = [each for each in tools.store.near(vector, model, most=most) if each.score >= unrelated]
+        nearest.update((each.key, each) for each in near)
+        return [Found(each.key, each.score) for each in near]
+
+    return replace(asked(draft, "semantic", search), nearest=nearest)
+
+
+def compare_others(draft: Draft, tools: Tools) -> Draft:
+    """How near those are that came by another way: a channel that did not list a memory still has its view of it."""
+    if draft.vector is None or draft.model is None:
+        return draft
+    others = [key for key in draft.matches if key not in draft.nearest]
+    near = tools.store.nearness(draft.vector.vector, draft.model, others) if others else []
+    return replace(draft, nearest={**draft.nearest, **{each.key: each for each in near}})

@@ -1,0 +1,128 @@
+"""WHO is told? The best, with places kept for each circle of people, within the words that the asker can take."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from onrecord.model.answers import Hit, Part, Why
+from onrecord.model.limits import Scope
+from onrecord.model.memory import Memory
+from onrecord.model.requests import Recall
+from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.store.port import Key
+from onrecord.text.tokens import count_tokens
+
+T = TypeVar("T")
+
+#: Which circle a scope belongs to: what is for one user, persona or system counts with its tenant's own.
+CIRCLE: Final[Mapping[Scope, str]] = {
+    "session": "session",
+    "tenant": "profile",
+    "persona": "profile",
+    "user": "profile",
+    "system": "profile",
+    "global": "global",
+}
+
+_NEARNESS: Final[Mapping[str, int]] = {"session": 0, "profile": 1, "global": 2}
+
+
+def share_places(draft: Draft, tools: Tools) -> Draft:
+    """Learnings and example queries each have their own places where the asker wants them apart."""
+    ranked = _nearer_first(draft)
+    if draft.ask.query_limit is None:
+        return replace(draft, chosen=tuple(_shared(draft, ranked, draft.ask.limit)))
+    learnings = [key for key in ranked if not draft.matches[key].has_query]
+    queries = [key for key in ranked if draft.matches[key].has_query]
+    return replace(
+        draft,
+        chosen=tuple(_shared(draft, learnings, draft.ask.limit)),
+        queries=tuple(_shared(draft, queries, draft.ask.query_limit)),
+    )
+
+
+def _nearer_first(draft: Draft) -> list[Key]:
+    """Best first; of two that are equal, the one of the smaller circle, and then the one that was saved first."""
+    matches = draft.matches
+    ranked = [(-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key) for key in draft.parts]
+    return [key for _, _, key in sorted(ranked)]
+
+
+def _shared(draft: Draft, ranked: Sequence[Key], limit: int) -> list[Key]:
+    return share(ranked, lambda key: CIRCLE[draft.matches[key].scope], limit, budgets_of(draft.ask))
+
+
+def budgets_of(ask: Recall) -> dict[str, int]:
+    return {"session": ask.session_places, "profile": ask.profile_places, "global": ask.global_places}
+
+
+def share(
+    ranked: Sequence[T], circle_of: Callable[[T], str], limit: int, budgets: Mapping[str, int]
+) -> list[T]:
+    """The best, of which each circle has at least its places; what a circle leaves over goes to the others.
+
+    Where there are fewer places in all than the circles are promised, each gets its part of them.
+    """
+    promised = sum(budgets.values())
+    kept = {circle: places * limit // max(promised, limit, 1) for circle, places in budgets.items()}
+    certain: set[int] = set()
+    for at, each in enumerate(ranked):
+        circle = circle_of(each)
+        if kept.get(circle, 0) > 0:
+            kept[circle] -= 1
+            certain.add(at)
+    free = limit - len(certain)
+    others = [at for at in range(min(len(ranked), limit)) if at not in certain][: max(free, 0)]
+    return [ranked[at] for at in sorted(certain.union(others))]
+
+
+def read_hits(draft: Draft, tools: Tools) -> Draft:
+    """Only now is the text of a memory read: most candidates never need it."""
+    keys = [*draft.chosen, *draft.queries]
+    memories = tools.store.read([draft.matches[key] for key in keys], draft.when)
+    told = {
+        key: Hit(memory=memory, score=draft.score(key), why=_why(draft, key))
+        for key, memory in zip(map(_key, memories), memories, strict=True)
+    }
+    return replace(
+        draft,
+        hits=tuple(told[key] for key in draft.chosen if key in told),
+        query_hits=tuple(told[key] for key in draft.queries if key in told),
+    )
+
+
+def _why(draft: Draft, key: Key) -> Why:
+    return Why(
+        parts=tuple(
+            Part(channel=channel, rank=rank, score=score, share=share)
+            for channel, rank, score, share in draft.parts[key]
+        ),
+        boosts=draft.boosts.get(key, ()),
+        path=draft.paths.get(key, ()),
+    )
+
+
+def fit_tokens(draft: Draft, tools: Tools) -> Draft:
+    """Leave out what does not fit any more; a shorter one further down may still."""
+    most = draft.ask.max_tokens
+    left = float("inf") if most is None else most
+    used = 0
+    kept: list[list[Hit]] = []
+    for hits in (draft.hits, draft.query_hits):
+        fitting: list[Hit] = []
+        for hit in hits:
+            size = told_tokens(hit.memory)
+            if used + size <= left:
+                used += size
+                fitting.append(hit)
+        kept.append(fitting)
+    return replace(draft, hits=tuple(kept[0]), query_hits=tuple(kept[1]), tokens=used)
+
+
+def told_tokens(memory: Memory) -> int:
+    """What a memory costs an agent that reads it: its title and its content."""
+    return count_tokens(memory.title) + count_tokens(memory.content)
+
+
+def _key(memory: Memory) -> Key:
+    assert memory.place is not None
+    return memory.place[:2]

@@ -1,0 +1,46 @@
+"""HOW often does each field hold the words? For recipes that count them instead of asking how rare they are."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
+
+from onrecord.model.memory import Memory
+from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.store.port import Found
+from onrecord.text import document_words
+
+#: A second time says less than the first, and no number of times more than this of one time.
+_MOST: Final = 2.5
+
+
+def count_terms(draft: Draft, tools: Tools) -> Draft:
+    """What the words found, in the order of their counts; what holds none in a counted field is dropped."""
+    weights, found = draft.recipe.counts, draft.found.get("lexical", ())
+    if not weights or not found:
+        return draft
+    terms = {token.term for token in draft.terms}
+    # Each has its place, by which it is known again.
+    memories = tools.store.read([draft.matches[each.key] for each in found], draft.when)
+    counted = [
+        Found(memory.place[:2], score)
+        for memory in memories
+        if memory.place is not None and (score := _score(memory, terms, weights)) > 0
+    ]
+    counted.sort(key=lambda each: (-each.score, each.key))
+    return replace(draft, found={**draft.found, "lexical": counted})
+
+
+def _score(memory: Memory, terms: set[str], weights: Mapping[str, float]) -> float:
+    return sum(
+        weight * sum(_saturated(count) for count in _counts(getattr(memory, name), terms).values())
+        for name, weight in weights.items()
+    )
+
+
+def _counts(value: str | tuple[str, ...] | None, terms: set[str]) -> Counter[str]:
+    text = "\n".join(value) if isinstance(value, tuple) else value or ""
+    return Counter(term for word in document_words(text) for term in word if term in terms)
+
+
+def _saturated(count: int) -> float:
+    return _MOST * count / (count + _MOST - 1)

@@ -1,0 +1,103 @@
+"""IS it sound? What was left out is filled in, and what does not fit together is refused."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
+from onrecord.model.limits import (
+    DEFAULT_CONFIDENCE,
+    DEFAULT_KIND,
+    DIMENSION_OF,
+    GLOBAL_TENANT,
+    SHARED_SCOPES,
+)
+from onrecord.model.memory import Memory, derive_title
+from onrecord.model.requests import Remember, room_of
+from onrecord.model.unset import Unset
+from onrecord.remember.draft import Draft, Tools
+
+#: Fields that go from the request to the record as they are.
+PLAIN_FIELDS: Final = (
+    "content",
+    "kind",
+    "dimension",
+    "title",
+    "hint",
+    "tags",
+    "category",
+    "confidence",
+    "source",
+    "metadata",
+    "entities",
+    "query",
+    "artifact",
+    "valid_from",
+    "verified_at",
+    "always_inject",
+)
+
+
+def check(draft: Draft, tools: Tools) -> Draft:
+    """The memory that the request describes, had there been none before."""
+    ask, caller = draft.ask, draft.caller
+    faults = list(_faults(draft))
+    if faults:
+        raise Invalid(faults)
+    values = given_values(ask)
+    kind = values.setdefault("kind", DEFAULT_KIND)
+    values.setdefault("dimension", DIMENSION_OF[kind])
+    values.setdefault("confidence", DEFAULT_CONFIDENCE)
+    values.setdefault("title", derive_title(values.get("hint"), ask.content))
+    written = draft.now if isinstance(ask.created_at, Unset) else ask.created_at
+    values.setdefault("valid_from", written)
+    room = room_of(ask, caller)
+    scope = "global" if _is_global(ask) else room.scope
+    is_capped = caller.active_at_once and caller.run is not None
+    waits = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
+    memory = Memory(
+        tenant=caller.tenant,
+        id=_id(ask),
+        owner=caller.user,
+        origin=caller.actor,
+        created_at=written,
+        updated_at=written,
+        status="pending" if waits else "active",
+        **{**room._asdict(), "scope": scope},
+        **values,
+    )
+    return replace(draft, memory=memory)
+
+
+def _id(ask: Remember) -> str:
+    """The id as it will be shown; empty where the store is to choose."""
+    if isinstance(ask.id, Unset):
+        return ""
+    plain = ids.address(ask.id).id
+    return ids.spell(GLOBAL_TENANT, plain) if _is_global(ask) else plain
+
+
+def given_values(ask: Any) -> dict[str, Any]:
+    """The plain fields that were given at all."""
+    values = {name: getattr(ask, name) for name in PLAIN_FIELDS}
+    return {name: value for name, value in values.items() if not isinstance(value, Unset)}
+
+
+def _is_global(ask: Remember) -> bool:
+    return ask.scope == "global" or (
+        not isinstance(ask.id, Unset) and ids.address(ask.id).tenant == GLOBAL_TENANT
+    )
+
+
+def _faults(draft: Draft) -> Iterator[Fault]:
+    ask = draft.ask
+    if _is_global(ask):
+        if not isinstance(ask.scope, Unset) and ask.scope != "global":
+            yield Fault("scope", f"the id {ask.id} names a global memory, whose scope is global")
+        if not draft.caller.is_admin:
+            yield Fault("id", "global memories are written by an admin; use an id of your own, or ask one")
+    if _id(ask) in ask.supersedes:
+        yield Fault("supersedes", f"a memory cannot supersede itself ({_id(ask)})")
+    if ask.supersedes and not isinstance(ask.valid_from, Unset) and ask.valid_from > draft.now:
+        yield Fault("valid_from", "must not be in the future when the memory supersedes others")

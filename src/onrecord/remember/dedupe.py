@@ -1,0 +1,15 @@
+"""IS it known already? The same content, or a hint much like an earlier one, updates that memory in place."""
+
+from dataclasses import replace
+
+from onrecord.model.unset import Unset
+from onrecord.remember.draft import Draft, Tools
+from onrecord.store.port import Writing
+
+
+def dedupe(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+    """Look for the memory to update. A save with an id of its own, or one that replaces others, is never merged."""
+    ask = draft.ask
+    if not ask.dedupe or ask.supersedes or not isinstance(ask.id, Unset):
+        return draft
+    return replace(draft, duplicate=writing.similar(draft.ready, by_hint_alone=ask.by_hint_alone))

@@ -1,0 +1,56 @@
+"""WHAT does a save carry from step to step?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from onrecord.model.caller import Caller
+from onrecord.model.embedding import Model, Passage
+from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
+from onrecord.model.memory import Change, Memory
+from onrecord.model.requests import Remember
+from onrecord.providers.embedding import Embedder
+from onrecord.store.port import Store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A save on its way: what was asked, the memory it makes, and what was found out on the way."""
+
+    caller: Caller
+    ask: Remember
+    now: datetime
+    memory: Memory | None = None
+    outcome: Literal["created", "updated", "unchanged"] = "created"
+    duplicate: Memory | None = None
+    scrubbed: int = 0
+    superseded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    #: Which text was embedded, by which model, and what came of it.
+    model: Model | None = None
+    embedded_text: str = ""
+    passages: tuple[Passage, ...] = ()
+    degraded: tuple[str, ...] = ()
+
+    @property
+    def ready(self) -> Memory:
+        """The memory; every step after `check` may rely on it."""
+        assert self.memory is not None
+        return self.memory
+
+    @property
+    def home(self) -> str:
+        """The tenant that the row belongs to."""
+        return GLOBAL_TENANT if self.ready.scope == "global" else self.caller.tenant
+
+    def change(self, name: str) -> Change:
+        return Change(name, self.caller.user, self.caller.actor, self.now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """What a step may use."""
+
+    store: Store
+    embedder: Embedder | None = None
+    saves_per_run: int = SAVES_PER_RUN

@@ -1,0 +1,49 @@
+"""WHAT does it mean? A vector of the text, made before anything is locked; what takes long, or fails, is done later."""
+
+from dataclasses import replace
+from typing import Final
+
+from onrecord.errors import ProviderError
+from onrecord.model.embedding import embedded_text, text_hash
+from onrecord.providers.embedding import embed_texts
+from onrecord.remember.draft import Draft, Tools
+from onrecord.store.port import Writing
+
+#: A longer text has many passages, and whoever saves it should not wait for all of them.
+QUICK_CHARACTERS: Final = 6_000
+
+
+TOO_LONG: Final = "embed: the text is long, so its vectors are made later (`onrecord work`)."
+
+
+def told_later(reason: str) -> str:
+    return f"embed: {reason} It will be tried again later."
+
+
+def embed(draft: Draft, tools: Tools) -> Draft:
+    """The passages of the text, unless the tenant has them already."""
+    if tools.embedder is None:
+        return draft
+    text = embedded_text(draft.ready)
+    try:
+        draft = replace(draft, model=tools.embedder.model, embedded_text=text)
+        assert draft.model is not None
+        with tools.store.reading(draft.caller, draft.now) as reading:
+            is_known = reading.has_vectors(text_hash(text), draft.model)
+        if is_known:
+            return draft
+        if len(text) > QUICK_CHARACTERS:
+            return replace(draft, degraded=(*draft.degraded, TOO_LONG))
+        return replace(draft, passages=embed_texts(tools.embedder, [text])[0])
+    except ProviderError as problem:
+        return replace(draft, degraded=(*draft.degraded, told_later(str(problem))))
+
+
+def keep_vectors(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+    """With the row, in its transaction: its vectors, or the job to make them."""
+    if tools.embedder is None:
+        return draft
+    # Joined with what was there before, the memory may say something else than what was given.
+    is_same = embedded_text(draft.ready) == draft.embedded_text
+    writing.embed(draft.ready, draft.model, draft.passages if is_same else ())
+    return draft

@@ -1,0 +1,87 @@
+"""WHERE does it go? A new row, or a new version of the row that holds this memory already."""
+
+from dataclasses import replace
+from typing import Any
+
+from onrecord.errors import Conflict, Invalid
+from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES, Actor
+from onrecord.model.memory import Memory, derive_title
+from onrecord.model.requests import Remember, Room, room_faults
+from onrecord.model.unset import Unset
+from onrecord.remember.check import given_values
+from onrecord.remember.draft import Draft, Tools
+from onrecord.store.port import Writing
+
+
+def save(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+    before = draft.duplicate
+    if before is None and draft.ready.id:
+        before = writing.holder(draft.ready.id)
+    if before is None:
+        return replace(draft, memory=writing.add(draft.ready, draft.change("remember")))
+    refuse_retired(before)
+    after = merged(before, draft)
+    if after == before:
+        return replace(draft, memory=before, outcome="unchanged")
+    after = replace(after, updated_at=max(draft.now, before.updated_at))
+    saved = writing.replace(before, after, draft.change("remember"))
+    return replace(draft, memory=saved, outcome="updated")
+
+
+def merged(before: Memory, draft: Draft) -> Memory:
+    """What was given replaces what was there; what was not given stays. Values come scrubbed from the draft."""
+    ask, fresh = draft.ask, draft.ready
+    changes = {name: getattr(fresh, name) for name in given_values(ask)}
+    if "query" in changes and fresh.entities:
+        # What a query is about comes with it.
+        changes["entities"] = fresh.entities
+    changes |= _moved(ask, fresh)
+    after = with_derived(before, replace(before, **changes), set(changes))
+    after = with_approval(before, after, draft.caller.actor)
+    if (room := _room(after)) != _room(before):
+        faults = list(room_faults(room, draft.caller))
+        if faults:
+            raise Invalid(faults)
+        if fresh.status == "pending" and after.scope in SHARED_SCOPES and before.scope not in SHARED_SCOPES:
+            # What an unattended run lets others see waits, also when it was its own note before.
+            after = replace(after, status="pending")
+    return after
+
+
+def _moved(ask: Remember, fresh: Memory) -> dict[str, Any]:
+    """Where a save moves a memory to: a scope comes with the names that it needs."""
+    given = {
+        name for name in ("persona", "system", "conversation") if not isinstance(getattr(ask, name), Unset)
+    }
+    if not isinstance(ask.scope, Unset):
+        given |= {"scope", "persona", "system"} | ({"conversation"} if ask.scope == "session" else set())
+    return {name: getattr(fresh, name) for name in given}
+
+
+def _room(memory: Memory) -> Room:
+    return Room(memory.scope, memory.persona, memory.system, memory.conversation)
+
+
+def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:
+    """A title or dimension that nobody chose follows the text and the kind it was derived from."""
+    if "title" not in given and not before.has_own_title:
+        after = replace(after, title=derive_title(after.hint, after.content))
+    if "dimension" not in given and before.dimension == DIMENSION_OF[before.kind]:
+        after = replace(after, dimension=DIMENSION_OF[after.kind])
+    return after
+
+
+def with_approval(before: Memory, after: Memory, actor: Actor) -> Memory:
+    """Nobody has approved a text that someone other than a person has changed since."""
+    if actor == "person" or before.approved_by is None or after.content == before.content:
+        return after
+    return replace(after, approved_by=None, approved_at=None)
+
+
+def refuse_retired(memory: Memory) -> None:
+    if not memory.is_live:
+        raise Conflict(
+            f"Memory {memory.id} was retired on {memory.valid_to:%Y-%m-%d} ({memory.status}) and no longer changes. "
+            "Save what is true now as a new memory without this id, read the old one with as_of, "
+            "or forget it first to use its id again."
+        )

@@ -1,0 +1,103 @@
+"""WHAT must never be stored? Secrets leave every text field before anything else sees them."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from operator import attrgetter
+from typing import Any, Final
+
+from onrecord.model.limits import (
+    CATEGORY_CHARACTERS,
+    CONTENT_BYTES,
+    ENTITY_CHARACTERS,
+    HINT_CHARACTERS,
+    NAME_CHARACTERS,
+    REASON_CHARACTERS,
+    SOURCE_CHARACTERS,
+    TAG_CHARACTERS,
+    TITLE_CHARACTERS,
+)
+from onrecord.model.memory import Memory, derive_title
+from onrecord.providers import scrubber
+from onrecord.remember.draft import Draft, Tools
+
+# A placeholder may be longer than the secret it stands for; what then exceeds a limit is cut.
+_CHARACTERS: Final = {
+    "hint": HINT_CHARACTERS,
+    "category": CATEGORY_CHARACTERS,
+    "source": SOURCE_CHARACTERS,
+    "status_reason": REASON_CHARACTERS,
+    "artifact": NAME_CHARACTERS,
+}
+_optional: Final = attrgetter(*_CHARACTERS)
+
+
+def scrub(draft: Draft, tools: Tools) -> Draft:
+    clean, count = scrub_memory(draft.ready)
+    return replace(draft, memory=clean, scrubbed=count)
+
+
+def scrub_memory(memory: Memory) -> tuple[Memory, int]:
+    """The memory with every secret replaced by its placeholder, and how many there were."""
+    if not (memory.metadata or memory.query or any(map(scrubber.may_hold_secrets, _texts_of(memory)))):
+        return memory, 0
+    cleaner = _Cleaner()
+    changes: dict[str, Any] = {}
+    for name, most in _CHARACTERS.items():
+        if text := getattr(memory, name):
+            changes[name] = cleaner.text(text, most)
+    changes["content"] = cleaner.text(memory.content)
+    changes["tags"] = cleaner.words(memory.tags, TAG_CHARACTERS)
+    changes["entities"] = cleaner.words(memory.entities, ENTITY_CHARACTERS)
+    changes["metadata"] = cleaner.json(memory.metadata)
+    changes["query"] = cleaner.json(memory.query)
+    own_title = memory.has_own_title
+    if own_title:
+        changes["title"] = cleaner.text(memory.title, TITLE_CHARACTERS)
+    if not cleaner.count:
+        return memory, 0
+    changes["content"] = _fit_bytes(changes["content"], CONTENT_BYTES)
+    if not own_title:
+        # Cut from text that is clean by now, so that its secrets are not counted twice.
+        changes["title"] = derive_title(changes.get("hint", memory.hint), changes["content"])
+    return replace(memory, **changes), cleaner.count
+
+
+def _texts_of(memory: Memory) -> list[str]:
+    """Every text of a memory; a title that is a part of the content needs no look of its own."""
+    title = () if memory.title in memory.content else (memory.title,)
+    return [memory.content, *title, *filter(None, _optional(memory)), *memory.tags, *memory.entities]
+
+
+class _Cleaner:
+    """Scrubs one value after another and keeps count."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def text(self, value: str | None, most: int | None = None) -> str | None:
+        if not value:
+            return value
+        scrubbed = scrubber.scrub(value)
+        self.count += len(scrubbed.found)
+        if not scrubbed.found:
+            return value
+        return scrubbed.text if most is None else scrubbed.text[:most].rstrip()
+
+    def words(self, values: tuple[str, ...], most: int) -> tuple[str, ...]:
+        if not values:
+            return values
+        return tuple(dict.fromkeys(self.text(value, most) or value for value in values))
+
+    def json(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, Mapping):
+            clean, found = scrubber.scrub_value("", value) if value else (value, ())
+            self.count += len(found)
+            return clean
+        return value
+
+
+def _fit_bytes(text: str, most: int) -> str:
+    raw = text.encode()
+    return text if len(raw) <= most else raw[:most].decode(errors="ignore")

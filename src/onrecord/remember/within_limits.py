@@ -1,0 +1,29 @@
+"""MAY they save so much? Caps for unattended runs and quotas of keys, counted in the transaction that saves."""
+
+from onrecord.errors import SaveLimit
+from onrecord.remember.draft import Draft, Tools
+from onrecord.store.port import Writing
+
+
+def within_limits(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+    """One save too many is taken back as a whole. What failed, or changed nothing, is no save and counts for nothing."""
+    caller = draft.caller
+    capped = caller.actor == "unattended" and caller.run is not None
+    if draft.outcome == "unchanged" or not (capped or caller.key):
+        return draft
+    spent = writing.spent()
+    if capped and spent.by_run > tools.saves_per_run:
+        raise SaveLimit(
+            f"This run has reached its limit of saves ({tools.saves_per_run}); nothing more is kept of it. "
+            "Save what matters most first, or let a person save the rest.",
+            "run",
+            tools.saves_per_run,
+        )
+    if spent.key_may is not None and spent.by_key > spent.key_may:
+        raise SaveLimit(
+            f"The key {caller.key} has reached its limit of saves in 24 hours ({spent.key_may}). "
+            "Try again later, or ask an admin for a key that may save more.",
+            "key",
+            spent.key_may,
+        )
+    return draft

@@ -1,0 +1,75 @@
+"""WHAT must a database bring? The little that differs between SQLite and PostgreSQL."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sqlalchemy import Connection, Dialect, Select
+
+from onrecord.errors import OnRecordError
+from onrecord.store.port import Coverage, Near
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from onrecord.store.view import View
+
+
+class Backend(Protocol):
+    """A database that is ready for use. Both transactions see one consistent state from begin to end."""
+
+    #: What people are shown: where the data lives, without passwords.
+    location: str
+    #: The dialect's INSERT, which can upsert.
+    insert: Callable[..., Any]
+    #: The dialect with parameters by position, for statements run over many rows at once.
+    positional: Dialect
+
+    #: Whether other programs may keep tables of their own beside ours.
+    is_shared: bool
+
+    def exists(self) -> bool:
+        """Whether there is a database to read at all."""
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A transaction that cannot write and takes no lock that a writer waits for."""
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """A transaction that commits at the end of the block, or leaves nothing."""
+
+    def migrating(self) -> AbstractContextManager[Connection]:
+        """A writing transaction that excludes every other migration, on a database that may be empty."""
+
+    def explain(self, error: Exception) -> OnRecordError:
+        """What a driver's error means to a person, and what to do."""
+
+    def backup(self, path: Path) -> bool:
+        """Copy the whole database while others write; False if an export must serve instead."""
+
+    def integrity(self) -> Iterator[str]:
+        """What the database itself finds wrong with its files."""
+
+    def fetch(
+        self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
+    ) -> Sequence[Any]:
+        """All rows of a statement that is built once and run often, as the driver gives them."""
+
+    def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
+        """The memories of a tenant that are nearest to a vector, of those for the caller's eyes: exact, nearest first."""
+
+    def nearness(
+        self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
+    ) -> list[Near]:
+        """How near some memories are, of those that have vectors."""
+
+    def after_embedding(self) -> None:
+        """Let the database prepare for searching many vectors, if there are many."""
+
+    def after_loading(self) -> None:
+        """Let the database take note that much was written, so that it reads well from now on."""
+
+    def after_erasing(self) -> None:
+        """Make sure that erased bytes do not linger in the database's own files."""
+
+    def close(self) -> None: ...

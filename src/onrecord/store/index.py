@@ -1,0 +1,166 @@
+"""WHICH words lead to a memory? Everything derived from a row: its postings and its facets.
+
+Pure: the same memory always gives the same entries, so an index can be checked, dropped and rebuilt.
+"""
+
+import struct
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from onrecord.model.limits import CATALOG_PREFIX
+from onrecord.model.memory import Memory
+from onrecord.store.audience import audience_of
+from onrecord.text import ANALYZER_VERSION, gather_places
+from onrecord.text.names import names_of
+
+# Part of the version: other weights, gaps or facets make another index.
+INDEX_VERSION: Final = f"3.{ANALYZER_VERSION}"
+
+TITLE_WEIGHT: Final = 10
+TAG_WEIGHT: Final = 8
+CONTENT_WEIGHT: Final = 4
+SOURCE_WEIGHT: Final = 2
+# A posting travels as row, weight and length in one integer of 63 bits: 39, 8 and 16.
+HEAVIEST: Final = 255
+LONGEST: Final = 65_535
+# Words of different fields must never look like neighbours.
+_FIELD_GAP: Final = 32
+_LAST_POSITION: Final = 65_535
+_POSITIONS_KEPT: Final = 64
+# Most words stand in a memory once, and near its beginning.
+_COMMON_PLACES: Final = 1_024
+_ONE_PLACE: Final = tuple(place.to_bytes(2, "little") for place in range(_COMMON_PLACES))
+
+
+# In English whatever the machine speaks: an index must be the same everywhere.
+_MONTHS: Final = tuple(
+    "January February March April May June July August September October November December".split()
+)
+
+
+class Entries(NamedTuple):
+    """All that the index holds of one memory: its terms, how weighty each is there and at which places.
+
+    Column by column, since a bulk load makes tens of thousands a second and rows are put together last.
+    """
+
+    length: int
+    terms: tuple[str, ...]
+    weights: tuple[int, ...]
+    places: tuple[bytes, ...]
+    facets: tuple[str, ...]
+
+    @property
+    def postings(self) -> Iterator[tuple[str, int, bytes]]:
+        return zip(self.terms, self.weights, self.places, strict=True)
+
+
+def entries_of(memory: Memory) -> Entries:
+    places: dict[str, list[int]] = {}
+    weights: dict[str, int] = {}
+    start = length = 0
+    for text, weight in _fields(memory):
+        found: dict[str, list[int]] = {}
+        words = gather_places(text, start, found)
+        length += words
+        start += words + _FIELD_GAP
+        if not places:
+            places, weights = found, {term: len(at) * weight for term, at in found.items()}
+            continue
+        for term, at in found.items():
+            places.setdefault(term, []).extend(at)
+            weights[term] = weights.get(term, 0) + len(at) * weight
+    return Entries(
+        length=min(length, LONGEST),
+        terms=tuple(weights),
+        weights=tuple([weight if weight < HEAVIEST else HEAVIEST for weight in weights.values()]),
+        places=tuple(
+            [
+                _ONE_PLACE[at[0]] if len(at) == 1 and at[0] < _COMMON_PLACES else write_positions(at)
+                for at in places.values()
+            ]
+        ),
+        facets=facets_of(memory),
+    )
+
+
+def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
+    # A title cut from the content would count its first words twice.
+    if memory.has_own_title:
+        yield memory.title, TITLE_WEIGHT
+    if memory.hint:
+        yield memory.hint, TITLE_WEIGHT
+    for tag in memory.tags:
+        yield tag, TAG_WEIGHT
+    yield memory.content, CONTENT_WEIGHT
+    if memory.source:
+        yield memory.source, SOURCE_WEIGHT
+    if memory.valid_from != memory.created_at:
+        # Told later than it happened: people ask for the day.
+        day = memory.valid_from
+        yield f"{day.day} {_MONTHS[day.month - 1]} {day.year}", CONTENT_WEIGHT
+
+
+def facets_of(memory: Memory) -> tuple[str, ...]:
+    if not memory.tags and not memory.entities and not memory.always_inject:
+        return ()
+    names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
+    return (
+        *map(tag_facet, memory.tags),
+        *map(reference_facet, memory.entities),
+        *map(name_facet, names),
+        *(_unasked_facets(memory) if memory.always_inject else ()),
+        *(_entity_facets(memory) if memory.tenant.startswith(CATALOG_PREFIX) else ()),
+    )
+
+
+def _entity_facets(memory: Memory) -> Iterator[str]:
+    """By what the record of an entity is looked up: its kind, its name, what it is in and what it is made from."""
+    known = memory.metadata.get("entity", {})
+    kind, name = known.get("kind", ""), known.get("name", "")
+    yield entity_facet("is", kind)
+    yield entity_facet(kind if kind in ("datasource", "model", "system") else "part", name)
+    if "parent" in known:
+        yield entity_facet("in", known["parent"])
+    for upstream in dict.fromkeys(known.get("upstream", ())):
+        yield entity_facet("from", upstream)
+
+
+def _unasked_facets(memory: Memory) -> Iterator[str]:
+    """By whom it is told unasked: the preferences of a thousand users must not be looked through for one."""
+    yield unasked_facet(audience_of(memory))
+    if memory.scope == "system":
+        yield OF_SOME_SYSTEM
+
+
+def unasked_facet(audience: str) -> str:
+    return f"unasked:{audience}"
+
+
+#: Told unasked to whoever may read every system.
+OF_SOME_SYSTEM: Final = "unasked:system"
+
+
+def entity_facet(what: str, name: str) -> str:
+    return f"{what}={name}"
+
+
+def tag_facet(tag: str) -> str:
+    return f"tag:{tag}"
+
+
+def reference_facet(reference: str) -> str:
+    return f"ref:{reference}"
+
+
+def name_facet(name: str) -> str:
+    return f"name:{name}"
+
+
+def write_positions(places: list[int]) -> bytes:
+    kept = [place for place in places[:_POSITIONS_KEPT] if place <= _LAST_POSITION]
+    return struct.pack(f"<{len(kept)}H", *kept)
+
+
+def read_positions(packed: bytes) -> tuple[int, ...]:
+    return struct.unpack(f"<{len(packed) // 2}H", packed)

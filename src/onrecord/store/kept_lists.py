@@ -1,0 +1,184 @@
+"""WHICH posting lists are kept in memory? The long ones of catalogs, and all of a small tenant: they are asked for often.
+
+The tenant's counter of changes tells a reader whether a list is of its own state, also when another process wrote.
+"""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import String, bindparam, cast, select
+
+from onrecord.store.index import read_positions
+from onrecord.store.per_database import PerDatabase
+from onrecord.store.port import Places
+from onrecord.store.ranking import ROW_UNIT, SPARSE, WEIGHT_UNIT, Scored, Statistics, packed_numbers
+from onrecord.store.several import Joined, one_of
+from onrecord.store.tables import postings
+from onrecord.store.view import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Lists that were asked for longest ago make room.
+_MOST_BYTES: Final = 256 << 20
+# What a list takes that holds nothing, and from which length on it is worth laying out.
+_LIST_BYTES: Final = 600
+_LONG: Final = 256
+# What the places of a term in one row take.
+_PLACES_BYTES: Final = 150
+# To read where a term stands in every row pays where it is asked for again: after so many questions without a change.
+_CALM: Final = 8
+
+
+class KeptLists:
+    """The lists that were asked for lately, in one database."""
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        #: What they take, or a little less; counted as they come and go, since there may be very many.
+        self.nbytes = 0
+        self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
+        self._lock = Lock()
+
+    def scored(self, view: View, tenant: int, known: Statistics, terms: Sequence[str]) -> list[Scored]:
+        """What each term adds to the scores of those that hold it and are for the caller's eyes, in the order given."""
+        lists = self._lists(view, tenant, terms)
+        return [lists[term].scored(view, tenant, term, known) for term in terms]
+
+    def places(
+        self, view: View, tenant: int, rows: Collection[int], terms: Sequence[str]
+    ) -> dict[int, Places] | None:
+        """Where the terms stand in some rows that the caller sees; None while it is not worth keeping."""
+        with self._lock:
+            state = self._state(view, tenant)
+            state.asked += 1
+            if state.asked <= _CALM:
+                return None
+        lists = self._lists(view, tenant, terms)
+        unread = {term: lists[term] for term in terms if lists[term].places is None}
+        if unread:
+            _read_places(view, tenant, unread)
+            self._note(view, tenant, _PLACES_BYTES * sum(len(each.places or ()) for each in unread.values()))
+        found: dict[int, tuple[int, dict[str, tuple[int, ...]]]] = {}
+        for term in terms:
+            held = lists[term].places or {}
+            for row in rows:
+                if (here := held.get(row)) is not None:
+                    length, positions = here
+                    found.setdefault(row, (length, {}))[1][term] = positions
+        return {row: Places(*each) for row, each in found.items()}
+
+    def _lists(self, view: View, tenant: int, terms: Sequence[str]) -> "Mapping[str, _Kept]":
+        with self._lock:
+            kept = self._state(view, tenant).lists
+            lists = {term: kept[term] for term in terms if term in kept}
+            for term in lists:
+                kept.move_to_end(term)
+        missing = [term for term in terms if term not in lists]
+        if missing:
+            read = _read(view, tenant, missing)
+            lists |= read
+            with self._lock:
+                self._state(view, tenant).lists.update(read)
+            self._note(view, tenant, sum(each.nbytes for each in read.values()))
+        return lists
+
+    def _state(self, view: View, tenant: int) -> "_Tenant":
+        """Whoever calls holds the lock. Of another state nothing is left: words that were forgotten are forgotten here."""
+        state = self._tenants.get(tenant)
+        if state is None or state.changes != view.changes[tenant]:
+            self.nbytes -= state.nbytes if state else 0
+            state = self._tenants[tenant] = _Tenant(view.changes[tenant])
+        self._tenants.move_to_end(tenant)
+        return state
+
+    def _note(self, view: View, tenant: int, nbytes: int) -> None:
+        """So much has come; tenants that were asked longest ago make room for it."""
+        with self._lock:
+            self._state(view, tenant).nbytes += nbytes
+            self.nbytes += nbytes
+            while len(self._tenants) > 1 and self.nbytes > self._most_bytes:
+                self.nbytes -= self._tenants.popitem(last=False)[1].nbytes
+            (last,) = self._tenants.values() if len(self._tenants) == 1 else (None,)
+            while last and len(last.lists) > 1 and self.nbytes > self._most_bytes:
+                gone = last.lists.popitem(last=False)[1]
+                size = gone.nbytes + _PLACES_BYTES * len(gone.places or ())
+                last.nbytes -= size
+                self.nbytes -= size
+
+
+class _Tenant:
+    """The lists of one tenant as it is after so many changes, and how often it was asked since."""
+
+    def __init__(self, changes: int) -> None:
+        self.changes = changes
+        self.asked = 0
+        self.nbytes = 0
+        self.lists: OrderedDict[str, _Kept] = OrderedDict()
+
+
+class _Kept:
+    """The postings of one term by audience."""
+
+    def __init__(self, by_audience: "Mapping[str, NDArray[Any]]") -> None:
+        #: Where the term stands in each row, with the length of the row: once somebody has asked.
+        self.places: Mapping[int, tuple[int, tuple[int, ...]]] | None = None
+        rows = sum(map(len, by_audience.values()))
+        #: Each posting, its key and what it adds; and, of one that may be laid out by rows, these.
+        self.nbytes = _LIST_BYTES + 3 * 8 * rows + (4 * _span(by_audience.values()) if rows > _LONG else 0)
+        self._by_audience = by_audience
+        # Who sees the same of it gets the same scores, until something changes.
+        self._last: tuple[Any, Scored] | None = None
+
+    def scored(self, view: View, tenant: int, term: str, known: Statistics) -> Scored:
+        seen = [audience for audience in self._by_audience if view.sees(audience)]
+        asked = (seen, known.weights[term], known.base, known.per_word)
+        last = self._last
+        if last is None or last[0] != asked:
+            last = self._last = (
+                asked,
+                Scored.of(known, term, tenant, [self._by_audience[each] for each in seen]),
+            )
+        return last[1]
+
+
+def _span(lists: "Iterable[NDArray[Any]]") -> int:
+    """Over how many rows the postings are spread, if they are dense enough to be laid out by them."""
+    rows = [packed // ROW_UNIT for packed in lists if len(packed)]
+    first, last = min(int(each.min()) for each in rows), max(int(each.max()) for each in rows)
+    return last - first + 1 if last - first < SPARSE * sum(map(len, rows)) else 0
+
+
+def _read(view: View, tenant: int, terms: Sequence[str]) -> dict[str, _Kept]:
+    found: dict[str, dict[str, Any]] = {term: {} for term in terms}
+    rows: Iterable[tuple[str, str, str]] = view.fetch(_LISTS, home=tenant, wanted=list(terms))
+    for term, audience, packed in rows:
+        found[term][audience] = packed_numbers(packed)
+    return {term: _Kept(by_audience) for term, by_audience in found.items()}
+
+
+def _read_places(view: View, tenant: int, lists: "Mapping[str, _Kept]") -> None:
+    found: dict[str, dict[int, tuple[int, tuple[int, ...]]]] = {term: {} for term in lists}
+    for term, row, length, packed in view.fetch(_PLACES, home=tenant, wanted=list(lists)):
+        found[term][row] = (length, read_positions(packed))
+    for term, places in found.items():
+        lists[term].places = places
+
+
+def kept_lists(view: View) -> KeptLists:
+    """Those of the database that is read; none of what a transaction may have written."""
+    return _OF_DATABASE.of(view) if view.is_settled else KeptLists()
+
+
+_OF_DATABASE: Final = PerDatabase(KeptLists)
+_PACKED: Final = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
+_LISTS: Final = (
+    select(postings.c.term, postings.c.audience, Joined(cast(_PACKED, String)))
+    .where(postings.c.tenant == bindparam("home"), one_of(postings.c.term, "wanted"))
+    .group_by(postings.c.term, postings.c.audience)
+)
+_PLACES: Final = select(postings.c.term, postings.c.row, postings.c.length, postings.c.positions).where(
+    postings.c.tenant == bindparam("home"), one_of(postings.c.term, "wanted")
+)

@@ -1,0 +1,135 @@
+"""WHAT of its rows is kept in memory? Of each tenant what was last read to rank them, until somebody writes to it.
+
+A memory that stands now stands at every later moment too, until its tenant is written to: nothing but a change retires
+it. The tenant's counter of changes tells a reader whether what is kept is of its own state, also when another process
+wrote. Whole memories are not kept: who is told of one has it read, through the predicate of visibility.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from threading import Lock
+from typing import Final
+
+from onrecord.store.per_database import PerDatabase
+from onrecord.store.port import Key, Match
+from onrecord.store.view import View
+
+# Some 600 bytes each. Tenants that were asked longest ago make room.
+_MOST: Final = 100_000
+
+
+class KeptRows:
+    """What is known of the rows of the tenants that were asked lately, in one database."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        #: How much it holds; counted as it comes and goes, since there may be very many tenants.
+        self._size = 0
+        self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return self._size
+
+    def matches(self, view: View, keys: Iterable[Key]) -> dict[Key, Match]:
+        """Those that are known to stand in this state, and are for the caller's eyes."""
+        here = {tenant: self._state(view, tenant).matches_at(view.now) for tenant in view.keys}
+        found = {}
+        for key in keys:
+            tenant, row = key
+            # A key may be of a tenant that this caller does not see.
+            match = here[tenant].get(row) if tenant in here else None
+            if match is not None and view.sees(match.audience):
+                found[key] = match
+        return found
+
+    def keep_matches(self, view: View, matches: Iterable[Match]) -> None:
+        """Those that were found to stand now."""
+        found: dict[int, dict[int, Match]] = {tenant: {} for tenant in view.keys}
+        for match in matches:
+            tenant, row = match.key
+            found[tenant][row] = match
+        for tenant, rows in found.items():
+            self._keep(view, tenant, rows, {})
+
+    def counts(self, view: View, wanted: Iterable[str]) -> tuple[Counter[str], list[str]]:
+        """How many rows of this state have each of some things, and of which of them that is not known."""
+        known: Counter[str] = Counter()
+        unknown = []
+        here = [self._state(view, tenant).counts for tenant in view.keys]
+        for each in wanted:
+            found = [counts.get(each) for counts in here]
+            if None in found:
+                unknown.append(each)
+            elif total := sum(filter(None, found)):
+                known[each] = total
+        return known, unknown
+
+    def keep_counts(self, view: View, wanted: Iterable[str], counts: Mapping[tuple[int, str], int]) -> None:
+        """What was found of some things, in each tenant; what is not told of has none."""
+        asked = list(wanted)
+        for tenant in view.keys:
+            self._keep(view, tenant, {}, {each: counts.get((tenant, each), 0) for each in asked})
+
+    def _keep(self, view: View, tenant: int, matches: Mapping[int, Match], counts: Mapping[str, int]) -> None:
+        state = self._state(view, tenant)
+        with self._lock:
+            before = len(state)
+            state.matches.update(matches)
+            state.counts.update(counts)
+            if matches:
+                state.asked_at = max(state.asked_at or view.now, view.now)
+            if self._tenants.get(tenant) is state:
+                self._size += len(state) - before
+            while self._tenants and self._size > self._most:
+                self._size -= len(self._tenants.popitem(last=False)[1])
+
+    def _state(self, view: View, tenant: int) -> "_Tenant":
+        with self._lock:
+            state = self._tenants.get(tenant)
+            if state is None or state.changes != view.changes[tenant]:
+                self._size -= len(state) if state else 0
+                state = self._tenants[tenant] = _Tenant(view.changes[tenant])
+            self._tenants.move_to_end(tenant)
+            return state
+
+
+class _Tenant:
+    """What is known of one tenant as it is after so many changes, and until when it was asked for."""
+
+    def __init__(self, changes: int) -> None:
+        self.changes = changes
+        self.matches: dict[int, Match] = {}
+        self.counts: dict[str, int] = {}
+        self.asked_at: datetime | None = None
+
+    def __len__(self) -> int:
+        return len(self.matches) + len(self.counts)
+
+    def matches_at(self, now: datetime) -> Mapping[int, Match]:
+        """None before the last time of asking: what stands since then did not stand yet."""
+        return self.matches if self.asked_at is None or now >= self.asked_at else {}
+
+
+def counted(
+    view: View, wanted: Sequence[str], read: Callable[[Sequence[str]], Iterable[tuple[int, str, int]]]
+) -> Counter[str]:
+    """How many rows have each of some things, visible or not; `read` gives tenant, thing and count where there are any."""
+    kept = kept_rows(view) if view.is_settled else None
+    counts, unknown = (Counter[str](), wanted) if kept is None else kept.counts(view, wanted)
+    if unknown:
+        found = {(tenant, each): count for tenant, each, count in read(unknown)}
+        for (_, each), count in found.items():
+            counts[each] += count
+        if kept is not None:
+            kept.keep_counts(view, unknown, found)
+    return counts
+
+
+def kept_rows(view: View) -> KeptRows:
+    """Those of the database that is read."""
+    return _OF_DATABASE.of(view)
+
+
+_OF_DATABASE: Final = PerDatabase(KeptRows)

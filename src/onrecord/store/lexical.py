@@ -1,0 +1,196 @@
+"""HOW do words find rows? One statement brings the postings of the rare words, and often that is all it takes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import Select, String, cast, select
+
+from onrecord.model.limits import CATALOG_PREFIX
+from onrecord.store import index
+from onrecord.store.kept_lists import kept_lists
+from onrecord.store.kept_rows import counted
+from onrecord.store.port import Places
+from onrecord.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
+from onrecord.store.several import Joined, one_of
+from onrecord.store.tables import postings, terms
+from onrecord.store.view import View
+from onrecord.store.visibility import SEEN_TENANTS, Sight, visible
+
+__all__ = [
+    "SCALE",
+    "Statistics",
+    "positions",
+    "score_entries",
+    "search",
+    "statistics",
+]
+
+# A pasted page is a question too; its rarest words say what it is about.
+_MOST_TERMS: Final = 64
+# A term in more memories than this is common: it raises candidates, and brings its own only if it must.
+_COMMON: Final = 4_000
+# A list of a catalog that is longer than this is kept in memory: a shorter one is read as quickly.
+_KEPT: Final = 256
+# What tells a term from a facet where both are counted.
+_TERM: Final = "term:"
+# Looking a candidate up costs about as much as reading this many postings in a row.
+_LOOK_UP_COST: Final = 10
+
+
+def statistics(view: View, wanted: Iterable[str], *, past: bool = False) -> Statistics:
+    """The statistics of the tenants together, so that scores of one's own and of global memories compare.
+
+    A term that no memory holds today still counts in the past.
+    """
+    asked = sorted(set(wanted))
+    _count(view, asked)
+    counts = {term: view.counts[term] for term in asked if past or view.counts[term]}
+    rarest = sorted(counts, key=lambda term: (counts[term], term))[:_MOST_TERMS]
+    return Statistics.of(view.documents, view.words, {term: counts[term] for term in rarest})
+
+
+def _count(view: View, terms: Sequence[str]) -> None:
+    """In how many memories the terms stand; once for each term, since several layers want to know."""
+    unknown = [_TERM + term for term in terms if term not in view.counts]
+    if unknown:
+        found = counted(view, unknown, lambda wanted: _read_counts(view, wanted))
+        view.counts.update({each.removeprefix(_TERM): found[each] for each in unknown})
+
+
+def _read_counts(view: View, wanted: Sequence[str]) -> list[tuple[int, str, int]]:
+    found = view.fetch(_COUNTS, wanted=[each.removeprefix(_TERM) for each in wanted])
+    return [(tenant, _TERM + term, count) for tenant, term, count in found]
+
+
+def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+    """Tenant, row and score of the best that hold any of the terms and are for the caller's eyes: exact, best first.
+
+    Rare terms bring candidates; a common one brings its own only while those it alone would bring could still
+    be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
+    """
+
+    if view.caller.tenant.startswith(CATALOG_PREFIX):
+        return _search_catalog(view, known, most)
+    if view.is_small:
+        return _search_small(view, known, most)
+
+    def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
+        statement = _lists(view.sight, among is not None)
+        return list(view.fetch(statement, wanted=list(wanted), rows=among))
+
+    candidates = Candidates(known, most)
+    by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
+    common = [term for term in by_count if known.counts[term] > _COMMON]
+    candidates.add(lists(*by_count[: len(by_count) - len(common)]))
+    left = sum(known.weights[term] for term in common)
+    while common and left >= candidates.floor():
+        candidates.add(lists(common[0]))
+        left -= known.weights[common.pop(0)]
+    for term in common:
+        candidates.drop_below(candidates.floor() - left)
+        few = len(candidates) * _LOOK_UP_COST < known.counts[term]
+        candidates.raise_by(lists(term, among=candidates.rows() if few else None))
+        left -= known.weights[term]
+    return candidates.best()
+
+
+def _search_small(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+    """The same where every list is short: all of them are in memory."""
+    candidates, kept = Candidates(known, most), kept_lists(view)
+    for tenant in view.keys:
+        candidates.add_scored(kept.scored(view, tenant, known, list(known.counts)))
+    return candidates.best()
+
+
+def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+    """The same of entities: long lists are in memory, so to look into them costs little, and their highest is known."""
+    candidates = Candidates(known, most)
+    by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
+    long = [term for term in by_count if known.counts[term] > _KEPT]
+    short = by_count[: len(by_count) - len(long)]
+    if short:
+        candidates.add(list(view.fetch(_lists(view.sight, False), wanted=short)))
+    # A catalog is one tenant: what is for everyone stands beside the memories.
+    kept = kept_lists(view).scored(view, view.keys[0], known, long) if long else []
+    left = sum(each.highest for each in kept)
+    floor = candidates.floor()
+    while kept and left >= floor:
+        each = kept.pop(0)
+        (candidates.take if kept else candidates.take_last)(each)
+        left -= each.highest
+        floor = candidates.floor()
+    # Scores only rise from here on, so what the best reach now they reach at the end.
+    for each in kept:
+        candidates.drop_below(floor - left)
+        candidates.lift(each)
+        left -= each.highest
+    return candidates.best()
+
+
+@cache
+def _lists(sight: Sight, among: bool) -> Select[Any]:
+    """For each term and tenant the postings that are for these eyes, as one text of numbers."""
+    packed = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
+    statement = (
+        select(postings.c.tenant, postings.c.term, Joined(cast(packed, String)))
+        .where(visible(postings, sight), one_of(postings.c.term, "wanted"))
+        .group_by(postings.c.tenant, postings.c.term)
+    )
+    return statement.where(one_of(postings.c.row, "rows")) if among else statement
+
+
+def positions(
+    view: View, somewhere: Mapping[str, Any], wanted: Iterable[str]
+) -> dict[tuple[int, int], Places]:
+    """Where the terms stand in each of a few rows, given with their audiences."""
+    found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]]]] = {}
+    told = view.fetch(_positions(view.sight), wanted=sorted(set(wanted)), **somewhere)
+    for tenant, row, term, length, packed in told:
+        found.setdefault((tenant, row), (length, {}))[1][term] = index.read_positions(packed)
+    return {key: Places(*each) for key, each in found.items()}
+
+
+def holders(view: View, wanted: Iterable[str], most: int) -> dict[str, list[tuple[int, int]]]:
+    """Which rows hold each of some terms, of those that several and no more than so many rows hold."""
+    asked = sorted(set(wanted))
+    _count(view, asked)
+    telling = [term for term in asked if 2 <= view.counts[term] <= most]
+    found: dict[str, list[tuple[int, int]]] = {}
+    if telling:
+        for tenant, row, term in view.fetch(_holders(view.sight), wanted=telling):
+            found.setdefault(term, []).append((tenant, row))
+    return found
+
+
+@cache
+def _holders(sight: Sight) -> Select[Any]:
+    held = select(postings.c.tenant, postings.c.row, postings.c.term)
+    return held.where(visible(postings, sight), one_of(postings.c.term, "wanted")).order_by(
+        postings.c.tenant, postings.c.row, postings.c.term
+    )
+
+
+@cache
+def _positions(sight: Sight) -> Select[Any]:
+    wanted = (postings.c[name] for name in ("tenant", "row", "term", "length", "positions"))
+    return select(*wanted).where(
+        visible(postings, sight),
+        one_of(postings.c.term, "wanted"),
+        one_of(postings.c.audience, "audiences"),
+        one_of(postings.c.row, "rows"),
+    )
+
+
+def score_entries(entries: index.Entries, known: Statistics) -> int:
+    """The score of entries that are not in the index: those of an old version."""
+    return sum(
+        known.part(known.weights[term], weight, entries.length)
+        for term, weight, _ in entries.postings
+        if term in known.weights
+    )
+
+
+_COUNTS: Final = select(terms.c.tenant, terms.c.term, terms.c.documents).where(
+    terms.c.tenant.in_(SEEN_TENANTS), one_of(terms.c.term, "wanted")
+)

@@ -1,0 +1,8 @@
+"""Runs the steps on the connection it is handed, inside that connection's transaction."""
+
+from alembic import context
+
+from onrecord.store.migrations import VERSION_TABLE
+
+context.configure(connection=context.config.attributes["connection"], version_table=VERSION_TABLE)
+context.run_migrations()

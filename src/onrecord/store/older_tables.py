@@ -1,0 +1,115 @@
+"""WHAT did an older program leave in a SQLite file? Its tables `memory` and `memory_v2`, read whole and then taken away.
+
+Nothing goes before its rows are kept elsewhere: whoever takes a table away says which rows it has read.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Inspector
+
+from onrecord.errors import StoreUnavailable
+
+_TIMEOUT_S: Final = 60
+#: What a table of such a name has if it is the one that is meant.
+_COLUMNS: Final[Mapping[str, frozenset[str]]] = {
+    "memory": frozenset({"id", "namespace", "content"}),
+    "memory_v2": frozenset({"id", "scope", "content"}),
+}
+#: What a table is called once its rows are kept elsewhere, but it stays.
+KEPT: Final = "_migrated"
+
+Row = Mapping[str, Any]
+
+
+class Found(NamedTuple):
+    """The rows of each such table, and the names of all tables of the file."""
+
+    rows: Mapping[str, Sequence[Row]]
+    names: frozenset[str]
+
+
+def known(inspector: Inspector) -> set[str]:
+    """Such tables of a database: a store may be built beside them, since they are to be emptied into it."""
+    names = set(inspector.get_table_names())
+    return {
+        name
+        for name, needed in _COLUMNS.items()
+        if name in names and needed <= {column["name"] for column in inspector.get_columns(name)}
+    }
+
+
+def read(path: Path) -> Found:
+    """What is there; nothing if the file is no SQLite file, or if nothing could be taken away from it."""
+    try:
+        path.stat()
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None
+    if not os.access(path, os.W_OK):
+        return Found({}, frozenset())
+    with _connected(path) as connection:
+        # Asked of SQLite: whoever opens and closes the file of an open store otherwise takes away all locks of this
+        # process on it, and the next process to close it then throws away the log that this one writes to.
+        return _found(connection) if _is_sqlite(connection) else Found({}, frozenset())
+
+
+def take_away(path: Path, read_before: Found, dropped: Sequence[str], renamed: Sequence[str]) -> bool:
+    """Drop some tables and rename others, all or none; False and nothing done if rows have come or changed since."""
+    with _connected(path) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        now = _found(connection)
+        if now.rows != read_before.rows:
+            connection.execute("ROLLBACK")
+            return False
+        for name in dropped:
+            connection.execute(f'DROP TABLE "{name}"')
+        for name in renamed:
+            connection.execute(f'ALTER TABLE "{name}" RENAME TO "{_free_name(name, now.names)}"')
+        connection.execute("COMMIT")
+    return True
+
+
+def _is_sqlite(connection: sqlite3.Connection) -> bool:
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.DatabaseError as problem:
+        if problem.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+            return False
+        raise
+    return True
+
+
+@contextmanager
+def _connected(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        uri = path.absolute().as_uri() + "?mode=rw"
+        with closing(sqlite3.connect(uri, uri=True, timeout=_TIMEOUT_S, isolation_level=None)) as connection:
+            connection.row_factory = sqlite3.Row
+            # A text that is not UTF-8 is still read; whoever looks finds the sign of it.
+            connection.text_factory = lambda raw: raw.decode(errors="replace")
+            yield connection
+    except sqlite3.Error as problem:
+        raise StoreUnavailable(f"{path} cannot be used: {problem}.") from None
+
+
+def _found(connection: sqlite3.Connection) -> Found:
+    names = frozenset(
+        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    )
+    rows = {}
+    for name, needed in _COLUMNS.items():
+        columns = {row["name"] for row in connection.execute(f'PRAGMA table_info("{name}")')}
+        if name in names and needed <= columns:
+            rows[name] = [dict(row) for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')]
+    return Found(rows, names)
+
+
+def _free_name(name: str, taken: frozenset[str]) -> str:
+    free, number = name + KEPT, 2
+    while free in taken:
+        free, number = f"{name}{KEPT}_{number}", number + 1
+    return free

@@ -1,0 +1,130 @@
+"""HOW is a PostgreSQL database opened, read and written? psycopg 3, no prepared statements, only SET LOCAL."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import (
+    Connection,
+    Dialect,
+    Engine,
+    ExceptionContext,
+    Select,
+    create_engine,
+    event,
+    make_url,
+    text,
+)
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.store.postgres import vectors
+
+# Any number that only our migrations use; it serialises them across pods.
+_MIGRATION_LOCK: Final = 7_203_417_911
+_LOCK_TIMEOUT_S: Final = 60
+_INSUFFICIENT_PRIVILEGE: Final = "42501"
+
+
+class PostgresBackend:
+    """A PostgreSQL database, directly or through a pooler in transaction mode."""
+
+    insert = staticmethod(postgresql.insert)
+    is_shared = True
+    nearest = staticmethod(vectors.nearest)
+    nearness = staticmethod(vectors.nearness)
+    positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
+
+    def __init__(self, dsn: str) -> None:
+        try:
+            url = make_url(dsn).set(drivername="postgresql+psycopg")
+        except ArgumentError:
+            raise StoreUnavailable(
+                "The database address is not a PostgreSQL DSN such as postgresql://user@host/name."
+            ) from None
+        self.location = url.set(drivername="postgresql").render_as_string(hide_password=True)
+        self._writer: Engine = create_engine(
+            url,
+            # A pooler may hand every transaction another connection, on which a prepared statement is unknown.
+            connect_args={"prepare_threshold": None},
+            pool_size=10,
+            pool_pre_ping=True,
+        )
+        event.listen(self._writer, "handle_error", self._tell_of_missing_rights)
+        self._reader = self._writer.execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
+
+    def exists(self) -> bool:
+        return True
+
+    def fetch(
+        self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
+    ) -> Sequence[Any]:
+        return connection.execute(statement, given).all()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._reader.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._writer.connect() as connection, connection.begin():
+            # A writer that hangs must not make the others of its tenant hang for ever.
+            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'"))
+            yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        with self.writing() as connection:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+            vectors.provide(connection, self.location)
+            yield connection
+
+    def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
+        """To the library a missing right looks like a mistake in a statement."""
+        if getattr(context.original_exception, "sqlstate", None) == _INSUFFICIENT_PRIVILEGE:
+            reason = str(context.original_exception).splitlines()[0]
+            raise StoreUnavailable(
+                f"{self.location} refuses this ({reason}); nothing was changed. Ask its owner for the right."
+            )
+
+    def explain(self, error: Exception) -> OnRecordError:
+        reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
+        if "lock timeout" in reason:
+            return StoreUnavailable(
+                f"Another writer held this tenant in {self.location} for {_LOCK_TIMEOUT_S} seconds; "
+                "nothing was changed. Try again."
+            )
+        if isinstance(error, OperationalError):
+            return StoreUnavailable(
+                f"{self.location} cannot be reached ({reason}); nothing was changed. "
+                "Check that the server runs and that the DSN is right."
+            )
+        return StoreUnavailable(f"{self.location} could not be used: {reason}. Nothing was changed.")
+
+    def backup(self, path: Path) -> bool:
+        return False
+
+    def integrity(self) -> Iterator[str]:
+        return iter(())
+
+    def after_loading(self) -> None:
+        # Postings are read from their index alone once their pages are known to be settled: 2 to 4 times faster.
+        with suppress(DBAPIError), self._writer.connect() as connection:
+            settled = connection.execution_options(isolation_level="AUTOCOMMIT")
+            settled.execute(text("VACUUM (ANALYZE) postings, terms, facets, memories, versions, vectors"))
+
+    def after_embedding(self) -> None:
+        with suppress(DBAPIError), self._writer.connect() as connection:
+            vectors.build_indexes(connection.execution_options(isolation_level="AUTOCOMMIT"))
+
+    def after_erasing(self) -> None:
+        """PostgreSQL's vacuum reuses the space; its log is the operator's to archive or not."""
+
+    def close(self) -> None:
+        self._writer.dispose()

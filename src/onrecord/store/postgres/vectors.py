@@ -1,0 +1,170 @@
+"""HOW does PostgreSQL find near vectors? pgvector compares each that the caller may see; only many need an index.
+
+The filter comes first: an index of all vectors, asked for those of a few, silently misses most of them. So the
+exact way through the tenant's own b-tree serves until very many are visible; then the index is walked on until
+enough of the caller's own have come by, and what it brings is compared anew in full precision.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import ColumnElement, Connection, Float, Integer, Select, bindparam, cast, func, select, text
+
+from onrecord.errors import StoreUnavailable
+from onrecord.store.port import Coverage, Near
+from onrecord.store.several import one_of
+from onrecord.store.tables import Vector, embedded, vectors
+from onrecord.store.view import View
+from onrecord.store.visibility import Sight, visible
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+#: With more visible vectors than this an index is worth its inexactness.
+MANY: Final = 50_000
+# The same digits as where vectors are compared in process: noise must not decide an order.
+_DIGITS: Final = 6
+# Several passages of one memory may be near, and count once.
+_PASSAGES: Final = 2
+_WIDTH: Final = 400
+_FARTHEST: Final = 200_000
+
+
+def provide(connection: Connection, location: str) -> None:
+    """See to it that vectors can be kept here: the extension must be installed, and be found by its bare name.
+
+    It goes to `public`, not to the schema of one store: whoever drops that would take it from all others.
+    """
+    if connection.execute(_INSTALLED).scalar_one_or_none() is None:
+        if not connection.execute(_AVAILABLE).scalar_one():
+            raise StoreUnavailable(
+                f"{location} has no pgvector, which OnRecord keeps its vectors with; nothing was changed. Install the "
+                "package (postgresql-NN-pgvector, or an image such as pgvector/pgvector) and try again."
+            )
+        home = "SCHEMA public" if connection.execute(_HAS_PUBLIC).scalar_one() else ""
+        connection.execute(text(f"CREATE EXTENSION IF NOT EXISTS vector {home}"))
+    if connection.execute(_TYPE).scalar_one() is None:
+        home = connection.execute(_INSTALLED).scalar_one()
+        raise StoreUnavailable(
+            f"pgvector lies in the schema {home} of {location}, where this connection does not look; nothing was "
+            f"changed. Add {home} to the end of its search_path, or move it: ALTER EXTENSION vector SET SCHEMA …"
+        )
+
+
+_INSTALLED: Final = text(
+    "SELECT nspname FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
+)
+_AVAILABLE: Final = text("SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'")
+_HAS_PUBLIC: Final = text("SELECT to_regnamespace('public') IS NOT NULL")
+_TYPE: Final = text("SELECT CAST(to_regtype('vector') AS text)")
+
+
+def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
+    through_index = covered.memories > MANY and _visible(view, covered) > MANY and _has_index(view, covered)
+    if through_index:
+        view.connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
+        view.connection.execute(text(f"SET LOCAL hnsw.ef_search = {_WIDTH}"))
+        view.connection.execute(text(f"SET LOCAL hnsw.max_scan_tuples = {_FARTHEST}"))
+    statement = (
+        _indexed(view.sight, covered.model.dimensions, covered.key) if through_index else _exact(view.sight)
+    )
+    size = most * _PASSAGES
+    while True:
+        rows = view.run(statement, **_here(covered), query=vector, size=size).all()
+        found = _best(covered, rows)
+        if len(found) >= most or len(rows) < size:
+            return found[:most]
+        size *= 4
+
+
+def nearness(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
+    told = view.run(
+        _exact(view.sight, of_some=True), **_here(covered), query=vector, rows=list(rows), size=None
+    )
+    return _best(covered, told.all())
+
+
+def build_indexes(connection: Connection) -> None:
+    """An index for each model that some tenant has very many vectors of; others go on reading and writing."""
+    many = select(embedded.c.model).where(embedded.c.memories > MANY).distinct()
+    for key in connection.execute(many).scalars().all():
+        dimensions = connection.execute(
+            text("SELECT dimensions FROM models WHERE key = :key"), {"key": key}
+        ).scalar_one()
+        connection.execute(
+            text(
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {_index_name(key)} ON vectors USING hnsw "
+                f"((vector::halfvec({dimensions})) halfvec_ip_ops) WHERE model = {key}"
+            )
+        )
+
+
+def _index_name(key: int) -> str:
+    return f"vectors_near_{key}"
+
+
+def _has_index(view: View, covered: Coverage) -> bool:
+    """Whether the index is there and complete: one that is still being built is not."""
+    found = view.connection.execute(
+        text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)"),
+        {"name": _index_name(covered.key)},
+    ).scalar_one_or_none()
+    return bool(found)
+
+
+def _visible(view: View, covered: Coverage) -> int:
+    return int(view.run(_count(view.sight), **_here(covered), size=MANY + 1).scalar_one())
+
+
+@cache
+def _count(sight: Sight) -> Select[Any]:
+    some = select(vectors.c.row).where(*_MINE, visible(vectors, sight)).limit(bindparam("size")).subquery()
+    return select(func.count()).select_from(some)
+
+
+def _here(covered: Coverage) -> dict[str, Any]:
+    return {"home": covered.tenant, "model": covered.key}
+
+
+def _best(covered: Coverage, rows: Sequence[Any]) -> list[Near]:
+    """The best passage of each memory."""
+    found: dict[int, Near] = {}
+    for row, passage, distance in rows:
+        near = Near(covered.tenant, row, passage, round(-distance, _DIGITS))
+        if row not in found or (near.score, -passage) > (found[row].score, -found[row].passage):
+            found[row] = near
+    return sorted(found.values(), key=lambda near: (-near.score, near.row))
+
+
+@cache
+def _exact(sight: Sight, of_some: bool = False) -> Select[Any]:
+    distance = vectors.c.vector.op("<#>", return_type=Float())(_QUERY).label("distance")
+    statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, visible(vectors, sight))
+    if of_some:
+        statement = statement.where(one_of(vectors.c.row, "rows"))
+    # Equal texts are equally far, and where the list ends must not be left to chance.
+    ordered = statement.order_by(distance, vectors.c.row, vectors.c.passage)
+    return ordered.limit(bindparam("size", type_=Integer))
+
+
+@cache
+def _indexed(sight: Sight, dimensions: int, key: int) -> Select[Any]:
+    """The model stands in the statement itself, since the index is of one model alone."""
+    from pgvector.sqlalchemy import HALFVEC
+
+    half = HALFVEC(dimensions)
+    roughly = cast(vectors.c.vector, half).op("<#>", return_type=Float())(cast(_QUERY, half))
+    near = (
+        select(vectors.c.row, vectors.c.passage, vectors.c.vector)
+        .where(vectors.c.tenant == bindparam("home"), text(f"vectors.model = {key}"), visible(vectors, sight))
+        .order_by(roughly)
+        .limit(bindparam("size", type_=Integer))
+        .subquery()
+    )
+    distance = near.c.vector.op("<#>", return_type=Float())(_QUERY).label("distance")
+    return select(near.c.row, near.c.passage, distance).order_by(distance)
+
+
+_QUERY: Final[ColumnElement[Any]] = bindparam("query", type_=Vector)
+_MINE: Final = (vectors.c.tenant == bindparam("home"), vectors.c.model == bindparam("model"))

@@ -1,0 +1,128 @@
+"""HOW are rows written quickly? Statements compiled once, run with values as the driver takes them.
+
+The library's handling of parameters costs more than SQLite's writing of the row.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import Any, Final
+
+from sqlalchemy import (
+    Connection,
+    Table,
+    Text,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    null,
+    select,
+    update,
+)
+from sqlalchemy.sql.expression import ClauseElement
+
+from onrecord.store.backend import Backend
+from onrecord.store.tables import RECORD, audit, facets, memories, postings, tenants, terms, versions
+
+Row = tuple[Any, ...]
+
+# With the 38 columns of a version: within the parameters that a statement may have on either database.
+_ROWS_AT_ONCE: Final = 250
+
+
+class Prepared:
+    """One statement of ours in the words of one database."""
+
+    def __init__(
+        self, statement: ClauseElement, backend: Backend, given: Sequence[str] | None = None
+    ) -> None:
+        compiled = statement.compile(dialect=backend.positional, column_keys=given)
+        self._sql = str(compiled)
+        self._names: Sequence[str] = compiled.positiontup  # type: ignore[attr-defined]
+
+    def run(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Once for each row, given by the names of its columns."""
+        self.run_tuples(connection, [tuple(map(row.__getitem__, self._names)) for row in rows])
+
+    def run_tuples(self, connection: Connection, rows: list[Row]) -> None:
+        """Once for each row, given in the order of the columns."""
+        if rows:
+            connection.exec_driver_sql(self._sql, rows)
+
+
+class PreparedInsert(Prepared):
+    """An INSERT, which for many rows takes hundreds of them in one statement."""
+
+    def __init__(self, table: Table, backend: Backend) -> None:
+        super().__init__(insert(table), backend)
+        head, _, row = self._sql.rpartition(" VALUES ")
+        self._many = f"{head} VALUES {', '.join([row] * _ROWS_AT_ONCE)}"
+
+    def run_tuples(self, connection: Connection, rows: list[Row]) -> None:
+        whole = len(rows) // _ROWS_AT_ONCE * _ROWS_AT_ONCE
+        for start in range(0, whole, _ROWS_AT_ONCE):
+            values = tuple(chain.from_iterable(rows[start : start + _ROWS_AT_ONCE]))
+            connection.exec_driver_sql(self._many, values)
+        super().run_tuples(connection, rows[whole:])
+
+
+class Statements:
+    """Every statement that writes memories and what is derived from them."""
+
+    def __init__(self, backend: Backend) -> None:
+        def prepared(statement: ClauseElement, given: Sequence[str] | None = None) -> Prepared:
+            return Prepared(statement, backend, given)
+
+        counting = backend.insert(terms)
+        sum_of_counts = {"documents": terms.c.documents + counting.excluded.documents}
+        fresh = backend.insert(tenants).on_conflict_do_nothing(index_elements=["name"])
+        # The database chooses the key.
+        self.add_tenant = prepared(fresh, [each.name for each in tenants.columns if each.name != "key"])
+        self.add_memory = PreparedInsert(memories, backend)
+        self.add_version = PreparedInsert(versions, backend)
+        self.copy_to_versions = prepared(_copy_to_versions())
+        self.change_memory = prepared(_by_key(update(memories), memories, "tenant", "row"))
+        self.close_version = prepared(
+            _by_key(update(versions), versions, "tenant", "row", "version").values(
+                recorded_to=bindparam("recorded_to")
+            )
+        )
+        self.add_audit = prepared(_next_audit())
+        self.add_posting = PreparedInsert(postings, backend)
+        self.drop_posting = prepared(_by_key(delete(postings), postings))
+        self.add_facet = prepared(insert(facets))
+        self.drop_facet = prepared(_by_key(delete(facets), facets))
+        self.count_term = prepared(
+            counting.on_conflict_do_update(index_elements=["tenant", "term"], set_=sum_of_counts)
+        )
+        self.drop_term = prepared(
+            _by_key(delete(terms), terms).where(terms.c.documents <= literal_column("0"))
+        )
+
+
+def _copy_to_versions() -> Any:
+    """The newest version of some rows is the rows themselves: the database copies what it has just been given."""
+    told = (bindparam(f"as_{name}", type_=Text) for name in ("change", "changed_by", "changed_as"))
+    present = [memories.c[name] for name in ("tenant", "row", "version", "recorded_at")]
+    rows = select(*present, null(), *told, *(memories.c[name] for name in RECORD)).where(
+        memories.c.tenant == bindparam("at_tenant"),
+        memories.c.row.between(bindparam("first"), bindparam("last")),
+    )
+    return insert(versions).from_select([column.name for column in versions.columns], rows)
+
+
+def _next_audit() -> Any:
+    """A line in the next number of its tenant, which whoever writes it holds."""
+    last = select(func.coalesce(func.max(audit.c.number), literal_column("0"))).where(
+        audit.c.tenant == bindparam("of_tenant", type_=Text)
+    )
+    given: dict[str, Any] = {
+        column.name: bindparam(column.name) for column in audit.columns if column.name != "number"
+    }
+    return insert(audit).inline().values(number=last.scalar_subquery() + literal_column("1"), **given)
+
+
+def _by_key(statement: Any, table: Any, *names: str) -> Any:
+    keys = names or [column.name for column in table.primary_key.columns]
+    return statement.where(*(table.c[name] == bindparam(f"at_{name}") for name in keys))

@@ -1,0 +1,305 @@
+"""HOW is a SQLite file opened, read, written and copied? WAL, full sync, one writer at a time, readers that never write."""
+
+import random
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Dialect, Engine, create_engine, event
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import Pool, QueuePool, StaticPool
+
+from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.store.sqlite.fetching import DIALECT, fetch
+from onrecord.store.sqlite.vectors import VectorCache
+
+_BUSY_TIMEOUT_S: Final = 60
+_FOLD_TIMEOUT_MS: Final = 200
+_LOOK_AGAIN_S: Final = (0.0005, 0.004)
+_READERS: Final = 8
+_PAGE_CACHE_KIB: Final = 32 * 1024
+# Only addresses are taken; the most that SQLite maps. What lies beyond is read page by page, which takes half as long again.
+_MAPPED_BYTES: Final = 0x7FFF0000
+_SETTINGS: Final = (
+    "synchronous=FULL",
+    "secure_delete=ON",
+    "temp_store=MEMORY",
+    f"cache_size=-{_PAGE_CACHE_KIB}",
+    f"mmap_size={_MAPPED_BYTES}",
+)
+#: What a connection does not pass on to a file that it is given beside its own.
+_ATTACHED_SETTINGS: Final = ("synchronous=FULL", "secure_delete=ON")
+
+
+class SqliteBackend:
+    """One SQLite file, or a database in memory that ends with the process."""
+
+    insert = staticmethod(sqlite.insert)
+    is_shared = False
+    positional: Dialect = DIALECT
+    fetch = staticmethod(fetch)
+
+    def __init__(self, path: Path | None, beside: Path | None = None) -> None:
+        """Tables that are not in the file itself are looked for in the one `beside`, in the same transactions."""
+        self._path = path
+        self.location = str(path) if path else "in memory, gone when this process ends"
+        # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
+        self._turn = threading.RLock()
+        self._vectors = VectorCache()
+        self.nearest = self._vectors.nearest
+        self.nearness = self._vectors.nearness
+        if path:
+            _create_folder(path)
+            self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", beside, pool_size=1)
+            self._reader = _engine(partial(_connect_reader, path), "DEFERRED", beside, pool_size=_READERS)
+        else:
+            self._writer = self._reader = _engine(_connect_memory, "IMMEDIATE", poolclass=StaticPool)
+
+    def exists(self) -> bool:
+        return self._path is None or self._path.exists()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with self._read_connection() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def _read_connection(self) -> Iterator[Connection]:
+        with nullcontext() if self._path else self._turn, self._reader.connect() as connection:
+            if isinstance(connection.connection.driver_connection, _Unlocked):
+                # It does not see what others write, so it is not kept: the next reading looks anew.
+                connection.detach()
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._turn, self._writer.connect() as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        with self.writing() as connection:
+            yield connection
+
+    def explain(self, error: Exception) -> OnRecordError:
+        reason = str(getattr(error, "orig", None) or error)
+        for sign, meaning in _MEANINGS:
+            if sign in reason:
+                return StoreUnavailable(meaning.format(path=self.location, reason=reason))
+        if isinstance(error, PoolTimeout):
+            return StoreUnavailable(
+                f"{self.location} is busy: too many threads of this process wait for it. Try again."
+            )
+        return StoreUnavailable(f"{self.location} could not be used: {reason}. Nothing was changed.")
+
+    def backup(self, path: Path) -> bool:
+        with self._read_connection() as connection:
+            source = connection.connection.driver_connection
+            try:
+                with closing(sqlite3.connect(path)) as target:
+                    # All pages in one step: the copy is the state of one moment, and WAL lets writers go on meanwhile.
+                    source.backup(target)  # type: ignore[union-attr]
+            except sqlite3.Error as problem:
+                raise StoreUnavailable(
+                    f"{self.location} could not be copied to {path}: {problem}. Check both disks."
+                ) from problem
+        return True
+
+    def integrity(self) -> Iterator[str]:
+        with self.reading() as connection:
+            try:
+                lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
+            except DatabaseError as broken:
+                # Too damaged to be examined is a finding as well.
+                lines = [broken.orig]
+        yield from (str(line) for line in lines if line != "ok")
+
+    def after_loading(self) -> None:
+        """SQLite's plans for our statements do not depend on statistics."""
+
+    def after_embedding(self) -> None:
+        """Vectors are searched in memory; there is nothing to prepare."""
+
+    def after_erasing(self) -> None:
+        if self._path is None:
+            return
+        # Deleted cells are overwritten (secure_delete); the log may still hold their old pages until it is folded in.
+        with suppress(Exception), self._turn, self._writer.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            # Whoever still reads the old pages is waited for while no one may write, so not for long.
+            driver.execute(f"PRAGMA busy_timeout={_FOLD_TIMEOUT_MS}")
+            try:
+                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            finally:
+                driver.execute("PRAGMA busy_timeout=1")
+
+    def close(self) -> None:
+        # Never under the hands of another thread: SQLite does not survive that, nor does who waits for the pool.
+        with self._turn:
+            self._vectors.clear()
+            self._reader.dispose()
+            self._writer.dispose()
+
+
+def _engine(
+    connect: Any, begin: str, beside: Path | None = None, poolclass: type[Pool] = QueuePool, **pool: Any
+) -> Engine:
+    if poolclass is QueuePool:
+        pool |= {"max_overflow": 0, "pool_timeout": _BUSY_TIMEOUT_S}
+    engine = create_engine(
+        "sqlite://",
+        creator=connect,
+        poolclass=poolclass,
+        **pool,
+    )
+
+    if beside is not None:
+
+        @event.listens_for(engine, "connect")
+        def _attach(connection: sqlite3.Connection, _: object) -> None:
+            connection.execute("ATTACH DATABASE ? AS beside", (str(beside),))
+            for setting in _ATTACHED_SETTINGS:
+                connection.execute(f"PRAGMA beside.{setting}")
+
+    # The driver's own transactions would begin at the first write, too late: two writers could both read first.
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        if begin == "IMMEDIATE":
+            _wait_for_the_lock(connection)
+        else:
+            connection.exec_driver_sql(f"BEGIN {begin}")
+
+    return engine
+
+
+def _wait_for_the_lock(connection: Connection) -> None:
+    """Begin to write. SQLite's own waiting sleeps longer and longer while others come and go: ours looks often."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            return
+        except OperationalError as problem:
+            if "locked" not in str(problem.orig) or time.monotonic() > deadline:
+                raise
+        time.sleep(random.uniform(*_LOOK_AGAIN_S))
+
+
+def _connect_writer(path: Path) -> sqlite3.Connection:
+    connection = _connect(str(path))
+    try:
+        _switch_to_wal(connection)
+        connection.execute("PRAGMA busy_timeout=1")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
+
+
+class _Unlocked(sqlite3.Connection):
+    """Reads a file without its locks and its log: right only where there is no log."""
+
+
+def _connect_reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write; where even the log's index cannot be made, the file is read as it is."""
+    try:
+        return _tried(_connect(path.absolute().as_uri() + "?mode=rw", uri=True))
+    except sqlite3.OperationalError as problem:
+        if "locked" in str(problem) or not path.exists() or _has_log(path):
+            raise
+        with suppress(sqlite3.OperationalError):
+            return _tried(_connect(path.absolute().as_uri() + "?immutable=1", uri=True, factory=_Unlocked))
+        raise problem
+
+
+def _has_log(path: Path) -> bool:
+    """Whether there are saves that are not in the file itself yet."""
+    log = Path(f"{path}-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _tried(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A reader that has read: what is wrong with the file shows only then."""
+    try:
+        connection.execute("PRAGMA query_only=ON")
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except (sqlite3.Error, UnicodeDecodeError):
+        connection.close()
+        raise
+    return connection
+
+
+def _connect_memory() -> sqlite3.Connection:
+    return _connect(":memory:")
+
+
+def _connect(
+    target: str, *, uri: bool = False, factory: type[sqlite3.Connection] = sqlite3.Connection
+) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        target,
+        uri=uri,
+        factory=factory,
+        timeout=_BUSY_TIMEOUT_S,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+    )
+    try:
+        for setting in _SETTINGS:
+            connection.execute(f"PRAGMA {setting}")
+    except (sqlite3.Error, UnicodeDecodeError):
+        connection.close()
+        raise
+    return connection
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """Readers and a writer side by side. The switch ignores the busy timeout, so wait for it here."""
+    deadline = time.monotonic() + _BUSY_TIMEOUT_S
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as problem:
+            if "locked" not in str(problem) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
+def _create_folder(path: Path) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StoreUnavailable(
+            f"The folder of {path} cannot be made: {problem.strerror}. Choose another with --db."
+        ) from None
+
+
+_MEANINGS: Final = (
+    (
+        "database is locked",
+        f"{{path}} was locked by another process for {_BUSY_TIMEOUT_S} seconds; nothing was changed. Try again.",
+    ),
+    ("disk is full", "There is no room left for {path}; nothing was changed. Free some space and try again."),
+    ("readonly", "{path} cannot be written (read-only); nothing was changed. It can still be read."),
+    ("unable to open", "{path} cannot be opened ({reason}). Check that it exists and that you may read it."),
+    ("not a database", "{path} is not a SQLite database. Give another file with --db."),
+    *(
+        (
+            sign,
+            "{path} is damaged ({reason}). Run `onrecord doctor`, and restore a backup if it cannot be mended.",
+        )
+        for sign in ("malformed", "not decode to UTF-8", "codec can't decode")
+    ),
+    (
+        "disk I/O error",
+        "{path} could not be read or written ({reason}); nothing was changed. Check the disk.",
+    ),
+)

@@ -1,0 +1,139 @@
+"""HOW does SQLite find near vectors? From memory: each tenant's vectors are read once, and then only what changed.
+
+The stamp of a tenant's vectors tells a reader what is new, also when another process wrote it. What the cache
+holds beyond the reader's own state does no harm: a row that does not stand in it is left out later.
+"""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import bindparam, select
+
+from onrecord.errors import StoreUnavailable
+from onrecord.store.port import Coverage, Near
+from onrecord.store.rows import as_stored
+from onrecord.store.tables import vectors
+from onrecord.store.view import View
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+# Tenants that were asked longest ago make room.
+_MOST_BYTES: Final = 2 << 30
+_ROWS_AT_ONCE: Final = 10_000
+
+
+class VectorCache:
+    """The vectors of the tenants that were searched lately."""
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most_bytes = most_bytes
+        self._shelves: OrderedDict[tuple[int, int], _Shelf] = OrderedDict()
+        self._lock = Lock()
+
+    def nearest(self, view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
+        shelf = self._shelf(view, covered)
+        return _of_tenant(covered.tenant, shelf.vectors.nearest(vector, most, shelf.codes_for(view)))
+
+    def nearness(
+        self, view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
+    ) -> list[Near]:
+        shelf = self._shelf(view, covered)
+        return _of_tenant(covered.tenant, shelf.vectors.score(vector, list(rows), shelf.codes_for(view)))
+
+    def _shelf(self, view: View, covered: Coverage) -> "_Shelf":
+        place = (covered.tenant, covered.key)
+        with self._lock:
+            shelf = self._shelves.get(place)
+            if shelf is None:
+                shelf = self._shelves[place] = _Shelf(covered)
+            self._shelves.move_to_end(place)
+        shelf.catch_up(view, covered)
+        with self._lock:
+            while len(self._shelves) > 1 and self.nbytes > self._most_bytes:
+                self._shelves.popitem(last=False)
+        return shelf
+
+    @property
+    def nbytes(self) -> int:
+        return sum(shelf.vectors.nbytes for shelf in self._shelves.values())
+
+    def clear(self) -> None:
+        with self._lock:
+            self._shelves.clear()
+
+
+def _of_tenant(tenant: int, found: Sequence[tuple[int, int, float]]) -> list[Near]:
+    return [Near(tenant, row, passage, score) for row, passage, score in found]
+
+
+class _Shelf:
+    """One tenant's vectors of one model, and how far they are known."""
+
+    def __init__(self, covered: Coverage) -> None:
+        from onrecord.store.nearest import Vectors
+
+        self.vectors: Vectors = Vectors(covered.model.dimensions)
+        self._codes: dict[str, int] = {}
+        self._stamp = self._dropped = 0
+        self._lock = Lock()
+
+    def codes_for(self, view: View) -> list[int] | None:
+        """The audiences that the caller belongs to, as numbers; None if all, whatever comes."""
+        if view.caller.is_admin:
+            return None
+        return [code for audience, code in list(self._codes.items()) if view.sees(audience)]
+
+    def catch_up(self, view: View, covered: Coverage) -> None:
+        """Read what was written since; a cache that has seen more than this reader stays as it is."""
+        if self._stamp >= covered.stamp:
+            return
+        with self._lock:
+            if self._stamp >= covered.stamp:
+                return
+            here = {"home": covered.tenant, "model": covered.key}
+            if self._dropped != covered.dropped:
+                held = set(view.connection.execute(_ROWS, here).scalars())
+                self.vectors.drop([row for row in self.vectors.rows() if row not in held])
+            self._take(view, here | {"stamp": self._stamp, "until": covered.stamp})
+            self._stamp, self._dropped = covered.stamp, covered.dropped
+
+    def _take(self, view: View, known: dict[str, int]) -> None:
+        found = view.connection.execute(_CHANGED, known)
+        left: list[Any] = []
+        while batch := found.fetchmany(_ROWS_AT_ONCE):
+            left += batch
+            # The passages of one memory go in together, so the last one waits for the rest of its own.
+            whole = next((at for at in range(len(left), 0, -1) if left[at - 1][0] != left[-1][0]), 0)
+            self._put(left[:whole])
+            left = left[whole:]
+        self._put(left)
+
+    def _put(self, batch: list[Any]) -> None:
+        if not batch:
+            return
+        import numpy as np
+
+        rows, passages, audiences, packed = zip(*batch, strict=True)
+        codes = [self._codes.setdefault(audience, len(self._codes)) for audience in audiences]
+        try:
+            floats = np.frombuffer(b"".join(packed), np.float32).reshape(len(rows), -1)
+            self.vectors.put(rows, passages, codes, floats)
+        except ValueError as damage:
+            raise StoreUnavailable(
+                f"The store holds a vector that cannot be one ({damage}). Run `onrecord doctor`; "
+                "`onrecord reindex` drops what is damaged, and `onrecord embed-missing` makes it again."
+            ) from damage
+
+
+_HERE: Final = (vectors.c.tenant == bindparam("home"), vectors.c.model == bindparam("model"))
+_CHANGED: Final = (
+    select(vectors.c.row, vectors.c.passage, vectors.c.audience, as_stored(vectors.c.vector))
+    # What a transaction has not committed yet has a stamp that another may be given.
+    .where(*_HERE, vectors.c.stamp > bindparam("stamp"), vectors.c.stamp <= bindparam("until"))
+    .order_by(vectors.c.row, vectors.c.passage)
+)
+_ROWS: Final = select(vectors.c.row).where(*_HERE, vectors.c.passage == 0)

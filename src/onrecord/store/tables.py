@@ -1,0 +1,479 @@
+"""WHICH tables are there? Written once; the tenant leads every key, and times are microseconds in UTC."""
+
+import json
+import sys
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeEngine
+
+from onrecord.store.instants import microseconds_of, moment_of
+
+
+class Instant(TypeDecorator[datetime]):
+    """A point in time, kept as microseconds since 1970 so that both databases compare it alike."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:
+        return None if value is None else microseconds_of(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        return None if value is None else moment_of(value)
+
+
+class Json(TypeDecorator[Any]):
+    """A JSON value, kept as text: both databases give back exactly what was written."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Any | None, dialect: Dialect) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Any:
+        return None if value is None else json.loads(value)
+
+
+class Words(Json):
+    """Several texts in their order."""
+
+    cache_ok = True
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> tuple[str, ...]:
+        return tuple(json.loads(value or "[]"))
+
+
+class Vector(TypeDecorator[Any]):
+    """An embedding: pgvector's own type, or its float32 bytes."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(LargeBinary())
+        from pgvector.sqlalchemy import VECTOR
+
+        # Models have different dimensions, so the column has none.
+        return dialect.type_descriptor(VECTOR())
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
+        return value if dialect.name == "postgresql" else value.tobytes()
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
+        import numpy as np
+
+        if isinstance(value, bytes):
+            # Damage may have cut it short; whoever compares dimensions sees that.
+            return np.frombuffer(value[: len(value) // 4 * 4], np.float32)
+        return np.asarray(value, np.float32)
+
+
+metadata: Final = MetaData()
+
+
+def _record_columns() -> list[Column[Any]]:
+    """What a memory says and how it stands: the same columns for the row of today and for each version."""
+    return [
+        Column("kind", Text, nullable=False),
+        Column("dimension", Text, nullable=False),
+        Column("title", Text, nullable=False),
+        Column("hint", Text),
+        Column("content", Text, nullable=False),
+        Column("tags", Words, nullable=False),
+        Column("category", Text),
+        Column("confidence", Text, nullable=False),
+        Column("source", Text),
+        Column("metadata", Json, nullable=False),
+        Column("entities", Words, nullable=False),
+        Column("query", Json),
+        Column("artifact", Text),
+        Column("scope", Text, nullable=False),
+        Column("owner", Text, nullable=False),
+        Column("persona", Text),
+        Column("system", Text),
+        Column("conversation", Text),
+        Column("origin", Text, nullable=False),
+        Column("created_at", Instant, nullable=False),
+        Column("updated_at", Instant, nullable=False),
+        Column("valid_from", Instant, nullable=False),
+        Column("valid_to", Instant),
+        Column("verified_at", Instant),
+        Column("status", Text, nullable=False),
+        Column("status_reason", Text),
+        Column("always_inject", Boolean, nullable=False),
+        Column("approved_by", Text),
+        Column("approved_at", Instant),
+    ]
+
+
+# Interned and plain, since a name that is another object makes each call with it by keyword three times as slow.
+RECORD: Final = tuple(sys.intern(str(column.name)) for column in _record_columns())
+
+store_facts = Table(
+    "store_facts",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+tenants = Table(
+    "tenants",
+    metadata,
+    Column("key", Integer, primary_key=True, autoincrement=True),
+    Column("name", Text, nullable=False, unique=True),
+    # A text, because a caller may choose an id of more digits than a database integer holds.
+    Column("last_id", Text, nullable=False),
+    Column("last_row", BigInteger, nullable=False),
+    Column("last_relation", BigInteger, nullable=False),
+    Column("changes", BigInteger, nullable=False),
+    Column("documents", BigInteger, nullable=False),
+    Column("words", BigInteger, nullable=False),
+    # The number of a tenant that was erased is given to no other: what processes keep in memory goes by it.
+    sqlite_autoincrement=True,
+)
+
+memories = Table(
+    "memories",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("recorded_at", Instant, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("content_hash", Text, nullable=False),
+    *_record_columns(),
+    PrimaryKeyConstraint("tenant", "row", name="memories_key"),
+    UniqueConstraint("tenant", "id", name="memories_id"),
+    Index("memories_newest", "tenant", "updated_at", "row"),
+    Index("memories_recorded", "tenant", "recorded_at"),
+    Index("memories_content", "tenant", "content_hash"),
+    Index(
+        "memories_pinned",
+        "tenant",
+        "conversation",
+        "updated_at",
+        "row",
+        sqlite_where=text("conversation IS NOT NULL"),
+        postgresql_where=text("conversation IS NOT NULL"),
+    ),
+)
+
+versions = Table(
+    "versions",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("recorded_at", Instant, nullable=False),
+    Column("recorded_to", Instant),
+    Column("change", Text, nullable=False),
+    Column("changed_by", Text, nullable=False),
+    Column("changed_as", Text, nullable=False),
+    *_record_columns(),
+    PrimaryKeyConstraint("tenant", "row", "version", name="versions_key"),
+    Index("versions_recorded", "tenant", "recorded_at"),
+)
+
+relations = Table(
+    "relations",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("id", BigInteger, nullable=False),
+    Column("source", BigInteger, nullable=False),
+    Column("relation", Text, nullable=False),
+    Column("target", BigInteger, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("removed_at", Instant),
+    Column("removed_by", Text),
+    PrimaryKeyConstraint("tenant", "id", name="relations_key"),
+    Index(
+        "relations_triple",
+        "tenant",
+        "source",
+        "target",
+        "relation",
+        unique=True,
+        sqlite_where=text("removed_at IS NULL"),
+        postgresql_where=text("removed_at IS NULL"),
+    ),
+    Index("relations_source", "tenant", "source"),
+    Index("relations_target", "tenant", "target"),
+)
+
+facets = Table(
+    "facets",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("facet", Text, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "facet", "row", name="facets_key"),
+    sqlite_with_rowid=False,
+)
+
+terms = Table(
+    "terms",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("term", Text, nullable=False),
+    Column("documents", Integer, nullable=False),
+    PrimaryKeyConstraint("tenant", "term", name="terms_key"),
+    sqlite_with_rowid=False,
+)
+
+postings = Table(
+    "postings",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("term", Text, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("weight", Integer, nullable=False),
+    Column("length", Integer, nullable=False),
+    Column("positions", LargeBinary, nullable=False),
+    PrimaryKeyConstraint(
+        "tenant", "term", "audience", "row", name="postings_key", postgresql_include=["weight", "length"]
+    ),
+    sqlite_with_rowid=False,
+)
+
+#: Which models made the vectors that are kept here.
+models = Table(
+    "models",
+    metadata,
+    Column("key", Integer, primary_key=True, autoincrement=True),
+    Column("name", Text, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("file_hash", Text, nullable=False),
+    UniqueConstraint("name", "dimensions", "file_hash", name="models_same"),
+)
+
+#: How many memories of a tenant a model has vectors of. `stamp` grows with every change, `dropped` where some went.
+embedded = Table(
+    "embedded",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("model", Integer, nullable=False),
+    Column("memories", BigInteger, nullable=False),
+    Column("passages", BigInteger, nullable=False),
+    # The sum of all its vectors, in float64: what is common to them tells none apart.
+    Column("total", LargeBinary, nullable=False),
+    Column("stamp", BigInteger, nullable=False),
+    Column("dropped", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "model", name="embedded_key"),
+)
+
+vectors = Table(
+    "vectors",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("model", Integer, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("passage", Integer, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("text_hash", Text, nullable=False),
+    Column("stamp", BigInteger, nullable=False),
+    Column("vector", Vector, nullable=False),
+    # Last, so that a scan of the vectors passes by.
+    Column("tokens", LargeBinary),
+    PrimaryKeyConstraint("tenant", "model", "row", "passage", name="vectors_key"),
+    Index("vectors_audience", "tenant", "model", "audience"),
+    Index("vectors_changed", "tenant", "model", "stamp"),
+    Index(
+        "vectors_text",
+        "tenant",
+        "text_hash",
+        sqlite_where=text("passage = 0"),
+        postgresql_where=text("passage = 0"),
+    ),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    # The row of a memory, or 0 for the tenant as a whole.
+    Column("subject", BigInteger, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due_at", Instant, nullable=False),
+    Column("claimed_by", Text),
+    Column("error", Text),
+    PrimaryKeyConstraint("tenant", "name", "subject", name="jobs_key"),
+    Index("jobs_due", "due_at"),
+)
+
+# The ledger goes by the names of tenants: their numbers may change, where an index is made anew.
+
+#: Who may come in: never a key itself, only its hash.
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("hash", Text, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("label", Text),
+    Column("personas", Words, nullable=False),
+    Column("rules", Words, nullable=False),
+    Column("systems", Json, nullable=False),
+    Column("actor", Text, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    Column("expires_at", Instant),
+    Column("revoked_at", Instant),
+    Column("per_minute", Integer),
+    Column("saves_per_day", Integer),
+    # Whoever shows a key does not say of which tenant it is.
+    PrimaryKeyConstraint("hash", name="api_keys_key"),
+    UniqueConstraint("tenant", "id", name="api_keys_id"),
+)
+
+#: What was written and what was refused; no text of a memory stands here.
+audit = Table(
+    "audit",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("origin", Text, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("outcome", Text, nullable=False),
+    Column("subject", Text),
+    Column("key", Text),
+    Column("run", Text),
+    Column("request", Text),
+    PrimaryKeyConstraint("tenant", "number", name="audit_key"),
+    Index(
+        "audit_run",
+        "tenant",
+        "run",
+        sqlite_where=text("run IS NOT NULL"),
+        postgresql_where=text("run IS NOT NULL"),
+    ),
+    Index(
+        "audit_api_key",
+        "tenant",
+        "key",
+        "at",
+        sqlite_where=text("key IS NOT NULL"),
+        postgresql_where=text("key IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
+)
+
+#: Requests that must not be done twice, and what was answered; without a status one is still being done.
+idempotency = Table(
+    "idempotency",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("at", Instant, nullable=False),
+    Column("status", Integer),
+    Column("body", Text),
+    PrimaryKeyConstraint("tenant", "user", "key", name="idempotency_key"),
+    Index("idempotency_at", "tenant", "at"),
+)
+
+LEDGER: Final = (api_keys, audit, idempotency)
+
+# What is kept beside memories goes by the names of tenants too.
+
+#: Numbers that a tenant gives to what it keeps beside its memories: the last of each sort, so that none comes twice.
+numbers = Table(
+    "numbers",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("last", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "name", name="numbers_key"),
+)
+
+conversations = Table(
+    "conversations",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("row", BigInteger, nullable=False),
+    Column("id", Text, nullable=False),
+    Column("agent", Text),
+    Column("title", Text),
+    Column("created_at", Instant, nullable=False),
+    Column("created_by", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
+    UniqueConstraint("tenant", "id", name="conversations_id"),
+)
+
+#: Files of conversations; `conversation` is the row of one.
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("id", BigInteger, nullable=False),
+    Column("conversation", BigInteger, nullable=False),
+    Column("path", Text, nullable=False),
+    Column("sha256", Text, nullable=False),
+    Column("media_type", Text, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("written_by", Text, nullable=False),
+    # Last, so that a list of files passes by.
+    Column("content", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "id", name="artifacts_key"),
+    UniqueConstraint("tenant", "conversation", "path", name="artifacts_path"),
+    # What the quotas ask at each write.
+    Index("artifacts_size", "tenant", "conversation", "size"),
+)
+
+#: Working notes, a row for each addition: to write all of them anew each time would cost more the longer they are.
+scratchpads = Table(
+    "scratchpads",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("written_at", Instant, nullable=False),
+    Column("text", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "agent", "number", name="scratchpads_key"),
+    Index("scratchpads_size", "tenant", "agent", "size"),
+)
+
+agent_settings = Table(
+    "agent_settings",
+    metadata,
+    Column("tenant", Text, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("settings", Json, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    Column("updated_by", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
+)
+
+PAPERS: Final = (numbers, conversations, artifacts, scratchpads, agent_settings)
+#: What no index can be derived from: it goes by the names of tenants, and a store in text files keeps it apart.
+BESIDE: Final = (*LEDGER, *PAPERS)

@@ -1,0 +1,10 @@
+"""YAML: knowledge as code, in a file that people read, edit and review."""
+
+from typing import Final
+
+from onrecord.store.yaml.backend import YamlBackend
+
+#: The file of the memories, in a folder that is named as a store.
+MEMORIES: Final = "memories.yaml"
+
+__all__ = ["MEMORIES", "YamlBackend"]

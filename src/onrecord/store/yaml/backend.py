@@ -1,0 +1,288 @@
+"""HOW is a YAML file a store? Text is the truth, and a SQLite file beside it the index that everything is asked of.
+
+`memories.yaml` holds each memory as it stands, `memories.history.jsonl` its versions and relations. The index in the
+folder `.onrecord` is derived from both and may be deleted at any time. It knows the digests of the files that it is
+of: where they differ, someone has edited a file, or pulled one, and the index follows before anything is read.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection, bindparam, select
+from sqlalchemy.exc import DBAPIError
+
+from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.model.memory import Memory
+from onrecord.store.archive import SqlArchive
+from onrecord.store.index import INDEX_VERSION
+from onrecord.store.prepared import Statements
+from onrecord.store.sqlite import SqliteBackend
+from onrecord.store.tables import store_facts
+from onrecord.store.yaml.document import Document, read_document
+from onrecord.store.yaml.entries import Key, identity_of, key_of, memory_of, stands_in_file
+from onrecord.store.yaml.files import EDITED, Digests, Files
+from onrecord.store.yaml.following import Clean, Index, Vanishing, bring_back, derive, take_edits
+from onrecord.store.yaml.history import digest_of, read_history, tail_of
+from onrecord.store.yaml.index_file import IndexFile, folder_beside
+from onrecord.store.yaml.locking import FolderLock, Held
+from onrecord.store.yaml.nodes import Broken
+from onrecord.store.yaml.recording import record
+from onrecord.store.yaml.watching import Changes, changes_of, watch
+
+_STAMP: Final = "yaml stamp"
+_LAYOUT: Final = "yaml layout"
+_LOOK_AGAIN_S: Final = 0.05
+_WRITTEN_WITHIN_S: Final = 5
+
+
+class _Stamp(NamedTuple):
+    """Which files an index is of, and how it was made."""
+
+    files: Digests
+    version: str = INDEX_VERSION
+
+
+class YamlBackend:
+    """One memories.yaml with its history, and the index over both."""
+
+    insert = staticmethod(SqliteBackend.insert)
+    is_shared = SqliteBackend.is_shared
+    positional = SqliteBackend.positional
+    fetch = staticmethod(SqliteBackend.fetch)
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        clean: Clean = lambda memory: memory,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        path = path.resolve()
+        self.location = str(path)
+        self._clean = clean
+        self._clock = clock
+        self._files = Files(path)
+        # Where nothing can be written there is no lock, and an index in memory serves those who read.
+        folder = folder_beside(path)
+        self._lock = None if folder is None else FolderLock(folder / "lock", self.location)
+        self._index = IndexFile(folder, self.location)
+        self._statements = Statements(self)
+        self.nearest = self._index.nearest
+        self.nearness = self._index.nearness
+        self.explain = self._index.explain
+
+    def exists(self) -> bool:
+        return True
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Takes no lock, unless the files have changed: then the index follows, if nobody is writing just now."""
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._index.reading())
+            if not self._is_true(connection):
+                is_empty = _stamp(connection) is None
+                stack.close()
+                self._follow_if_free(wait=is_empty)
+                connection = stack.enter_context(self._index.reading())
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        with self._held() as held:
+            with self._index.reading() as connection:
+                is_true = self._is_true(connection)
+            if not is_true:
+                self._follow(held)
+            is_put_down = False
+            try:
+                with self._index.writing() as connection:
+                    watch(connection)
+                    yield connection
+                    if changes := changes_of(connection):
+                        document, digests = self._put_down(connection, changes, held)
+                        is_put_down = True
+                        self._note(connection, document, digests)
+            except DBAPIError:
+                # The files hold the change, and the index follows them when it can be written again.
+                if not is_put_down:
+                    raise
+
+    @contextmanager
+    def migrating(self) -> Iterator[Connection]:
+        with self.writing() as connection:
+            yield connection
+
+    @contextmanager
+    def _held(self) -> Iterator[Held | None]:
+        if self._lock is None:
+            yield None
+        else:
+            with self._lock.held() as held:
+                yield held
+
+    def _is_true(self, connection: Connection) -> bool:
+        """Whether the index is of the files as they are, and no crash has left anything to tidy up."""
+        is_tidy = self._lock is None or not self._files.has_leftovers()
+        return is_tidy and _stamp(connection) == _Stamp(self._files.digests())
+
+    def _follow_if_free(self, *, wait: bool) -> None:
+        """Whoever holds the lock has looked at the files, so what the index says is right until they are done."""
+        if self._lock is None or wait:
+            with self._held() as held:
+                self._follow(held)
+        else:
+            with self._lock.tried() as tried:
+                if tried is not None:
+                    self._follow(tried)
+
+    def _follow(self, held: Held | None) -> None:
+        """Bring the index to where the files are. What looks wrong in a file of this moment is looked at again."""
+        deadline = time.monotonic() + _WRITTEN_WITHIN_S
+        while True:
+            is_calm = self._files.is_calm() or time.monotonic() > deadline
+            try:
+                with self._index.writing() as connection:
+                    self._take_over(connection, held, is_calm)
+                return
+            except (Invalid, Vanishing):
+                if is_calm:
+                    raise
+            time.sleep(_LOOK_AGAIN_S)
+
+    def _take_over(self, connection: Connection, held: Held | None, is_calm: bool) -> None:
+        index = Index(connection, self._statements, self, self._clock(), self._clean)
+        lines = self._files.history.read()
+        stamp, tail = _stamp(connection), tail_of(lines or b"")
+        is_same = stamp is not None and stamp == _Stamp(Digests(stamp.files.yaml, digest_of(lines)))
+        told = None if is_same else read_history(lines or b"", tail.sound, str(self._files.history.path))
+        if held is not None:
+            lines = self._files.recover(lines, tail)
+        content = self._files.yaml.read()
+        document = self._read(content)
+        kept = {} if told is None else derive(index, told)
+        self._refuse_emptiness(index, content, is_calm)
+        watch(connection)
+        take_edits(index, document, self.location, calm=is_calm)
+        if kept:
+            bring_back(index, kept)
+        digests = Digests(digest_of(content), digest_of(lines))
+        changes = changes_of(connection)
+        changes.anew |= told is not None and told.is_mended
+        if (changes or document.is_outdated) and held is not None:
+            written, document = record(connection, changes, document, digests)
+            digests = self._files.put_down(held, written, digests)
+        self._note(connection, document, digests)
+
+    def _read(self, content: bytes | None) -> Document:
+        try:
+            return Document() if content is None else read_document(content.decode())
+        except UnicodeDecodeError as problem:
+            line = content.count(b"\n", 0, problem.start) + 1 if content else 1
+            raise Invalid([Fault(f"{self.location}, line {line}", "is not UTF-8")]) from None
+        except Broken as broken:
+            raise Invalid([Fault(f"{self.location}, line {broken.line}", broken.reason)]) from None
+
+    def _refuse_emptiness(self, index: Index, content: bytes | None, is_calm: bool) -> None:
+        """A file that was lost is not a wish to forget everything."""
+        known = sum(map(index.archive.count, filter(stands_in_file, index.archive.tenants())))
+        if known and not (content or b"").strip():
+            if not is_calm:
+                raise Vanishing
+            state = "is gone" if content is None else "is empty"
+            raise StoreUnavailable(
+                f"{self.location} {state}, while its history tells of memories ({known}). Bring it back; or, to "
+                f"forget them all, write [] into it. Nothing was changed."
+            )
+
+    def _put_down(
+        self, connection: Connection, changes: Changes, held: Held | None
+    ) -> tuple[Document, Digests]:
+        """Write a change into the files; gives how they are then."""
+        if held is None:
+            raise StoreUnavailable(
+                f"{self.location} cannot be written (read-only); nothing was changed. It can still be read."
+            )
+        content, stamp, layout = self._files.yaml.read(), _stamp(connection), _fact(connection, _LAYOUT)
+        assert stamp is not None
+        assert layout is not None
+        if digest_of(content) != stamp.files.yaml:
+            raise StoreUnavailable(EDITED.format(path=self.location))
+        document = Document() if content is None else Document.laid_out(content.decode(), layout)
+        written, document = record(connection, changes, document, stamp.files)
+        return document, self._files.put_down(held, written, stamp.files)
+
+    def _note(self, connection: Connection, document: Document, digests: Digests) -> None:
+        for name, value in ((_STAMP, json.dumps(_Stamp(digests))), (_LAYOUT, document.layout())):
+            fact = self.insert(store_facts).values(name=name, value=value)
+            connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
+
+    def backup(self, path: Path) -> bool:
+        """An export says in one file what is in several here."""
+        return False
+
+    def integrity(self) -> Iterator[str]:
+        yield from self._index.of_today().integrity()
+        with self.reading() as connection:
+            yield from self._disagreements(connection)
+
+    def _disagreements(self, connection: Connection) -> Iterator[str]:
+        """Where the index and the files say different things, though their digests are right."""
+        content, history = self._files.yaml.read(), self._files.history.read() or b""
+        if self._lock is None or not self._is_true(connection):
+            # What cannot be written stands in the index alone; and if someone is writing, another look will tell.
+            return
+        archive = SqlArchive(connection)
+        told = read_history(history, len(history), str(self._files.history.path))
+        said = dict(_said(self._read(content), archive))
+        for tenant in archive.tenants():
+            dossiers, edges = list(archive.dossiers(tenant)), list(archive.edges(tenant))
+            if dossiers != told.dossiers.get(tenant, []) or edges != told.edges.get(tenant, []):
+                yield f"the index differs from {self._files.history.path} in tenant {tenant}"
+            here = {key_of(memory): memory for memory in archive.memories(tenant)}
+            if stands_in_file(tenant) and here != {
+                key: memory for key, memory in said.items() if key.tenant == tenant
+            }:
+                yield f"the index differs from {self.location} in tenant {tenant}"
+
+    def after_loading(self) -> None:
+        self._index.of_today().after_loading()
+
+    def after_embedding(self) -> None:
+        self._index.of_today().after_embedding()
+
+    def after_erasing(self) -> None:
+        self._index.of_today().after_erasing()
+
+    def close(self) -> None:
+        self._index.close()
+
+
+def _stamp(connection: Connection) -> _Stamp | None:
+    value = _fact(connection, _STAMP)
+    if value is None:
+        return None
+    files, version = json.loads(value)
+    return _Stamp(Digests(*files), version)
+
+
+def _fact(connection: Connection, name: str) -> str | None:
+    found = connection.execute(_FACT, {"wanted": name}).scalar_one_or_none()
+    return None if found is None else str(found)
+
+
+def _said(document: Document, archive: SqlArchive) -> Iterator[tuple[Key, Memory]]:
+    """What the file says, with what it leaves open taken from what is known."""
+    known = {key_of(memory): memory for tenant in archive.tenants() for memory in archive.memories(tenant)}
+    for slot in document.slots:
+        if slot.entry is not None:
+            key = identity_of(slot.entry.values)
+            memory = known.get(key)
+            yield key, memory_of(slot.entry.values, datetime.now(UTC), memory)
+
+
+_FACT: Final = select(store_facts.c.value).where(store_facts.c.name == bindparam("wanted"))

@@ -1,0 +1,224 @@
+"""WHAT does a memory look like in a file? Its entry: the fields that say something, in one order.
+
+The names are those that people know from such files: `learning` is what it says, `description` when to recall it.
+A field that holds its default is left out. When a memory last changed is history and stands there.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Any, Final, Literal, NamedTuple
+
+from onrecord.errors import Fault
+from onrecord.model import ids, rules
+from onrecord.model.limits import (
+    CATALOG_PREFIX,
+    DEFAULT_CONFIDENCE,
+    DEFAULT_KIND,
+    DEFAULT_SCOPE,
+    DIMENSION_OF,
+    GLOBAL_TENANT,
+)
+from onrecord.model.memory import Memory, derive_title
+from onrecord.model.record import RECORD_RULES, invariant_faults
+from onrecord.model.wire import write_instant
+
+#: Whose memories those are that name no tenant.
+DEFAULT_TENANT: Final = "default"
+#: Who is named where a person changed the file: what it says does not tell who wrote it.
+FILE: Final = "file"
+
+#: The format of an entry; those of 1 differ only in that their ids are numbers.
+FORMAT: Final = 2
+_FORMATS: Final = (1, FORMAT)
+
+Shape = Literal["text", "texts", "json", "flag", "number"]
+
+#: Every field of an entry in the order of writing, and what it holds.
+SHAPES: Final[dict[str, Shape]] = {
+    "version": "number",
+    "id": "text",
+    "tenant": "text",
+    "learning": "text",
+    "description": "text",
+    "entities": "texts",
+    "query": "json",
+    "kind": "text",
+    "dimension": "text",
+    "title": "text",
+    "tags": "texts",
+    "category": "text",
+    "confidence": "text",
+    "source": "text",
+    "metadata": "json",
+    "artifact": "text",
+    "scope": "text",
+    "owner": "text",
+    "persona": "text",
+    "system": "text",
+    "conversation": "text",
+    "origin": "text",
+    "status": "text",
+    "status_reason": "text",
+    "always_inject": "flag",
+    "approved_by": "text",
+    "created_at": "text",
+    "valid_from": "text",
+    "valid_to": "text",
+    "verified_at": "text",
+    "approved_at": "text",
+}
+TIMES: Final = frozenset({"created_at", "updated_at", "valid_from", "valid_to", "verified_at", "approved_at"})
+
+_NAMES: Final = {"learning": "content", "description": "hint"}
+_FIELDS: Final = tuple((name, _NAMES.get(name, name)) for name in SHAPES if name not in ("version", "tenant"))
+_DEFAULTS: Final[dict[str, Any]] = {
+    "kind": DEFAULT_KIND,
+    "confidence": DEFAULT_CONFIDENCE,
+    "scope": DEFAULT_SCOPE,
+    "owner": FILE,
+    "origin": "import",
+    "status": "active",
+}
+_RULES: Final[dict[str, rules.Rule]] = dict(RECORD_RULES) | dict.fromkeys(TIMES, rules.INSTANT)
+
+
+class Key(NamedTuple):
+    """Which memory: its tenant, and its id as it is shown."""
+
+    tenant: str
+    id: str
+
+
+def key_of(memory: Memory) -> Key:
+    return Key(memory.tenant, memory.id)
+
+
+def stands_in_file(tenant: str) -> bool:
+    """Whether its memories have entries: what a catalog holds is told by other files, and kept in the history alone."""
+    return not tenant.startswith(CATALOG_PREFIX)
+
+
+def entry_of(memory: Memory) -> dict[str, Any]:
+    """What the file says of a memory, as plain values in the order of writing."""
+    entry: dict[str, Any] = {"version": FORMAT, "id": memory.id}
+    if memory.tenant not in (DEFAULT_TENANT, GLOBAL_TENANT):
+        entry["tenant"] = memory.tenant
+    return entry | record_of(memory)
+
+
+def record_of(memory: Memory) -> dict[str, Any]:
+    """The same without its identity."""
+    derived = _derived(memory.kind, memory.hint, memory.content, memory.created_at)
+    left_out = _DEFAULTS | derived
+    return {
+        name: _plain(value)
+        for name, own in _FIELDS
+        if own != "id"
+        and (value := getattr(memory, own)) != left_out.get(own)
+        and not _is_nothing(own, value)
+    }
+
+
+def _is_nothing(name: str, value: Any) -> bool:
+    # A query may be an empty object, which is not the same as none.
+    return value is None or value is False or (name != "query" and value in ((), {}))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return short_instant(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def short_instant(moment: datetime) -> str:
+    """A time without the digits that say nothing."""
+    return write_instant(moment).replace(".000000Z", "Z")
+
+
+def _derived(kind: str, hint: str | None, content: str, created_at: datetime) -> dict[str, Any]:
+    """What a field holds unless someone chose otherwise."""
+    return {
+        "dimension": DIMENSION_OF.get(kind),  # type: ignore[call-overload]
+        "title": derive_title(hint, content),
+        "valid_from": created_at,
+    }
+
+
+class Unsound(Exception):
+    """An entry is not one; its faults name the fields of the file."""
+
+    def __init__(self, faults: list[Fault]) -> None:
+        super().__init__(faults)
+        self.faults = faults
+
+
+def memory_of(entry: Mapping[str, Any], now: datetime, known: Memory | None = None) -> Memory:
+    """The memory that an entry describes; an empty id if it names none. Unsound if the entry breaks a rule.
+
+    What is `known` of it says what the file leaves open: when it was made, and when it last changed.
+    """
+    faults = [*_unknown(entry)]
+    values: dict[str, Any] = {}
+    for name, own in (*_FIELDS, ("updated_at", "updated_at")):
+        value = entry.get(name)
+        if value is None or (own == "id" and value == ""):
+            continue
+        try:
+            values[own] = _RULES[own](value)
+        except ValueError as reason:
+            faults.append(Fault(name, str(reason)))
+    if entry.get("learning") is None:
+        faults.append(Fault("learning", "is missing: it is what the memory says"))
+    if entry.get("version", FORMAT) not in _FORMATS:
+        faults.append(Fault("version", f"is of a format that this OnRecord does not know; it knows {FORMAT}"))
+    try:
+        tenant = identity_of(entry).tenant
+    except ValueError as reason:
+        if "id" in values or entry.get("id") in (None, ""):
+            faults.append(Fault("tenant", str(reason)))
+    if faults:
+        raise Unsound(faults)
+    memory = _filled(values, tenant, now, known)
+    faults = [Fault(_SHOWN.get(fault.field, fault.field), fault.message) for fault in _between(memory)]
+    if faults:
+        raise Unsound(faults)
+    return memory
+
+
+def _filled(values: dict[str, Any], tenant: str, now: datetime, known: Memory | None) -> Memory:
+    known_times = {} if known is None else {"created_at": known.created_at, "updated_at": known.updated_at}
+    values = {"created_at": now} | known_times | _DEFAULTS | values
+    derived = _derived(values["kind"], values.get("hint"), values["content"], values["created_at"])
+    values = {"id": "", "updated_at": values["created_at"]} | derived | values
+    version, place = (1, None) if known is None else (known.version, known.place)
+    return Memory(tenant=tenant, version=version, place=place, **values)
+
+
+def _between(memory: Memory) -> Iterator[Fault]:
+    """The rules between fields. An id that is still to be given will be a right one."""
+    for fault in invariant_faults(memory):
+        if memory.id or fault.field != "scope":
+            yield fault
+
+
+def identity_of(entry: Mapping[str, Any]) -> Key:
+    """Which memory an entry speaks of; without an id where one is still to be given. ValueError says what is wrong."""
+    id = rules.ID(entry["id"]) if entry.get("id") not in (None, "") else ""
+    is_global = ids.is_global(id) if id else entry.get("scope") == "global"
+    home = GLOBAL_TENANT if is_global else DEFAULT_TENANT
+    tenant = home if entry.get("tenant") is None else rules.NAME(entry["tenant"])
+    if (tenant == GLOBAL_TENANT) != is_global:
+        raise ValueError("must not be given: global memories have an id such as global:5, and others do not")
+    return Key(tenant, id)
+
+
+def _unknown(entry: Mapping[str, Any]) -> Iterator[Fault]:
+    for name in entry:
+        if name not in SHAPES and name != "updated_at":
+            meant = _SHOWN.get(name) or next(iter(get_close_matches(name, SHAPES, n=1)), None)
+            hint = f"; did you mean {meant}?" if meant else f"; there are {', '.join(SHAPES)}"
+            yield Fault(name, f"is not a field of a memory{hint}")
+
+
+_SHOWN: Final = {own: name for name, own in _NAMES.items()}

@@ -1,0 +1,242 @@
+"""HOW does the index follow the files? It is derived anew from the history, and then the edits of people are made in it.
+
+The history says how each memory stood when a program last wrote. Where memories.yaml says otherwise, a person has
+changed it: that becomes a revision by `file`, a new entry a new memory, and what is gone from it is forgotten.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from sqlalchemy import Connection, delete, select, update
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.caller import Caller
+from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
+from onrecord.model.limits import GLOBAL_TENANT, RULES
+from onrecord.model.memory import Change, Memory
+from onrecord.store import queue
+from onrecord.store.archive import SqlArchive, SqlRestoring, note_index
+from onrecord.store.backend import Backend
+from onrecord.store.embeddings import Embeddings
+from onrecord.store.port import EMBED, Counters
+from onrecord.store.prepared import Statements
+from onrecord.store.tables import (
+    facets,
+    jobs,
+    memories,
+    models,
+    postings,
+    relations,
+    tenants,
+    terms,
+    vectors,
+    versions,
+)
+from onrecord.store.writing import SqlWriting
+from onrecord.store.yaml.document import Document, Entry, Slot
+from onrecord.store.yaml.entries import (
+    DEFAULT_TENANT,
+    FILE,
+    Key,
+    Unsound,
+    identity_of,
+    key_of,
+    memory_of,
+    stands_in_file,
+)
+from onrecord.store.yaml.history import Told
+
+# More faults than anyone mends at once.
+_MOST_FAULTS: Final = 20
+_DERIVED: Final = (memories, versions, relations, postings, terms, facets, jobs)
+
+#: The vectors of a text, by the text and the model.
+Kept = dict[tuple[str, Model], list[Passage]]
+Clean = Callable[[Memory], Memory]
+
+
+@dataclass(slots=True)
+class Index:
+    """The index within one transaction, and the time of it."""
+
+    connection: Connection
+    statements: Statements
+    backend: Backend
+    now: datetime
+    #: What must never be stored is taken out of what people write.
+    clean: Clean
+
+    @property
+    def archive(self) -> SqlArchive:
+        return SqlArchive(self.connection)
+
+    @contextmanager
+    def writing(self, tenant: str) -> Iterator[SqlWriting]:
+        home = DEFAULT_TENANT if tenant == GLOBAL_TENANT else tenant
+        caller = Caller(tenant=home, user=FILE, rules=frozenset(RULES))
+        writing = SqlWriting(self.connection, self.statements, self.backend, caller, self.now, tenant)
+        yield writing
+        writing.finish()
+
+    def change(self, name: str) -> Change:
+        return Change(name, FILE, "import", self.now)
+
+
+# From the history
+
+
+def derive(index: Index, told: Told) -> Kept:
+    """Everything anew from the history; gives the vectors that were there, of whichever texts."""
+    kept, archive = _vectors(index.connection), index.archive
+    # A tenant that the history no longer tells of keeps its number: other processes know it by that.
+    emptied = {tenant for tenant in archive.tenants() if archive.count(tenant)}
+    for tenant in sorted(told.tenants | emptied):
+        key = index.archive.key(tenant)
+        if key is not None:
+            for table in _DERIVED:
+                index.connection.execute(delete(table).where(table.c.tenant == key))
+            none = {"documents": 0, "words": 0, "last_id": "0", "last_relation": 0}
+            index.connection.execute(update(tenants).where(tenants.c.key == key).values(none))
+        restoring = SqlRestoring(index.connection, index.statements, index.backend, tenant)
+        restoring.drop_vectors()
+        restoring.restore(told.dossiers.get(tenant, ()))
+        restoring.restore_edges(told.edges.get(tenant, ()), told.counters.get(tenant, Counters("0", 0)))
+        restoring.finish_embedding()
+    note_index(index.connection, index.backend)
+    return kept
+
+
+def _vectors(connection: Connection) -> Kept:
+    import numpy as np
+
+    kept: Kept = {}
+    told = select(vectors.c.text_hash, *models.c, vectors.c.vector, vectors.c.tokens, vectors.c.passage)
+    told = told.join_from(vectors, models, vectors.c.model == models.c.key)
+    for row in connection.execute(told.order_by(vectors.c.tenant, vectors.c.row, vectors.c.passage)):
+        passages = kept.setdefault((row.text_hash, Model(row.name, row.dimensions, row.file_hash)), [])
+        if len(passages) == row.passage:
+            tokens = None if row.tokens is None else np.frombuffer(row.tokens, np.int8)
+            passages.append(Passage(row.vector, tokens))
+    return kept
+
+
+def bring_back(index: Index, kept: Kept) -> None:
+    """Give the memories their vectors again; what has none of its own is work for later."""
+    used = {model for _, model in kept}
+    for tenant in index.archive.tenants():
+        key = index.archive.key(tenant)
+        assert key is not None
+        embeddings, missing = Embeddings(index.connection, index.backend, key), 0
+        for memory in list(index.archive.memories(tenant)):
+            digest = text_hash(embedded_text(memory))
+            held = [embeddings.keep(memory, model, kept.get((digest, model), ())) for model in used]
+            missing += not all(held)
+        embeddings.finish()
+        if missing:
+            queue.add(index.connection, index.backend, key, EMBED, 0, index.now)
+
+
+# From the file
+
+
+class Vanishing(Exception):
+    """Entries are gone from a file that was changed a moment ago: perhaps it is still being written."""
+
+
+class _Edit(NamedTuple):
+    """An entry that says something else than is known, or something new."""
+
+    slot: Slot
+    memory: Memory
+    known: Memory | None
+
+
+def take_edits(index: Index, document: Document, name: str, *, calm: bool) -> None:
+    """Make what people changed in the file. What has vectors elsewhere in the store will need them here too."""
+    archive = index.archive
+    shown = filter(stands_in_file, archive.tenants())
+    known = {key_of(memory): memory for tenant in shown for memory in archive.memories(tenant)}
+    edits = _edits(index, document, known, name)
+    gone = known.keys() - {slot.key for slot in document.slots}
+    if gone and not calm:
+        raise Vanishing
+    has_vectors = index.connection.execute(select(vectors.c.row).limit(1)).first() is not None
+    for tenant in sorted({edit.memory.tenant for edit in edits}):
+        with index.writing(tenant) as writing:
+            for edit in edits:
+                if edit.memory.tenant == tenant:
+                    saved = _save(index, writing, edit)
+                    edit.slot.key = key_of(saved)
+                    if has_vectors:
+                        writing.embed(saved, None, ())
+    # Last, so that an entry that still refers to what is gone loses the reference.
+    for tenant in sorted({key.tenant for key in gone}):
+        with index.writing(tenant) as writing:
+            for key in sorted(gone):
+                if key.tenant == tenant:
+                    writing.erase(writing.target(key.id), index.change("forget"))
+
+
+def _save(index: Index, writing: SqlWriting, edit: _Edit) -> Memory:
+    memory = index.clean(edit.memory)
+    if edit.known is None:
+        return writing.add(memory, index.change("remember"))
+    after = replace(memory, updated_at=max(index.now, edit.known.updated_at))
+    return writing.replace(edit.known, after, index.change("revise"))
+
+
+def _edits(index: Index, document: Document, known: Mapping[Key, Memory], name: str) -> list[_Edit]:
+    """What the file says beyond what is known. Every slot whose entry has an id gets its key."""
+    edits, faults, first = [], list[Fault](), dict[Key, tuple[int, Memory]]()
+    for slot in list(document.slots):
+        entry = slot.entry
+        assert entry is not None
+        try:
+            key = _identity(entry)
+            if key is not None and not stands_in_file(key.tenant):
+                document.leave_out(slot)
+                continue
+            memory = memory_of(entry.values, index.now, known.get(key) if key else None)
+        except Unsound as unsound:
+            faults += [_fault(name, entry, fault) for fault in unsound.faults]
+            continue
+        if key is None:
+            edits.append(_Edit(slot, memory, None))
+            continue
+        if key in first:
+            line, other = first[key]
+            if _says_the_same(memory, other):
+                document.leave_out(slot)
+                continue
+            again = f"the id {key.id} stands at line {line} already; give one of them another id, or none"
+            faults.append(_fault(name, entry, Fault("id", again)))
+            continue
+        slot.key, first[key] = key, (entry.line_of("id"), memory)
+        if memory != known.get(key):
+            edits.append(_Edit(slot, memory, known.get(key)))
+    if faults:
+        raise Invalid(faults[:_MOST_FAULTS])
+    # Those with an id first, so that none of these is given to another.
+    return sorted(edits, key=lambda edit: not edit.memory.id)
+
+
+def _says_the_same(memory: Memory, other: Memory) -> bool:
+    """Whenever it was: ids were numbers once, and a file may hold a memory as `42` and as `"42"`."""
+    times = {name: getattr(other, name) for name in ("created_at", "updated_at", "valid_from")}
+    return replace(memory, **times) == other
+
+
+def _identity(entry: Entry) -> Key | None:
+    """Which memory an entry speaks of; None if it is still to be given an id, or names none that could be."""
+    try:
+        key = identity_of(entry.values)
+    except ValueError:
+        return None
+    return key if key.id else None
+
+
+def _fault(name: str, entry: Entry, fault: Fault) -> Fault:
+    return Fault(f"{name}, line {entry.line_of(fault.field)}, {fault.field}", fault.message)

@@ -1,0 +1,288 @@
+"""WHAT was before? The lines of memories.history.jsonl: every version and every relation, a transaction at a time.
+
+A transaction is some lines and a last one that says how memories.yaml stood after it: what has no such line at its
+end was never finished. When a version ended is not written, since the next one says it; so lines are only added,
+and only to forget is the whole written anew. Lines of two branches may be put together in any order.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import ids, rules
+from onrecord.model.limits import ORIGINS
+from onrecord.model.memory import Memory, Relation, Version
+from onrecord.model.wire import write_instant
+from onrecord.store.port import Counters, Dossier
+from onrecord.store.yaml.entries import Key, Unsound, memory_of, record_of
+
+FORMAT: Final = 1
+_COMMIT: Final = b'{"commit":'
+_ORIGIN: Final = rules.Choice(ORIGINS)
+_NUMBER: Final = rules.Whole(1, 2**31 - 1)
+_EDGE: Final = rules.Whole(1, 2**62)
+_LAST: Final = rules.Whole(0, 2**62)
+
+
+def digest_of(content: bytes | None) -> str:
+    """What tells one state of a file from another; empty for a file that is not there."""
+    return "" if content is None else hash_of(content).hexdigest()
+
+
+def hash_of(content: bytes) -> "hashlib.blake2b":
+    return hashlib.blake2b(content, digest_size=16)
+
+
+class Commit(NamedTuple):
+    """The end of a transaction: the digest of memories.yaml after it, and before."""
+
+    yaml: str
+    over: str
+
+
+@dataclass(slots=True)
+class Told:
+    """All that a history tells, in the order in which it was saved."""
+
+    dossiers: dict[str, list[Dossier]] = field(default_factory=dict)
+    edges: dict[str, list[Relation]] = field(default_factory=dict)
+    counters: dict[str, Counters] = field(default_factory=dict)
+    #: Lines of two branches stand together, and numbers had to be given anew.
+    is_mended: bool = False
+
+    @property
+    def tenants(self) -> set[str]:
+        return {*self.dossiers, *self.edges, *self.counters}
+
+
+class Tail(NamedTuple):
+    """How a history ends: how much of it is sound, and its last commit."""
+
+    sound: int
+    commit: Commit | None
+
+
+# Writing
+
+
+def head_line() -> bytes:
+    return _line({"history": FORMAT})
+
+
+def version_line(version: Version) -> bytes:
+    memory = version.memory
+    record = record_of(memory)
+    if memory.updated_at != memory.created_at:
+        record["updated_at"] = write_instant(memory.updated_at)
+    return _line(
+        {
+            "tenant": memory.tenant,
+            "id": memory.id,
+            "version": version.number,
+            "change": version.change,
+            "by": version.by,
+            "as": version.origin,
+            "at": write_instant(version.at),
+            "memory": record,
+        }
+    )
+
+
+def relation_line(tenant: str, edge: Relation) -> bytes:
+    told = {"id": edge.id, "from": edge.source, "relation": edge.relation, "to": edge.target}
+    told |= {"created_at": write_instant(edge.created_at), "created_by": edge.created_by}
+    if edge.removed_at is not None and edge.removed_by is not None:
+        told |= {"removed_at": write_instant(edge.removed_at), "removed_by": edge.removed_by}
+    return _line({"tenant": tenant, "edge": told})
+
+
+def commit_line(commit: Commit, counters: Mapping[str, Counters]) -> bytes:
+    return _line({"commit": commit.yaml, "over": commit.over, "counters": counters})
+
+
+def _line(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+# Reading
+
+
+def tail_of(content: bytes) -> Tail:
+    """Where the last transaction that was finished ends. One that a crash has torn counts for nothing."""
+    end = len(content)
+    while (found := content.rfind(_COMMIT, 0, end)) >= 0:
+        end, stop = found, content.find(b"\n", found)
+        begins_line = found == 0 or content[found - 1 : found] == b"\n"
+        if stop >= 0 and begins_line:
+            commit = _read_commit(content[found:stop])
+            if commit is not None and _is_whole(content, found):
+                return Tail(stop + 1, commit)
+    return Tail(0, None)
+
+
+def _is_whole(content: bytes, commit: int) -> bool:
+    """Whether the lines of the transaction that ends here arrived: after a loss of power some may not have."""
+    begin = content.rfind(b"\n" + _COMMIT, 0, max(commit - 1, 0))
+    begin = 0 if begin < 0 else content.find(b"\n", begin + 1) + 1
+    return b"\0" not in content[begin:commit]
+
+
+def _read_commit(line: bytes) -> Commit | None:
+    try:
+        value = json.loads(line)
+        return Commit(str(value["commit"]), str(value["over"]))
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def read_history(content: bytes, sound: int, name: str) -> Told:
+    """Everything that is sound. Invalid names the line that cannot be read."""
+    reader, at = _Reader(name), 0
+    for number, line in enumerate(content.split(b"\n"), 1):
+        at += len(line) + 1
+        if not line.strip():
+            continue
+        if at <= sound:
+            reader.take(number, line)
+        elif at <= len(content) and b"\0" not in line:
+            # Of a torn transaction only the last line is cut. Anything else did not come from us.
+            reader.glance(number, line)
+    return reader.told()
+
+
+class _Reader:
+    """Gathers lines, whatever their order, and puts them together in the end."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._versions: dict[Key, dict[bytes, Version]] = {}
+        self._edges: dict[str, dict[tuple[str, ...], Relation]] = {}
+        self._counters: dict[str, Counters] = {}
+
+    def glance(self, number: int, line: bytes) -> None:
+        """Look whether a line is one of ours at all."""
+        try:
+            json.loads(line)
+        except ValueError as reason:
+            raise self._fault(number, f"cannot be read: {reason}") from None
+
+    def take(self, number: int, line: bytes) -> None:
+        try:
+            self._take(json.loads(line), line)
+        except Unsound as unsound:
+            raise Invalid(
+                Fault(f"{self._name}, line {number}, {fault.field}", fault.message)
+                for fault in unsound.faults
+            ) from None
+        except KeyError as missing:
+            raise self._fault(number, f"has no {missing.args[0]}") from None
+        except (ValueError, TypeError, AttributeError, RecursionError) as reason:
+            raise self._fault(number, f"cannot be read: {reason}") from None
+
+    def _fault(self, number: int, reason: str) -> Invalid:
+        cure = (
+            "If a merge left marks there, keep the lines of both sides and take the marks out; "
+            "else bring back the file as it was."
+        )
+        return Invalid([Fault(f"{self._name}, line {number}", f"{reason}. {cure}")])
+
+    def _take(self, value: Any, line: bytes) -> None:
+        if "commit" in value:
+            for tenant, (last_id, last_relation) in value["counters"].items():
+                self._count(rules.NAME(tenant), last_id, _LAST(last_relation))
+        elif "history" in value:
+            if value["history"] != FORMAT:
+                raise ValueError("it was written by a newer OnRecord; update OnRecord to open it")
+        elif "edge" in value:
+            edge = _edge(value["edge"])
+            # The same edge once more says that it was taken back.
+            same = (edge.id, edge.source, edge.relation, edge.target, write_instant(edge.created_at))
+            self._edges.setdefault(rules.NAME(value["tenant"]), {})[same] = edge
+        else:
+            version = _version(value)
+            key = Key(version.memory.tenant, version.memory.id)
+            self._versions.setdefault(key, {}).setdefault(line, version)
+
+    def _count(self, tenant: str, last_id: str, last_relation: int) -> None:
+        if ids.whole_number(last_id) is None:
+            raise ValueError("the last id is not a whole number")
+        known = self._counters.get(tenant, Counters("0", 0))
+        self._counters[tenant] = Counters(
+            max(known.last_id, last_id, key=int), max(known.last_relation, last_relation)
+        )
+
+    def told(self) -> Told:
+        told = Told(counters=self._counters)
+        for key, lines in self._versions.items():
+            versions = _joined(lines.values())
+            told.dossiers.setdefault(key.tenant, []).append(Dossier(key.id, versions))
+            told.is_mended |= {each.number for each in lines.values()} != {each.number for each in versions}
+        for tenant, edges in self._edges.items():
+            here = {dossier.id for dossier in told.dossiers.get(tenant, ())}
+            whole = [edge for edge in edges.values() if {edge.source, edge.target} <= here]
+            standing = [edge[1:4] for edge, at in edges.items() if at.removed_at is None]
+            told.edges[tenant] = whole
+            told.is_mended |= len({edge.id for edge in whole}) < len(edges) or len({*standing}) < len(
+                standing
+            )
+        return told
+
+
+def _joined(versions: Iterable[Version]) -> tuple[Version, ...]:
+    """Versions in the order of their times, each up to the next; those of two branches are numbered anew."""
+    ordered = sorted(versions, key=lambda version: (version.at, version.number))
+    ends: Sequence[datetime | None] = [*(version.at for version in ordered[1:]), None]
+    return tuple(
+        replace(version, number=number, until=until, memory=replace(version.memory, version=number))
+        for number, (version, until) in enumerate(zip(ordered, ends, strict=True), 1)
+    )
+
+
+def _version(value: Mapping[str, Any]) -> Version:
+    at = rules.INSTANT(value["at"])
+    memory = _memory(value, at)
+    return Version(
+        number=_NUMBER(value["version"]),
+        change=rules.NAME(value["change"]),
+        by=rules.NAME(value["by"]),
+        origin=_ORIGIN(value["as"]),  # type: ignore[arg-type]
+        at=at,
+        until=None,
+        memory=memory,
+    )
+
+
+def _memory(value: Mapping[str, Any], at: datetime) -> Memory:
+    tenant = rules.NAME(value["tenant"])
+    entry = dict(value["memory"]) | {"id": value["id"]}
+    return memory_of(entry if ids.is_global(value["id"]) else entry | {"tenant": tenant}, at)
+
+
+def _edge(value: Mapping[str, Any]) -> Relation:
+    removed_at = value.get("removed_at")
+    edge = Relation(
+        id=str(_EDGE(int(value["id"]))),
+        source=rules.ID(value["from"]),
+        relation=rules.RELATION(value["relation"]),  # type: ignore[arg-type]
+        target=rules.ID(value["to"]),
+        created_at=rules.INSTANT(value["created_at"]),
+        created_by=rules.NAME(value["created_by"]),
+        removed_at=None if removed_at is None else rules.INSTANT(removed_at),
+        removed_by=None if removed_at is None else rules.NAME(value["removed_by"]),
+    )
+    if edge.source == edge.target:
+        raise ValueError("it relates a memory to itself")
+    return edge
+
+
+def lines_of(told: Iterable[tuple[str, Iterable[Dossier], Iterable[Relation]]]) -> Iterator[bytes]:
+    """A whole history anew, without its commit."""
+    yield head_line()
+    for tenant, dossiers, edges in told:
+        for dossier in dossiers:
+            yield from map(version_line, dossier.versions)
+        yield from (relation_line(tenant, edge) for edge in edges)

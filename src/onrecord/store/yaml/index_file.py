@@ -1,0 +1,195 @@
+"""WHERE is the index, and what if it is gone or damaged? Made anew, since all that it says is said elsewhere.
+
+What no file of text says, such as the keys and the audit, stands in a database beside it and is never made anew.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import Connection, inspect
+from sqlalchemy.exc import DatabaseError, OperationalError
+
+from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.store.migrations import HEAD, migrate
+from onrecord.store.port import Coverage, Near
+from onrecord.store.sqlite import SqliteBackend
+from onrecord.store.tables import BESIDE
+from onrecord.store.yaml.locking import FolderLock
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from onrecord.store.view import View
+
+_FOLDER: Final = ".onrecord"
+_STATE: Final = "state.db"
+_OWNER: Final = "onrecord index"
+
+
+def folder_beside(path: Path) -> Path | None:
+    """The folder of the index and the lock; None where it cannot be written, as on a disk that is read-only."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise StoreUnavailable(
+            f"The folder of {path} cannot be made: {problem.strerror}. Choose another with --db."
+        ) from None
+    folder = path.parent / _FOLDER
+    try:
+        _make(folder)
+        return (
+            folder
+            if all(os.access(each, os.W_OK) for each in (path.parent, folder, *folder.iterdir()))
+            else None
+        )
+    except OSError:
+        return None
+
+
+def _make(folder: Path) -> None:
+    """It is for this machine alone; whoever keeps the files in git need not say so."""
+    folder.mkdir(exist_ok=True)
+    ignore = folder / ".gitignore"
+    if not ignore.exists():
+        ignore.write_text("*\n", encoding="utf-8")
+
+
+class IndexFile:
+    """A SQLite index that may be deleted at any time; without a folder it is in memory."""
+
+    def __init__(self, folder: Path | None, location: str) -> None:
+        # Another version of OnRecord makes one of its own.
+        self._path = None if folder is None else folder / f"index-{HEAD}.db"
+        self._opening = None if folder is None else FolderLock(folder / "opening", location)
+        self._index = self._open()
+        self._identity = self._identity_now()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        index = self.of_today()
+        with index.reading() as connection:
+            connection.info[_OWNER] = index
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        index = self.of_today()
+        with index.writing() as connection:
+            connection.info[_OWNER] = index
+            yield connection
+
+    def of_today(self) -> SqliteBackend:
+        """The index at its place; if someone has deleted it, a new one."""
+        if self._identity_now() != self._identity:
+            before, self._index = self._index, self._open()
+            self._identity = self._identity_now()
+            before.close()
+        return self._index
+
+    def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
+        return _owner(view).nearest(view, covered, vector, most)
+
+    def nearness(
+        self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
+    ) -> list[Near]:
+        return _owner(view).nearness(view, covered, vector, rows)
+
+    def explain(self, error: Exception) -> OnRecordError:
+        return _explained(self._index, error)
+
+    def close(self) -> None:
+        self._index.close()
+
+    def _open(self) -> SqliteBackend:
+        """An index with its tables, though perhaps nothing in them."""
+        path = self._path
+        if path is None or self._opening is None:
+            return _migrated(None)
+        if (path.parent / _STATE).exists() and (index := _sound(path)):
+            return index
+        with self._opening.held():
+            _make(path.parent)
+            _provide_state(path.parent / _STATE)
+            # Another process may have come first.
+            if index := _sound(path):
+                return index
+            # The log of an index that was deleted must not be taken for that of a new one.
+            for each in (path, *(Path(f"{path}{suffix}") for suffix in ("-wal", "-shm"))):
+                each.unlink(missing_ok=True)
+            return _migrated(path)
+
+    def _identity_now(self) -> tuple[int, int] | None:
+        if self._path is None:
+            return None
+        try:
+            stat = self._path.stat()
+        except OSError:
+            return None
+        return stat.st_dev, stat.st_ino
+
+
+def _owner(view: "View") -> SqliteBackend:
+    """The index that a view reads: another may have taken its place meanwhile, with vectors of its own."""
+    index = view.connection.info[_OWNER]
+    assert isinstance(index, SqliteBackend)
+    return index
+
+
+def _sound(path: Path) -> SqliteBackend | None:
+    """The index, if it is there and nothing is wrong with it."""
+    try:
+        return _migrated(path) if path.exists() else None
+    except (DatabaseError, UnicodeDecodeError):
+        return None
+
+
+def _migrated(path: Path | None) -> SqliteBackend:
+    index = SqliteBackend(path, None if path is None else path.parent / _STATE)
+    try:
+        migrate(index)
+        if path is not None:
+            _leave_to_state(index)
+    except OperationalError as problem:
+        index.close()
+        raise _explained(index, problem) from problem
+    except BaseException:
+        index.close()
+        raise
+    return index
+
+
+def _leave_to_state(index: SqliteBackend) -> None:
+    """What the index has no table for is found in the database beside it."""
+    with index.reading() as connection:
+        present = set(inspect(connection).get_table_names()) & {table.name for table in BESIDE}
+    if present:
+        with index.writing() as connection:
+            for name in sorted(present):
+                connection.exec_driver_sql(f"DROP TABLE IF EXISTS main.{name}")
+
+
+def _provide_state(path: Path) -> None:
+    """It has all tables, so that it can go through every step that is still to come; only those are used that go by name."""
+    state = SqliteBackend(path)
+    try:
+        migrate(state)
+    except (DatabaseError, UnicodeDecodeError) as broken:
+        raise StoreUnavailable(
+            f"{path}, which holds the keys and the audit, cannot be used ({getattr(broken, 'orig', broken)}). Bring it back "
+            "from a backup; if it is deleted, all keys end and the audit begins anew. Nothing was changed."
+        ) from broken
+    finally:
+        state.close()
+
+
+def _explained(index: SqliteBackend, error: Exception) -> OnRecordError:
+    told = index.explain(error)
+    if isinstance(error, DatabaseError) and not isinstance(error, OperationalError):
+        return StoreUnavailable(
+            f"The index is damaged ({getattr(error, 'orig', error)}), but it is only derived: "
+            f"delete {index.location}, and it is made anew."
+        )
+    return told

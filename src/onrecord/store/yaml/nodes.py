@@ -1,0 +1,241 @@
+"""WHAT stands where in a YAML text? Its values with their lines, read without trust in how deep or large they are."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import yaml
+from yaml.constructor import SafeConstructor
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    DocumentStartEvent,
+    Event,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceStartEvent,
+)
+from yaml.resolver import Resolver
+
+from onrecord.model.limits import JSON_BYTES, JSON_DEPTH
+
+#: The parser in C where there is one: it is ten times as quick.
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+# A memory's own objects, the memory, the list, and what the list stands in.
+_DEEPEST: Final = JSON_DEPTH + 4
+_UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOTHING: Final = ("", "~", "null", "Null", "NULL")
+_PREFIX: Final = "tag:yaml.org,2002:"
+
+
+class Broken(Exception):
+    """The text is not YAML, or not what is expected at this line (counted from 1)."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(line, reason)
+        self.line = line
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    text: str
+    line: int
+    column: int
+    #: Without quotes, so that `7` is a number and `true` a flag.
+    is_plain: bool
+
+    @property
+    def is_nothing(self) -> bool:
+        return self.is_plain and self.text in _NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    line: int
+    column: int
+    is_flow: bool
+    items: "list[Node]" = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    line: int
+    column: int
+    is_flow: bool
+    items: "list[tuple[Scalar, Node]]" = field(default_factory=list)
+
+    def fields(self) -> "Iterator[tuple[str, Node]]":
+        """Each name once, with what it stands for."""
+        seen: dict[str, int] = {}
+        for key, value in self.items:
+            if key.text in seen:
+                raise Broken(key.line, f"{key.text} stands at line {seen[key.text]} already")
+            seen[key.text] = key.line
+            yield key.text, value
+
+
+Node = Scalar | Listing | Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    root: Node | None
+    #: Whether one place refers to another, so that none can be moved by itself.
+    has_references: bool
+
+
+def parse(text: str) -> Parsed:
+    """The one document of a text. Broken if it is none."""
+    if unreadable := _UNREADABLE.search(text.removeprefix("\ufeff")):
+        line = _line_of(text.removeprefix("\ufeff"), unreadable.start())
+        raise Broken(line, f"holds the character {unreadable.group()!a}; write it as an escape in quotes")
+    try:
+        return _Builder().build(yaml.parse(text, Loader=_LOADER))
+    except yaml.MarkedYAMLError as problem:
+        mark = problem.problem_mark or problem.context_mark
+        raise Broken(mark.line + 1 if mark else 1, f"is not YAML: {problem.problem}") from None
+    except yaml.YAMLError as problem:
+        raise Broken(1, f"is not YAML: {problem}") from None
+
+
+def _line_of(text: str, at: int) -> int:
+    return text.count("\n", 0, at) + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A list or an object whose end has not come yet."""
+
+    node: Listing | Pairs
+    anchor: str | None
+    parts: list[Node] = field(default_factory=list)
+
+
+class _Builder:
+    """Puts events together to nodes, without recursion."""
+
+    def __init__(self) -> None:
+        self._open: list[_Begun] = []
+        self._named: dict[str, Node] = {}
+        self._root: Node | None = None
+        self._documents = 0
+        self._has_references = False
+
+    def build(self, events: Iterator[Event]) -> Parsed:
+        for event in events:
+            if isinstance(event, ScalarEvent):
+                tag = _tag(event)
+                is_plain = bool(event.implicit[0]) and tag is None
+                self._put(Scalar(event.value, *_at(event), is_plain), event.anchor)
+            elif isinstance(event, SequenceStartEvent | MappingStartEvent):
+                self._begin(event)
+            elif isinstance(event, CollectionEndEvent):
+                self._end()
+            elif isinstance(event, AliasEvent):
+                self._refer(event)
+            elif isinstance(event, DocumentStartEvent):
+                self._documents += 1
+                if self._documents > 1:
+                    raise Broken(_line(event), "begins a second document; there can be only one")
+        return Parsed(self._root, self._has_references)
+
+    def _begin(self, event: SequenceStartEvent | MappingStartEvent) -> None:
+        _tag(event)
+        if len(self._open) >= _DEEPEST:
+            raise Broken(_line(event), "is nested too deeply")
+        kind = Listing if isinstance(event, SequenceStartEvent) else Pairs
+        node = kind(*_at(event), bool(event.flow_style))
+        self._open.append(_Begun(node, event.anchor))
+
+    def _end(self) -> None:
+        begun = self._open.pop()
+        if isinstance(begun.node, Listing):
+            begun.node.items.extend(begun.parts)
+        else:
+            for key, value in zip(begun.parts[::2], begun.parts[1::2], strict=True):
+                if not isinstance(key, Scalar):
+                    raise Broken(key.line, "has a key that is not a text")
+                if key.is_plain and key.text == "<<":
+                    raise Broken(key.line, "merges another object into this one; write its fields out")
+                begun.node.items.append((key, value))
+        # It has a name only now, so that nothing can hold itself.
+        self._put(begun.node, begun.anchor)
+
+    def _refer(self, event: AliasEvent) -> None:
+        self._has_references = True
+        known = self._named.get(event.anchor or "")
+        if known is None:
+            raise Broken(_line(event), f"refers to *{event.anchor}, which is not known before it")
+        self._put(known)
+
+    def _put(self, node: Node, anchor: str | None = None) -> None:
+        if anchor:
+            self._named[anchor] = node
+        if self._open:
+            self._open[-1].parts.append(node)
+        else:
+            self._root = node
+
+
+def _tag(event: ScalarEvent | SequenceStartEvent | MappingStartEvent) -> str | None:
+    if event.tag not in (None, f"{_PREFIX}str"):
+        raise Broken(_line(event), f"has the tag {event.tag}; write the value without one")
+    return event.tag
+
+
+def _line(event: Event) -> int:
+    return _at(event)[0]
+
+
+def _at(event: Event) -> tuple[int, int]:
+    """The line and column at which something begins; lines count from 1."""
+    assert event.start_mark is not None
+    return event.start_mark.line + 1, event.start_mark.column
+
+
+class _Values:
+    """Plain values of nodes, up to as many as an object may have: a reference makes many of one."""
+
+    def __init__(self) -> None:
+        self._left = JSON_BYTES
+
+    def of(self, node: Node, depth: int = JSON_DEPTH + 1) -> Any:
+        self._left -= 1
+        if self._left < 0 or depth < 0:
+            raise Broken(node.line, f"is {'nested too deeply' if depth < 0 else 'too large'}")
+        if isinstance(node, Scalar):
+            return _scalar(node)
+        if isinstance(node, Listing):
+            return [self.of(item, depth - 1) for item in node.items]
+        return {name: self.of(value, depth - 1) for name, value in node.fields()}
+
+
+def json_of(node: Node) -> Any:
+    """The value that a node stands for, as JSON knows it; a date is a text there."""
+    return _Values().of(node)
+
+
+def _scalar(node: Scalar) -> Any:
+    if not node.is_plain:
+        return node.text
+    tag = _RESOLVER.resolve(yaml.ScalarNode, node.text, (True, False))  # type: ignore[no-untyped-call]
+    if tag == f"{_PREFIX}null":
+        return None
+    read = _READERS.get(tag)
+    if read is None:
+        return node.text
+    try:
+        return read(yaml.ScalarNode(tag, node.text))
+    except (ValueError, OverflowError) as reason:
+        raise Broken(node.line, f"holds a number that cannot be read: {reason}") from None
+
+
+_RESOLVER: Final = Resolver()
+_CONSTRUCTOR: Final = SafeConstructor()
+_READERS: Final = {
+    f"{_PREFIX}bool": _CONSTRUCTOR.construct_yaml_bool,
+    f"{_PREFIX}int": _CONSTRUCTOR.construct_yaml_int,
+    f"{_PREFIX}float": _CONSTRUCTOR.construct_yaml_float,
+}

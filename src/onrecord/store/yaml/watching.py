@@ -1,0 +1,75 @@
+"""WHAT has a transaction changed? Triggers of this connection alone note it, so that only that is written down."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from sqlalchemy import Connection
+
+from onrecord.store.tables import RECORD
+
+_NOTED: Final = "yaml_changes"
+_IS_SET_UP: Final = f"SELECT 1 FROM temp.sqlite_master WHERE name = '{_NOTED}'"
+_HAS_COUNTED: Final = "WHEN OLD.last_id <> NEW.last_id OR OLD.last_relation <> NEW.last_relation"
+
+# A version is closed by the next one, which says so; any other change of the past is written anew.
+_REWRITES: Final = ", ".join((*RECORD, "version", "recorded_at", "change", "changed_by", "changed_as"))
+_TRIGGERS: Final[Sequence[tuple[str, str, str]]] = (
+    ("memory", "INSERT ON main.memories", "NEW.tenant, NEW.id, 0"),
+    ("memory", "UPDATE ON main.memories", "NEW.tenant, NEW.id, 0"),
+    ("memory", "DELETE ON main.memories", "OLD.tenant, OLD.id, 0"),
+    ("version", "INSERT ON main.versions", "NEW.tenant, NEW.row, NEW.version"),
+    ("anew", f"UPDATE OF {_REWRITES} ON main.versions", "0, 0, 0"),
+    ("anew", "DELETE ON main.versions", "0, 0, 0"),
+    ("edge", "INSERT ON main.relations", "NEW.tenant, NEW.id, 0"),
+    ("edge", "UPDATE ON main.relations", "NEW.tenant, NEW.id, 0"),
+    ("anew", "DELETE ON main.relations", "0, 0, 0"),
+    ("counters", "INSERT ON main.tenants", "NEW.key, 0, 0"),
+    ("counters", f"UPDATE ON main.tenants {_HAS_COUNTED}", "NEW.key, 0, 0"),
+    ("anew", "DELETE ON main.tenants", "0, 0, 0"),
+)
+
+
+@dataclass(slots=True)
+class Changes:
+    """By the keys of the index: tenants by number, memories by their id in it, versions by row and number."""
+
+    memories: dict[int, set[str]] = field(default_factory=dict)
+    versions: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
+    edges: dict[int, set[int]] = field(default_factory=dict)
+    counters: set[int] = field(default_factory=set)
+    #: The past itself has changed, as when something was forgotten.
+    anew: bool = False
+
+    def __bool__(self) -> bool:
+        return self.anew or any((self.memories, self.versions, self.edges, self.counters))
+
+
+def watch(connection: Connection) -> None:
+    """Note from here on what this transaction changes."""
+    if connection.exec_driver_sql(_IS_SET_UP).first() is None:
+        connection.exec_driver_sql(f"CREATE TABLE temp.{_NOTED} (what, tenant, first, second)")
+        for number, (what, when, values) in enumerate(_TRIGGERS):
+            connection.exec_driver_sql(
+                f"CREATE TRIGGER temp.{_NOTED}_{number} AFTER {when} "
+                f"BEGIN INSERT INTO {_NOTED} VALUES ('{what}', {values}); END"
+            )
+    connection.exec_driver_sql(f"DELETE FROM temp.{_NOTED}")
+
+
+def changes_of(connection: Connection) -> Changes:
+    changes = Changes()
+    noted = connection.exec_driver_sql(f"SELECT DISTINCT what, tenant, first, second FROM temp.{_NOTED}")
+    for what, tenant, first, second in noted:
+        match what:
+            case "memory":
+                changes.memories.setdefault(tenant, set()).add(first)
+            case "version":
+                changes.versions.setdefault(tenant, set()).add((first, second))
+            case "edge":
+                changes.edges.setdefault(tenant, set()).add(first)
+            case "counters":
+                changes.counters.add(tenant)
+            case _:
+                changes.anew = True
+    return changes

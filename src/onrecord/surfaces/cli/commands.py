@@ -1,0 +1,218 @@
+"""WHICH commands are there? Each request becomes a command: its fields are the arguments and options."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, Field
+from typing import Any, Final
+
+import click
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.requests import Request, request_fields
+from onrecord.model.rules import (
+    Choice,
+    Flag,
+    Identifier,
+    Instant,
+    Json,
+    Listing,
+    OrNone,
+    Rule,
+    Share,
+    Whole,
+)
+from onrecord.model.unset import UNSET
+from onrecord.model.wire import to_json
+from onrecord.service import OnRecord, Operation
+from onrecord.surfaces.cli import render
+from onrecord.surfaces.reading import list_reader, text_reader
+
+COMMON: Final = (
+    click.Option(
+        ["--db"], help="A file, :memory:, or a PostgreSQL DSN; else ONRECORD_DB, else the default file."
+    ),
+    click.Option(["--tenant"], help="Whose memories; else ONRECORD_TENANT."),
+    click.Option(["--user"], help="Who you are; else ONRECORD_USER."),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print the whole answer as JSON."),
+)
+_IN_CONVERSATION: Final = click.Option(
+    ["--in-conversation"], help="The conversation you speak in; else ONRECORD_CONVERSATION."
+)
+# How a field that holds several values is called when one of them is given.
+_SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
+_STANDARD: Final = "-"
+_GROUPS: Final = {
+    "keys": "Make, list and revoke the keys that agents and people come with.",
+    "tenants": "Make, list and erase tenants.",
+    "conversations": "Register, list and delete conversations.",
+    "artifacts": "Keep files beside the memories of a conversation.",
+    "scratchpads": "Keep the working notes of agents.",
+    "agents": "Set how each agent recalls.",
+}
+
+
+class InOrder(click.Group):
+    """Commands in the order in which people meet them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.commands)
+
+
+def add_operation(group: click.Group, operation: Operation) -> None:
+    """The command of an operation, in a group of its own where its name has two words."""
+    *first, name = (operation.command or "").split()
+    for word in first:
+        if word not in group.commands:
+            group.add_command(InOrder(word, help=_GROUPS[word]))
+        inner = group.commands[word]
+        assert isinstance(inner, click.Group)
+        group = inner
+    group.add_command(operation_command(operation, name))
+
+
+def operation_command(operation: Operation, name: str) -> click.Command:
+    asked = {each.name: _parameter(each) for each in request_fields(operation.request)}
+    # A field comes before a common option of its name: `keys create --user ann` is ann's key, whoever makes it. Who
+    # that is stands before the command, or is set.
+    common = [option for option in COMMON if option.name not in asked]
+    return click.Command(
+        name,
+        params=[*asked.values(), _IN_CONVERSATION, *common],
+        help=operation.request.__doc__,
+        short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
+        callback=click.pass_context(_runner(operation)),
+    )
+
+
+def config_command() -> click.Command:
+    """The settings in force and where each comes from; the only command that opens no store."""
+
+    def run(context: click.Context, **given: Any) -> None:
+        from onrecord.config import load
+
+        common = common_options(context, given)
+        settings = load(**{name: common[name] for name in ("db", "tenant", "user")}).settings
+        _print(settings, as_json=common["as_json"])
+
+    return click.Command(
+        "config",
+        params=list(COMMON),
+        help="Show the settings in force and where each comes from.",
+        callback=click.pass_context(run),
+    )
+
+
+def _parameter(each: Field[Any]) -> click.Parameter:
+    rule, told = each.metadata["rule"], each.metadata["help"]
+    if not each.kw_only:
+        required = each.default is MISSING
+        name = each.name.upper() if required else f"[{each.name.upper()}]"
+        return click.Argument([each.name], metavar=name, required=required)
+    kind = rule.rule if isinstance(rule, OrNone) else rule
+    name = each.name.replace("_", "-")
+    if isinstance(kind, Flag):
+        return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
+    if isinstance(kind, Listing):
+        one = _SINGULAR.get(each.name, each.name.removesuffix("s"))
+        return click.Option(
+            [f"--{one}", each.name],
+            multiple=True,
+            help=f"{told} May be repeated.",
+            metavar=_metavar(kind.each),
+        )
+    shown = None if each.default in (UNSET, None, MISSING) else str(each.default)
+    return click.Option(
+        [f"--{name}", each.name], default=None, help=told, metavar=_metavar(kind), show_default=shown or False
+    )
+
+
+def _metavar(rule: Rule) -> str:
+    if isinstance(rule, Choice):
+        return "|".join(rule.options)
+    names: dict[type, str] = {
+        Whole: "NUMBER",
+        Share: "SHARE",
+        Instant: "TIME",
+        Json: "JSON",
+        Identifier: "ID",
+    }
+    return names.get(type(rule), "TEXT")
+
+
+def _runner(operation: Operation) -> Callable[..., None]:
+    def run(context: click.Context, **given: Any) -> None:
+        request = _request(operation.request, given)
+        own = {each.name for each in request_fields(operation.request)}
+        common = common_options(context, {name: value for name, value in given.items() if name not in own})
+        with opened_door(common) as door:
+            answer = operation.method(door, request)
+        _print(answer, as_json=common["as_json"])
+        if render.is_bad_news(answer):
+            context.exit(1)
+
+    return run
+
+
+def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+    """Options that stand before or after the command; the one after it wins."""
+    before = context.obj or {}
+    names = (*(option.name for option in COMMON), _IN_CONVERSATION.name)
+    return {str(name): given.pop(str(name), None) or before.get(name) for name in names}
+
+
+def _request(kind: type[Request], given: dict[str, Any]) -> Request:
+    values = {}
+    for each in request_fields(kind):
+        value = given.get(each.name)
+        if value is not None and value != ():
+            values[each.name] = _read(value, each.metadata["rule"])
+    if values.get("content") == _STANDARD:
+        values["content"] = _standard_input()
+    return kind(**values)
+
+
+def _standard_input() -> str:
+    """All of it, without the line break that `echo` puts at the end."""
+    try:
+        return sys.stdin.read().removesuffix("\n")
+    except UnicodeDecodeError as problem:
+        reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
+        raise Invalid([Fault("content", reason)]) from None
+
+
+def _read(value: Any, rule: Rule) -> Any:
+    """What is given on a command line, as the rule wants it."""
+    several = list_reader(rule)
+    if several is not None:
+        return several(value)
+    return value if isinstance(value, bool) else text_reader(rule)(value)
+
+
+@contextmanager
+def opened_door(common: dict[str, Any]) -> Iterator[OnRecord]:
+    # Here, not above: `onrecord --help` must not wait for the database library.
+    from onrecord.app import connect, local_caller
+    from onrecord.config import load
+
+    config = load(
+        db=common["db"],
+        tenant=common["tenant"],
+        user=common["user"],
+        conversation=common["in_conversation"],
+    )
+    with (
+        render.progress() as report,
+        connect(config.db, caller=local_caller(config), progress=report) as door,
+    ):
+        yield door
+
+
+def _print(answer: Any, *, as_json: bool) -> None:
+    if as_json:
+        # An export to standard output is already there; the report must not end up in it.
+        beside = getattr(answer, "path", None) == _STANDARD
+        click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2), err=beside)
+    else:
+        render.show(answer)

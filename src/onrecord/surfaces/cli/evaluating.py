@@ -1,0 +1,149 @@
+"""HOW is the quality of answers measured from a shell? `onrecord eval`: a tool for operators, not an operation."""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO, TYPE_CHECKING, Any
+
+import click
+
+from onrecord.errors import Fault, Invalid
+from onrecord.surfaces.cli import render
+
+if TYPE_CHECKING:
+    from onrecord.evaluation.data import Task
+    from onrecord.evaluation.report import Report
+    from onrecord.evaluation.ways import Way
+    from onrecord.service import OnRecord
+
+_HELP = """Measure how well questions with known answers are answered.
+
+DIR/TASK holds corpus.jsonl, a line {"corpus", "id", "text", "meta"} for each document, and queries.jsonl, a line
+{"id", "corpus", "text", "gold", "group"} for each question; without TASK every such folder is measured. Documents
+are saved into a new store that is gone afterwards, each haystack ("corpus") in a tenant of its own, and each
+question is asked once. Your own store is not touched.
+"""
+
+
+def eval_command() -> click.Command:
+    """The command; what it needs is loaded when it runs."""
+    folder = click.Path(exists=True, file_okay=False, path_type=Path)
+    return click.Command(
+        "eval",
+        params=[
+            click.Argument(["tasks"], metavar="[TASK]...", nargs=-1),
+            click.Option(["--data"], type=folder, required=True, help="The folder with the tasks."),
+            click.Option(["--recipe"], help="How to search; else as recall does by itself."),
+            click.Option(
+                ["--through"],
+                type=click.Choice(["recall", "search"]),
+                default="recall",
+                help="search: documents that describe tables become the catalog of all tasks named, "
+                "all others memories about it.",
+            ),
+            click.Option(
+                ["--within-datasource"],
+                is_flag=True,
+                help="With --through search: ask each question within the datasource that its data names.",
+            ),
+            click.Option(
+                ["--skip-group", "skipped"],
+                multiple=True,
+                metavar="GROUP",
+                help="Leave out questions of this group. May be repeated.",
+            ),
+            click.Option(["--store"], help="An empty store to measure on; what is saved stays in it."),
+            click.Option(
+                ["--json", "file"],
+                type=click.Path(dir_okay=False, path_type=Path),
+                metavar="FILE",
+                help="Append the figures to FILE, one JSON object a task.",
+            ),
+        ],
+        help=_HELP,
+        short_help="Measure how well questions with known answers are answered",
+        callback=click.pass_context(_run),
+    )
+
+
+def _run(
+    context: click.Context,
+    tasks: Sequence[str],
+    data: Path,
+    skipped: Sequence[str],
+    store: str | None,
+    file: Path | None,
+    **how: Any,
+) -> None:
+    from onrecord.evaluation import evaluate
+    from onrecord.evaluation.data import read_task, tasks_in
+    from onrecord.evaluation.report import FOOTNOTE
+
+    if any((context.obj or {}).values()):
+        raise click.UsageError("eval takes no option before its name; --store names a store to measure on")
+    with _appended(file) as results:
+        read = [read_task(data, name, skipped) for name in tasks or tasks_in(data)]
+        way = _way(read, **how)
+        for number, task in enumerate(read, 1):
+            with render.progress() as progress, _empty_store(store, number) as door:
+                report = evaluate(
+                    task, door, tenant=f"task-{number}", now=datetime.now(UTC), way=way, progress=progress
+                )
+            _tell(report, results)
+    click.echo(FOOTNOTE)
+
+
+def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "Way":
+    from onrecord.evaluation import ThroughRecall, ThroughSearch
+    from onrecord.evaluation.tables import schemas_of
+
+    if through == "recall":
+        if within_datasource:
+            raise click.UsageError("--within-datasource is for --through search")
+        return ThroughRecall(recipe)
+    if recipe:
+        raise click.UsageError("--recipe is for --through recall; search has no recipes")
+    return ThroughSearch(schemas_of(read), within_datasource)
+
+
+@contextmanager
+def _empty_store(store: str | None, task: int) -> "Iterator[OnRecord]":
+    """A new store in a folder of its own, or the one that was named, if nobody has put anything into it."""
+    from onrecord.app import connect
+
+    with (
+        TemporaryDirectory(prefix="onrecord-eval-") as folder,
+        connect(store or Path(folder) / "store.db") as door,
+    ):
+        if store and task == 1 and door.doctor().memories:
+            raise Invalid([Fault("store", f"{door.location} holds memories already; name an empty one")])
+        yield door
+
+
+@contextmanager
+def _appended(file: Path | None) -> Iterator[IO[str] | None]:
+    """The file of results, opened before the work so that a wrong name costs no time."""
+    if file is None:
+        yield None
+        return
+    try:
+        results = file.open("a", encoding="utf-8")
+    except OSError as problem:
+        raise Invalid([Fault("json", f"{file} cannot be written: {problem.strerror or problem}")]) from None
+    with results:
+        yield results
+
+
+def _tell(report: "Report", results: IO[str] | None) -> None:
+    from onrecord.evaluation.report import json_of, lines_of
+
+    for line in lines_of(report):
+        click.echo(line)
+    click.echo()
+    if results is not None:
+        # As ASCII: the names are not ours, and may hold what UTF-8 cannot write.
+        results.write(json.dumps(json_of(report)) + "\n")
+        results.flush()

@@ -1,0 +1,75 @@
+"""HOW does an agent's host start us? `onrecord mcp`: the Model Context Protocol over standard input and output."""
+
+import logging
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from onrecord.errors import Fault, Invalid
+from onrecord.surfaces.cli.commands import COMMON, common_options
+
+if TYPE_CHECKING:
+    from onrecord.surfaces.mcp.tools import Tool
+
+_HELP = """Serve this store to an agent over standard input and output, in the Model Context Protocol.
+
+An agent's host starts this command itself; it ends when the host closes the stream.
+"""
+
+
+def mcp_command() -> click.Command:
+    return click.Command(
+        "mcp",
+        params=[
+            click.Option(
+                ["--face", "faces"],
+                multiple=True,
+                help="Which tools: native (the default), full, slayer, checkstack; may be repeated, or with commas between.",
+            ),
+            click.Option(
+                ["--run"],
+                help="No person looks on: the name of this run, which may save little and erase nothing.",
+            ),
+            click.Option(
+                ["--in-conversation"], help="The conversation you speak in; else ONRECORD_CONVERSATION."
+            ),
+            *COMMON,
+        ],
+        help=_HELP,
+        short_help="Serve an agent on this machine (MCP over stdio)",
+        callback=click.pass_context(_run),
+    )
+
+
+def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
+    """The tools of these faces, or of the usual one; Invalid if there are none of that name, or none can be had here."""
+    try:
+        from onrecord.surfaces.mcp.faces import DEFAULT, chosen
+    except ModuleNotFoundError as problem:
+        if problem.name not in ("mcp", "mcp_types"):
+            raise
+        reason = "needs one more package: pip install 'onrecord[server]'"
+        raise Invalid([Fault("mcp", reason)]) from None
+    return chosen(faces or [DEFAULT])
+
+
+def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
+    common = common_options(context, given)
+    tools = tools_of([name.strip() for each in faces for name in each.split(",")])
+    from onrecord.app import connect, local_caller
+    from onrecord.config import load
+    from onrecord.surfaces.mcp.stdio import serve_stdio
+
+    names = ("db", "tenant", "user")
+    config = load(**{name: common[name] for name in names}, conversation=common["in_conversation"])
+    # What an agent does is not what the person who runs the store does, though both sit at this machine.
+    caller = replace(
+        local_caller(config), actor="agent" if run is None else "unattended", run=run, operator=False
+    )
+    # Standard output belongs to the protocol.
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
+    with connect(config.db, caller=caller) as door:
+        serve_stdio(door, tools)

@@ -1,0 +1,701 @@
+"""HOW does an answer look in a shell? Tables and colour on a terminal, plain lines elsewhere; one place decides."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from functools import singledispatch
+from typing import Any, Final
+
+import click
+
+from onrecord.config import Setting
+from onrecord.model import answers
+from onrecord.model.memory import Memory, Relation
+from onrecord.model.papers import Artifact, Conversation
+
+# Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_EXCERPT: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headings."""
+
+    headings: tuple[str, ...]
+    rows: Sequence[Sequence[str]]
+
+
+Part = Table | str
+
+
+def show(answer: Any) -> None:
+    """Print an answer for a person, or for the program that reads our output."""
+    for part in parts_of(answer):
+        if isinstance(part, str):
+            click.echo(_safe(part))
+        elif sys.stdout.isatty():
+            _show_table(part)
+        else:
+            for row in part.rows:
+                click.echo("  ".join(_safe(cell).replace("\n", " ") for cell in row if cell))
+
+
+def is_bad_news(answer: Any) -> bool:
+    """Whether a program that only sees the exit code must be told that something is wrong."""
+    if isinstance(answer, answers.ErasedTenant):
+        return bool(answer.residue)
+    return isinstance(answer, answers.Examined) and not answer.healthy
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str, int, int | None], None]]:
+    """A bar while a person waits; silence where nobody watches."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        tasks: dict[str, Any] = {}
+
+        def report(what: str, done: int, total: int | None) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            bar.update(tasks[what], completed=done, total=total)
+
+        yield report
+
+
+def _show_table(table: Table) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    drawn = RichTable(*table.headings, box=box.SIMPLE_HEAD, pad_edge=False)
+    for row in table.rows:
+        drawn.add_row(*(Text(_safe(cell)) for cell in row))
+    Console().print(drawn)
+
+
+def _safe(text: str) -> str:
+    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
+
+
+def _day(moment: datetime | None) -> str:
+    return moment.strftime("%Y-%m-%d") if moment else ""
+
+
+def _minute(moment: datetime | None) -> str:
+    return moment.strftime("%Y-%m-%d %H:%M:%S") if moment else ""
+
+
+def _many(number: int, one: str, several: str | None = None) -> str:
+    return f"{number} {one if number == 1 else several or one + 's'}"
+
+
+def _memories(number: int) -> str:
+    return _many(number, "memory", "memories")
+
+
+@singledispatch
+def parts_of(answer: Any) -> Iterator[Part]:
+    """What is shown of an answer, top to bottom."""
+    raise TypeError(f"no way to show {type(answer).__name__}")
+
+
+@parts_of.register
+def _(answer: answers.Remembered) -> Iterator[Part]:
+    verb = {"created": "Remembered", "updated": "Updated", "unchanged": "Already known as"}[answer.outcome]
+    if answer.dry_run:
+        yield "Nothing was saved (dry run). It would be:"
+    yield f"{verb} #{answer.memory.id}  {answer.memory.title}"
+    if answer.memory.status == "pending":
+        yield "It waits for review; until then recall and browse leave it out."
+    if answer.scrubbed:
+        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+    if answer.superseded:
+        yield "Superseded: " + ", ".join(f"#{id}" for id in answer.superseded)
+    yield from _put_off(answer.degraded)
+    yield from answer.warnings
+
+
+@parts_of.register
+def _(answer: answers.Recalled) -> Iterator[Part]:
+    if not answer.hits:
+        yield "Nothing found."
+    for hit in answer.hits:
+        memory = hit.memory
+        marks = "".join(f"  [{mark}]" for mark in _marks(memory))
+        yield f"#{memory.id}  [{memory.kind}]  {memory.title}  ({hit.score:.2f}){marks}"
+        if not memory.title.startswith(memory.content.strip()[: len(memory.title)]):
+            yield "    " + _excerpt(memory.content)
+        if answer.trace:
+            yield f"    {_reasons(hit.why)}"
+    if answer.queries:
+        yield "Example queries:"
+        yield from (f"#{hit.memory.id}  {hit.memory.title}  ({hit.score:.2f})" for hit in answer.queries)
+    yield from (f"Skipped {reason}" for reason in answer.degraded)
+    yield from answer.warnings
+    if answer.trace:
+        rows = [
+            (note.name, f"{note.ms:.2f} ms", str(note.candidates), note.failed or "") for note in answer.trace
+        ]
+        yield Table(("layer", "time", "candidates", "skipped because"), rows)
+
+
+def _put_off(reasons: Sequence[str]) -> Iterator[str]:
+    return (f"Put off {reason}" for reason in reasons)
+
+
+def _reasons(why: answers.Why) -> str:
+    """The sum of the parts, times the boosts: `words 1st 0.35 + meaning 4th 0.21, pinned x1.5`."""
+    parts = " + ".join(f"{part.channel} #{part.rank} {part.share:.3f}" for part in why.parts)
+    return parts + "".join(f", {name} x{factor:g}" for name, factor in why.boosts)
+
+
+def _marks(memory: Memory) -> Iterator[str]:
+    if memory.status != "active":
+        yield f"{memory.status} {_day(memory.valid_to)}".strip()
+    if memory.conversation:
+        yield "conversation"
+
+
+def _excerpt(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
+
+
+@parts_of.register
+def _(answer: answers.Shown) -> Iterator[Part]:
+    memory = answer.memory
+    yield f"#{memory.id}  {memory.title}"
+    yield Table(("field", "value"), list(_fields(memory)))
+    yield memory.content
+    if answer.artifact:
+        yield f"File: {_file(answer.artifact)}"
+    if answer.edges:
+        yield _edges(answer.edges)
+
+
+def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
+    until = _minute(memory.valid_to) or "now"
+    reason = f" ({memory.status_reason})" if memory.status_reason else ""
+    room = next(filter(None, (memory.persona, memory.system)), "")
+    shown = {
+        "kind": f"{memory.kind} ({memory.dimension})",
+        "hint": memory.hint,
+        "tags": ", ".join(memory.tags),
+        "about": ", ".join(memory.entities),
+        "category": memory.category,
+        "confidence": memory.confidence,
+        "source": memory.source,
+        "scope": f"{memory.scope} {room}".strip(),
+        "owner": f"{memory.owner} ({memory.origin})",
+        "conversation": memory.conversation,
+        "true": f"{_minute(memory.valid_from)} to {until}",
+        "verified": _minute(memory.verified_at),
+        "status": memory.status + reason,
+        "version": f"{memory.version}, updated {_minute(memory.updated_at)}",
+    }
+    yield from ((name, value) for name, value in shown.items() if value)
+
+
+@parts_of.register
+def _(answer: answers.Browsed) -> Iterator[Part]:
+    if not answer.memories:
+        yield "Nothing here."
+        return
+    rows = [
+        (
+            f"#{each.id}",
+            each.kind,
+            _minute(each.updated_at),
+            each.title,
+            ", ".join(each.tags),
+            " ".join(_marks(each)),
+        )
+        for each in answer.memories
+    ]
+    yield Table(("id", "kind", "updated", "title", "tags", ""), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
+
+
+@parts_of.register
+def _(answer: answers.Revised) -> Iterator[Part]:
+    what = ", ".join(answer.changed)
+    yield (
+        f"Revised #{answer.memory.id} ({what}), now version {answer.memory.version}."
+        if what
+        else "Nothing to change."
+    )
+    yield from _put_off(answer.degraded)
+
+
+@parts_of.register
+def _(answer: answers.Retired) -> Iterator[Part]:
+    done = "Retired" if answer.changed else "Nothing changed: already retired"
+    yield f"{done} #{answer.memory.id}, true until {_minute(answer.memory.valid_to)}. It stays readable in the past."
+
+
+@parts_of.register
+def _(answer: answers.Forgotten) -> Iterator[Part]:
+    yield (
+        f"{'Would erase' if answer.dry_run else 'Erased'} #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
+        f"and {_many(answer.references, 'reference')} to it."
+    )
+
+
+@parts_of.register
+def _(answer: answers.Related) -> Iterator[Part]:
+    yield f"{'Related' if answer.created else 'Already related'}: {_arrow(answer.relation)}"
+
+
+@parts_of.register
+def _(answer: answers.Unrelated) -> Iterator[Part]:
+    yield f"No longer related: {_arrow(answer.relation)}"
+
+
+@parts_of.register
+def _(answer: answers.ListedRelations) -> Iterator[Part]:
+    if not answer.relations:
+        yield "No relations."
+        return
+    rows = [(each.id, _arrow(each), _minute(each.created_at), each.created_by) for each in answer.relations]
+    yield Table(("id", "relation", "since", "by"), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
+
+
+def _arrow(relation: Relation) -> str:
+    return f"#{relation.source} --[{relation.relation}]--> #{relation.target}"
+
+
+@parts_of.register
+def _(answer: answers.Neighbourhood) -> Iterator[Part]:
+    yield f"#{answer.center.id}  {answer.center.title}"
+    if answer.edges:
+        yield _edges(answer.edges)
+    else:
+        yield "No relations."
+    if answer.truncated:
+        yield "There are more; raise --limit."
+
+
+def _edges(edges: Sequence[answers.Edge]) -> Table:
+    rows = [(_arrow(edge.relation), edge.memory.title, edge.memory.status, str(edge.hop)) for edge in edges]
+    return Table(("relation", "memory", "status", "steps"), rows)
+
+
+@parts_of.register
+def _(answer: answers.Told) -> Iterator[Part]:
+    rows = [
+        (
+            str(each.number),
+            _minute(each.at),
+            each.change,
+            f"{each.by} ({each.origin})",
+            ", ".join(each.changed),
+            each.memory.title,
+        )
+        for each in answer.versions
+    ]
+    yield Table(("version", "at", "change", "by", "changed", "title"), rows)
+
+
+@parts_of.register
+def _(answer: answers.Compared) -> Iterator[Part]:
+    yield f"From {_minute(answer.since)} to {_minute(answer.until)}:"
+    signs = {"added": "+", "revised": "~", "retired": "-"}
+    rows: list[tuple[str, ...]] = [
+        (signs[each.change], f"#{each.id}", each.change, each.after.title, ", ".join(each.changed))
+        for each in answer.memories
+    ]
+    rows += [("+", "", "related", _arrow(edge), "") for edge in answer.related]
+    rows += [("-", "", "unrelated", _arrow(edge), "") for edge in answer.unrelated]
+    if rows:
+        yield Table(("", "id", "change", "memory", "fields"), rows)
+    else:
+        yield "Nothing changed."
+
+
+@parts_of.register
+def _(answer: answers.Exported) -> Iterator[Part]:
+    if answer.path != "-":
+        yield (
+            f"Exported {_memories(answer.memories)} with {_many(answer.versions, 'version')} "
+            f"and {_many(answer.relations, 'relation')} to {answer.path}."
+        )
+        if papers := _papers(answer):
+            yield f"With them: {papers}."
+
+
+@parts_of.register
+def _(answer: answers.Imported) -> Iterator[Part]:
+    yield (
+        f"Imported {_memories(answer.added)} and {_many(answer.relations, 'relation')}; "
+        f"{answer.unchanged} were here already."
+    )
+    if (papers := _papers(answer)) or answer.papers_unchanged:
+        told = papers or "no conversation, file, scratchpad or agent"
+        yield f"With them: {told}; {answer.papers_unchanged} were here already."
+    if answer.conflicts:
+        yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
+
+
+def _papers(answer: answers.Exported | answers.Imported) -> str:
+    """What was moved beside memories, or nothing."""
+    moved = {
+        "conversation": answer.conversations,
+        "file": answer.artifacts,
+        "scratchpad": answer.scratchpads,
+        "agent": answer.agents,
+    }
+    return ", ".join(_many(count, one) for one, count in moved.items() if count)
+
+
+@parts_of.register
+def _(answer: answers.BackedUp) -> Iterator[Part]:
+    yield f"Copied the store to {answer.path} ({answer.bytes:,} bytes)."
+
+
+@parts_of.register
+def _(answer: answers.Examined) -> Iterator[Part]:
+    if answer.healthy:
+        yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
+        return
+    yield f"{_many(len(answer.problems), 'problem')} in {_memories(answer.memories)}:"
+    rows = [(each.check, each.where, each.detail, each.cure) for each in answer.problems]
+    yield Table(("check", "where", "what", "cure"), rows)
+
+
+@parts_of.register
+def _(answer: answers.EmbeddedMissing) -> Iterator[Part]:
+    yield f"Made vectors of {_memories(answer.embedded)} with {answer.model}."
+    yield from (f"Failed: {reason}" for reason in answer.failures)
+
+
+@parts_of.register
+def _(answer: answers.StoreStatus) -> Iterator[Part]:
+    yield f"Store: {answer.location}"
+    yield f"Embedder: {answer.embedder or 'none'}"
+    yield from answer.degraded
+    for tenant in answer.tenants:
+        yield (
+            f"Tenant {tenant.tenant}: {_memories(tenant.memories)}, "
+            f"{_many(tenant.waiting, 'job')} waiting, {tenant.failed} failed."
+        )
+        rows = [
+            (each.model, f"{each.indexed} of {each.expected}", "in use" if each.current else "")
+            for each in tenant.models
+        ]
+        if rows:
+            yield Table(("model", "memories with vectors", ""), rows)
+
+
+@parts_of.register
+def _(answer: answers.Ingested) -> Iterator[Part]:
+    yield f"{'Would take in' if answer.dry_run else 'Took in'} {answer.location} ({answer.source})."
+    for what, changes in (("added", answer.added), ("changed", answer.changed), ("gone", answer.gone)):
+        counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
+        told = ", ".join(_many(count, name.removesuffix("s")) for name, count in counts if count)
+        yield f"{what}: {told or 'nothing'}"
+    if answer.stripped:
+        yield f"{_memories(answer.stripped)} lost references to what is no longer there."
+    yield from (f"Stale example query: {each}" for each in answer.stale_queries)
+    yield from (f"Note: {note}" for note in answer.notes)
+
+
+@parts_of.register
+def _(answer: answers.Searched) -> Iterator[Part]:
+    for heading, hits in (("Memories", answer.memories), ("Example queries", answer.example_queries)):
+        if hits:
+            yield f"{heading}:"
+            yield Table(
+                ("id", "", "about"),
+                [(f"#{hit.id}", _excerpt(hit.text), ", ".join(hit.matched_entities)) for hit in hits],
+            )
+    if answer.entities:
+        yield "Entities:"
+        yield Table(("name", "kind"), [(hit.id, hit.kind) for hit in answer.entities])
+    if not (answer.memories or answer.example_queries or answer.entities):
+        yield "Nothing bears on that."
+    yield from (f"Warning: {warning}" for warning in answer.warnings)
+
+
+@parts_of.register
+def _(answer: answers.ListedEntities) -> Iterator[Part]:
+    if not answer.entities:
+        yield "No such entities. Take in a source with `onrecord ingest`."
+        return
+    rows = [
+        (each.canonical, each.kind, _excerpt(each.description or ""), "hidden" if each.hidden else "")
+        for each in answer.entities
+    ]
+    yield Table(("name", "kind", "description", ""), rows)
+    if answer.total > len(answer.entities):
+        yield f"{len(answer.entities)} of {answer.total}; --limit shows more."
+
+
+@parts_of.register
+def _(answer: answers.Inspected) -> Iterator[Part]:
+    yield _safe(answer.markdown)
+
+
+@parts_of.register
+def _(answer: answers.DroppedEntity) -> Iterator[Part]:
+    yield f"Took {answer.kind} {answer.entity} out of the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
+    yield f"{_memories(answer.stripped)} lost a reference."
+
+
+@parts_of.register
+def _(answer: answers.Prioritised) -> Iterator[Part]:
+    yield f"Looked through in this order: {', '.join(answer.datasources) or 'by name'}."
+
+
+@parts_of.register
+def _(answer: answers.Reindexed) -> Iterator[Part]:
+    yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
+
+
+@parts_of.register
+def _(answer: answers.RegisteredConversation) -> Iterator[Part]:
+    yield f"{'Registered' if answer.created else 'Already known'}: {_conversation(answer.conversation)}"
+
+
+@parts_of.register
+def _(answer: answers.ListedConversations) -> Iterator[Part]:
+    if not answer.conversations:
+        yield "No conversations."
+        return
+    rows = [
+        (f"#{each.id}", each.title or "", each.agent or "", _minute(each.created_at), each.created_by)
+        for each in answer.conversations
+    ]
+    yield Table(("id", "title", "agent", "begun", "by"), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
+
+
+@parts_of.register
+def _(answer: answers.ShownConversation) -> Iterator[Part]:
+    yield _conversation(answer.conversation)
+    yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
+    yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
+
+
+@parts_of.register
+def _(answer: answers.DeletedConversation) -> Iterator[Part]:
+    yield f"Deleted conversation #{answer.id} with {_many(answer.artifacts, 'file')}."
+    yield (
+        f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
+        f"{answer.retired} retired that nobody else could see."
+    )
+
+
+def _conversation(conversation: Conversation) -> str:
+    agent = f" (with {conversation.agent})" if conversation.agent else ""
+    return f"#{conversation.id}  {conversation.title or ''}".rstrip() + agent
+
+
+@parts_of.register
+def _(answer: answers.WrittenArtifact) -> Iterator[Part]:
+    yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
+    if answer.scrubbed:
+        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+
+
+@parts_of.register
+def _(answer: answers.ArtifactContent) -> Iterator[Part]:
+    yield answer.content
+
+
+@parts_of.register
+def _(answer: answers.ListedArtifacts) -> Iterator[Part]:
+    if not answer.artifacts:
+        yield "No files."
+        return
+    rows = [
+        (
+            f"#{each.id}",
+            each.path,
+            each.media_type,
+            f"{each.size:,}",
+            _minute(each.updated_at),
+            each.conversation,
+        )
+        for each in answer.artifacts
+    ]
+    yield Table(("id", "path", "media type", "bytes", "updated", "conversation"), rows)
+
+
+@parts_of.register
+def _(answer: answers.DeletedArtifact) -> Iterator[Part]:
+    yield f"Deleted {_file(answer.artifact)}; {_memories(answer.unlinked)} lost the link to it."
+
+
+def _file(artifact: Artifact) -> str:
+    return f"#{artifact.id}  {artifact.path} ({artifact.media_type}, {artifact.size:,} bytes)"
+
+
+@parts_of.register
+def _(answer: answers.AppendedScratchpad) -> Iterator[Part]:
+    yield f"Noted; the notes of {answer.agent} take {answer.size:,} bytes."
+    if answer.scrubbed:
+        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+
+
+@parts_of.register
+def _(answer: answers.ScratchpadContent) -> Iterator[Part]:
+    yield answer.content.strip("\n") if answer.exists else "Nothing noted."
+
+
+@parts_of.register
+def _(answer: answers.ListedScratchpads) -> Iterator[Part]:
+    if not answer.scratchpads:
+        yield "Nothing noted."
+        return
+    rows = [(each.agent, f"{each.size:,}", _minute(each.updated_at)) for each in answer.scratchpads]
+    yield Table(("agent", "bytes", "updated"), rows)
+
+
+@parts_of.register
+def _(answer: answers.ClearedScratchpad) -> Iterator[Part]:
+    yield f"Threw away {answer.cleared:,} bytes of the notes of {answer.agent}."
+
+
+@parts_of.register
+def _(answer: answers.ShownAgent) -> Iterator[Part]:
+    since = (
+        f"set {_minute(answer.updated_at)} by {answer.updated_by}" if answer.updated_at else "the defaults"
+    )
+    yield f"Agent {answer.agent}: {since}."
+    yield Table(
+        ("setting", "value"),
+        [(name, str(getattr(answer.settings, name))) for name in answer.settings.__dataclass_fields__],
+    )
+
+
+@parts_of.register
+def _(answer: answers.Reviewed) -> Iterator[Part]:
+    memory = answer.memory
+    settled = "Approved" if memory.is_live else "Rejected"
+    yield f"{settled if answer.changed else f'{settled} already:'} #{memory.id}  {memory.title}"
+    if not memory.is_live and memory.status_reason:
+        yield f"Reason: {memory.status_reason}"
+
+
+@parts_of.register
+def _(answer: answers.ContextGiven) -> Iterator[Part]:
+    yield answer.text
+    yield from (f"Left out {reason}" for reason in answer.degraded)
+
+
+@parts_of.register
+def _(answer: answers.CreatedKey) -> Iterator[Part]:
+    yield f"Key {answer.key.id} for {answer.key.user} in tenant {answer.key.tenant}, shown this once:"
+    yield answer.secret
+    yield "Keep it where secrets are kept: only its hash is stored, and nobody can show it again."
+
+
+@parts_of.register
+def _(answer: answers.ListedKeys) -> Iterator[Part]:
+    if not answer.keys:
+        yield "No keys. Make one with `onrecord keys create`."
+        return
+    yield Table(
+        ("id", "user", "actor", "may", "systems", "made", "stands", "for"),
+        [_key_row(key) for key in answer.keys],
+    )
+
+
+def _key_row(key: answers.Key) -> tuple[str, ...]:
+    systems = (name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
+    may = ", ".join(rule.removeprefix("memory.") for rule in key.rules)
+    return (
+        key.id,
+        key.user,
+        key.actor,
+        may,
+        ", ".join(systems),
+        _day(key.created_at),
+        _stands(key),
+        key.label or "",
+    )
+
+
+def _stands(key: answers.Key) -> str:
+    if key.revoked_at is not None:
+        return f"revoked {_day(key.revoked_at)}"
+    return f"until {_minute(key.expires_at)}" if key.expires_at else "for good"
+
+
+@parts_of.register
+def _(answer: answers.RevokedKey) -> Iterator[Part]:
+    if answer.changed:
+        yield f"Key {answer.key.id} works no longer."
+    else:
+        yield f"Key {answer.key.id} was revoked already ({_minute(answer.key.revoked_at)})."
+
+
+@parts_of.register
+def _(answer: answers.CreatedTenant) -> Iterator[Part]:
+    yield f"{'Made room for tenant' if answer.created else 'There is a tenant'} {answer.tenant.name}{'' if answer.created else ' already'}."
+
+
+@parts_of.register
+def _(answer: answers.ListedTenants) -> Iterator[Part]:
+    if not answer.tenants:
+        yield "No tenants yet: the first save makes one."
+        return
+    rows = [(each.name, str(each.memories), str(each.entities)) for each in answer.tenants]
+    yield Table(("tenant", "memories", "entities"), rows)
+
+
+@parts_of.register
+def _(answer: answers.ErasedTenant) -> Iterator[Part]:
+    yield f"Erased tenant {answer.name}: {_many(sum(answer.erased.values()), 'row')}."
+    yield Table(("table", "rows"), [(name, str(count)) for name, count in answer.erased.items()])
+    if answer.residue:
+        yield "STILL THERE: " + ", ".join(f"{name} {count}" for name, count in answer.residue.items())
+    else:
+        yield "A second look has found nothing of it."
+
+
+@parts_of.register
+def _(answer: answers.Audited) -> Iterator[Part]:
+    if not answer.entries:
+        yield "Nothing was written or refused."
+        return
+    rows = [
+        (
+            str(entry.number),
+            _minute(entry.at),
+            entry.user,
+            entry.origin,
+            entry.operation,
+            entry.outcome if entry.outcome != "done" else "",
+            entry.subject or "",
+            " ".join(
+                f"{name}={value}" for name in ("key", "run", "request") if (value := getattr(entry, name))
+            ),
+        )
+        for entry in answer.entries
+    ]
+    yield Table(("no.", "when", "user", "as", "operation", "", "about", "with"), rows)
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
+
+
+@parts_of.register
+def _(answer: tuple) -> Iterator[Part]:  # type: ignore[type-arg]
+    settings: Sequence[Setting] = answer
+    rows = [(each.name, each.value or "", each.origin, each.help) for each in settings]
+    yield Table(("setting", "value", "from", "what it is"), rows)

@@ -1,0 +1,214 @@
+"""HOW is a server started from a shell? `onrecord serve`: on this machine unless keys guard it, until it is told to stop."""
+
+import os
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from onrecord.config import Config, as_environment, load, read_number, read_several
+from onrecord.errors import Fault, Invalid, OnRecordError, StoreUnavailable
+from onrecord.surfaces.cli.commands import COMMON, common_options
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from onrecord.app import Entrance
+
+_HELP: Final = """Serve the store: REST at /v1, MCP at /mcp, /health, /metrics and /openapi.json.
+
+It listens on this machine alone unless told otherwise, and elsewhere only once there is a key (onrecord keys create)
+or an issuer of tokens (ONRECORD_OIDC_ISSUER). Stopped, it finishes what it has begun.
+"""
+_APPLICATION: Final = "onrecord.surfaces.serving:from_environment"
+_SETTINGS: Final[dict[str, Any]] = {
+    # What it has to say goes into the lines of our log.
+    "log_config": None,
+    "log_level": "warning",
+    "access_log": False,
+    "server_header": False,
+    "ws": "none",
+    "lifespan": "on",
+    "timeout_keep_alive": 30,
+    "timeout_graceful_shutdown": 30,
+    # Who a request comes from is looked up by ourselves, from the connection.
+    "proxy_headers": False,
+}
+_BACKLOG: Final = 2048
+_MOST_WORKERS: Final = 64
+
+
+def serve_command() -> click.Command:
+    return click.Command(
+        "serve",
+        params=[
+            click.Option(["--host"], help="Where to listen; else ONRECORD_HOST, else 127.0.0.1."),
+            click.Option(
+                ["--port"], help="On which port; 0 takes a free one. Else ONRECORD_PORT, else 8321."
+            ),
+            click.Option(
+                ["--workers"],
+                type=click.IntRange(1, _MOST_WORKERS),
+                default=1,
+                show_default=True,
+                help="How many processes.",
+            ),
+            click.Option(["--no-worker"], is_flag=True, help="Leave what is put off to `onrecord work`."),
+            click.Option(
+                ["--face", "faces"], multiple=True, help="Which vocabulary to speak; may be repeated."
+            ),
+            click.Option(
+                ["--ingest-on-startup"],
+                is_flag=True,
+                help="Let the catalog learn from the configured sources first.",
+            ),
+            *COMMON,
+        ],
+        help=_HELP,
+        short_help="Serve the store to agents and programs",
+        callback=click.pass_context(_run),
+    )
+
+
+def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given: Any) -> None:
+    try:
+        from onrecord.app import open_entrance
+        from onrecord.surfaces.serving import application
+        from onrecord.surfaces.serving.workers import Workers
+    except ModuleNotFoundError as missing:
+        raise StoreUnavailable(
+            f"A server needs more packages ({missing.name} is not there): pip install 'onrecord[server]'."
+        ) from None
+    config = _config(context, given)
+    if workers > 1 and config.db == ":memory:":
+        raise Invalid(
+            [Fault("workers", "a store in memory is of one process; name a file, or leave it at 1")]
+        )
+    entrance = open_entrance(config)
+    try:
+        _refuse_open_doors(config, entrance)
+        if ingest_on_startup:
+            _ingest(config, entrance)
+        # Also where other processes will make their own: what is set wrongly is said before anyone listens.
+        app = application(config, entrance)
+        listening = _listen(config)
+    except BaseException:
+        entrance.close()
+        raise
+    announcement = _announcement(entrance, listening)
+    with listening:
+        if workers == 1:
+            _announce(announcement)
+            _serve(app, listening)
+        else:
+            entrance.close()
+            with _shared_by_all(config):
+                several = Workers(_APPLICATION, _SETTINGS, listening, workers)
+                with _stoppable(several.stop):
+                    several.run(ready=lambda: _announce(announcement))
+
+
+def _serve(app: "ASGIApp", listening: socket.socket) -> None:
+    import uvicorn
+
+    with _stoppable(lambda *_: None):
+        uvicorn.Server(uvicorn.Config(app, **_SETTINGS)).run(sockets=[listening])
+
+
+@contextmanager
+def _shared_by_all(config: Config) -> Iterator[None]:
+    """What other processes are told through the environment: how it is configured, and where they count together."""
+    with tempfile.TemporaryDirectory(prefix="onrecord-figures-") as figures:
+        os.environ.update(as_environment(config) | {"PROMETHEUS_MULTIPROC_DIR": figures})
+        yield
+
+
+def _config(context: click.Context, given: dict[str, Any]) -> Config:
+    common = common_options(context, given)
+    return load(
+        db=common["db"],
+        tenant=common["tenant"],
+        user=common["user"],
+        host=given["host"],
+        port=given["port"],
+        faces=",".join(given["faces"]) or None,
+        worker="no" if given["no_worker"] else None,
+    )
+
+
+def _refuse_open_doors(config: Config, entrance: "Entrance") -> None:
+    """Nobody but this machine reaches a server that lets everyone in."""
+    from onrecord.access.keys import has_keys
+    from onrecord.app import is_loopback
+
+    if is_loopback(config.host) or config.oidc_issuer or has_keys(entrance.store):
+        return
+    raise Invalid(
+        [
+            Fault(
+                "host",
+                f"{config.host} can be reached from elsewhere, and no key guards this store. Make one first with "
+                "`onrecord keys create`, set ONRECORD_OIDC_ISSUER, or listen on 127.0.0.1",
+            )
+        ]
+    )
+
+
+def _ingest(config: Config, entrance: "Entrance") -> None:
+    sources = read_several(config.sources)
+    if not sources:
+        raise Invalid(
+            [
+                Fault(
+                    "sources",
+                    "none are set; name them in ONRECORD_SOURCES, or leave out --ingest-on-startup",
+                )
+            ]
+        )
+    for source in sources:
+        try:
+            told = entrance.door.ingest(source)
+        except OnRecordError as problem:
+            raise StoreUnavailable(f"The source {source} could not be read: {problem}") from problem
+        added = told.added.models
+        click.echo(f"Learned from {source}: {added} new {'model' if added == 1 else 'models'}.", err=True)
+
+
+def _listen(config: Config) -> socket.socket:
+    port = read_number("port", config.port, 0, 65_535)
+    host = config.host.strip("[]")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise StoreUnavailable(
+            f"Cannot listen on {config.host} port {port}: {reason}. Choose another --port."
+        ) from None
+
+
+def _announcement(entrance: "Entrance", listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
+    where = f"[{host}]" if ":" in host else host
+    return f"Listening on http://{where}:{port} (REST at /v1, MCP at /mcp); the store is {entrance.door.location}."
+
+
+def _announce(announcement: str) -> None:
+    click.echo(announcement)
+    sys.stdout.flush()
+
+
+@contextmanager
+def _stoppable(told: Callable[..., None]) -> Iterator[None]:
+    """The server ends by itself when it is told to; the signal that told it must not end us a second time."""
+    before = {number: signal.signal(number, told) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

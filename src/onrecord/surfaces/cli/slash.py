@@ -1,0 +1,60 @@
+"""HOW does one run an agent's text from a shell? `onrecord slash`: its `/mem` lines are done, and their blocks printed."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.wire import to_json
+from onrecord.surfaces.cli.commands import COMMON, common_options, opened_door
+
+_HELP: Final = """Run the memory commands in an agent's text and print what they answer.
+
+FILE holds the text; without it, or with -, it is read from standard input. Every `/mem …` line and
+`/mem add entry … /endmem` block, `/write --persist PATH … /endwrite` and `/read #ID` in it is run in order; the rest is
+left alone. A command that fails says so in its block, and the next is run all the same.
+"""
+_STANDARD: Final = "-"
+
+
+def slash_command() -> click.Command:
+    return click.Command(
+        "slash",
+        params=[
+            click.Argument(["file"], metavar="[FILE]", required=False, default=_STANDARD),
+            click.Option(["--agent"], help="Whose scratchpad and settings count.", metavar="NAME"),
+            click.Option(
+                ["--in-conversation"], help="The conversation it is said in; else ONRECORD_CONVERSATION."
+            ),
+            *COMMON,
+        ],
+        help=_HELP,
+        short_help="Run the memory commands in an agent's text",
+        callback=click.pass_context(_run),
+    )
+
+
+def _run(context: click.Context, file: str, agent: str | None, **given: Any) -> None:
+    from onrecord.faces import arbiter_slash
+
+    common = common_options(context, given)
+    text = _text(file)
+    with opened_door(common) as door:
+        answer = arbiter_slash.run(door, text, agent=agent)
+    if common["as_json"]:
+        click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2))
+    elif answer.output:
+        click.echo(answer.output)
+
+
+def _text(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == _STANDARD else Path(file).read_bytes().decode()
+    except OSError as problem:
+        raise Invalid([Fault("file", f"{file} cannot be read: {problem.strerror}")]) from None
+    except UnicodeDecodeError as problem:
+        reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
+        raise Invalid([Fault("file", reason)]) from None

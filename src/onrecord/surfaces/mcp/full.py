@@ -1,0 +1,37 @@
+"""WHICH tools does the full face have? One for each operation, read off the operations themselves."""
+
+import json
+from typing import Final
+
+from onrecord.model.requests import Backup, Export, Import
+from onrecord.model.schema import input_schema, output_schema
+from onrecord.model.wire import to_json
+from onrecord.service import OPERATIONS, OnRecord, Operation
+from onrecord.surfaces.mcp.tools import Arguments, Told, Tool
+
+#: These name a file, and over a network that would be one of the server's.
+_OF_THIS_MACHINE: Final = (Export, Import, Backup)
+
+
+def _tool(operation: Operation) -> Tool:
+    name = operation.name.rstrip("_")
+
+    def handle(door: OnRecord, arguments: Arguments) -> Told:
+        answer = to_json(operation.method(door, **arguments))
+        # As JSON every line of a memory stays inside its quotation marks.
+        return Told(answer, json.dumps(answer, ensure_ascii=False))
+
+    return Tool(
+        name=name,
+        title=name.replace("_", " ").capitalize(),
+        description=" ".join((operation.request.__doc__ or "").split()),
+        takes=input_schema(operation.request),
+        gives=output_schema(operation.answer),
+        operation=operation,
+        handle=handle,
+        is_idempotent=(operation.route or "").startswith(("PUT ", "DELETE ")),
+        is_local=operation.request in _OF_THIS_MACHINE,
+    )
+
+
+TOOLS: Final = tuple(_tool(each) for each in OPERATIONS if each.route or each.command)

@@ -1,0 +1,171 @@
+"""HOW does an agent reach us over HTTP? One stateless endpoint for both eras of the protocol, a path for each choice of faces.
+
+It is an OAuth resource server: who asks comes from the headers of each request, and whoever comes without a key or
+token is told where to get one (RFC 9728).
+"""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final, Literal, Protocol
+
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from onrecord.access.resource_metadata import WELL_KNOWN, challenge, metadata_url, resource_metadata
+from onrecord.errors import Invalid, NotFound, OnRecordError, Unauthenticated
+from onrecord.service import OnRecord
+from onrecord.surfaces.mcp.faces import DEFAULT, FACES, chosen
+from onrecord.surfaces.mcp.server import Context, Visit, build_server
+from onrecord.surfaces.mcp.tools import Tool
+from onrecord.surfaces.rest.bodies import BODY_BYTES
+from onrecord.surfaces.rest.host import send_reply, visit_of
+from onrecord.surfaces.rest.problems import Reply, problem
+
+PATH: Final = "/mcp"
+#: Where a server that only this machine can reach is called from: a page elsewhere may not, by whatever name.
+LOOPBACK: Final = TransportSecuritySettings(
+    allowed_hosts=["127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*"],
+    allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
+)
+#: For whoever has looked at Host and Origin before.
+CHECKED_BEFORE: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+_PLAIN: Final = re.compile(r"[a-z0-9_/+-]+")
+_VISIT: Final = "onrecord.mcp"
+
+
+class Host(Protocol):
+    """Who lets a request in, and runs it."""
+
+    def admit(self, scope: Scope, /) -> OnRecord: ...
+
+    @property
+    def run(self) -> Callable[..., Awaitable[Any]]: ...
+
+
+def mcp_app(
+    host: Host,
+    faces: Mapping[str, Sequence[Tool]] = FACES,
+    *,
+    speaks: Sequence[str] = (DEFAULT,),
+    issuer: str | None = None,
+    security: TransportSecuritySettings = LOOPBACK,
+) -> Starlette:
+    """The protocol at /mcp (the faces it `speaks`), /mcp/slayer, /mcp/native+slayer …, and the metadata of these resources.
+
+    `issuer` is whose tokens are taken. The routes may be taken into another application, which then runs
+    `app.router.lifespan_context(app)` within its own.
+    """
+    endpoint = _Endpoint(host, faces, speaks, issuer, security)
+    return Starlette(
+        routes=[
+            Route(WELL_KNOWN, endpoint.metadata, methods=["GET"]),
+            Route(WELL_KNOWN + "/{resource:path}", endpoint.metadata, methods=["GET"]),
+            Route(PATH, endpoint),
+            Route(PATH + "/{faces:path}", endpoint),
+        ],
+        lifespan=endpoint.lifespan,
+    )
+
+
+class _Endpoint:
+    """The one endpoint of the protocol, whichever faces its path names."""
+
+    def __init__(
+        self,
+        host: Host,
+        faces: Mapping[str, Sequence[Tool]],
+        speaks: Sequence[str],
+        issuer: str | None,
+        security: TransportSecuritySettings,
+    ) -> None:
+        self._host, self._issuer = host, issuer
+        # What reaches into files would reach into those of the server.
+        self._faces = {name: [tool for tool in tools if not tool.is_local] for name, tools in faces.items()}
+        self._spoken = chosen(speaks, self._faces)
+        self._server = build_server(_visit_of)
+        self._security = TransportSecurityMiddleware(security)
+        self._sessions: StreamableHTTPSessionManager | None = None
+
+    @asynccontextmanager
+    async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        # One that has run cannot run again, and an application can.
+        sessions = StreamableHTTPSessionManager(
+            self._server, json_response=True, stateless=True, max_request_body_size=BODY_BYTES
+        )
+        async with sessions.run():
+            self._sessions = sessions
+            try:
+                yield
+            finally:
+                self._sessions = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        if (refused := await self._security.validate_request(request)) is not None:
+            await refused(scope, receive, send)
+            return
+        try:
+            door = await self._host.run(self._host.admit, scope)
+            if "authorization" not in request.headers:
+                door = _of_an_agent(door)
+            scope[_VISIT] = Visit(door, self._tools(request), self._host.run)
+        except OnRecordError as error:
+            await send_reply(_refusal(error, request), scope, receive, send)
+            return
+        if self._sessions is None:
+            raise RuntimeError("The application was not started: its lifespan must run around its requests.")
+        await self._sessions.handle_request(scope, receive, send)
+
+    def _tools(self, request: Request) -> Mapping[str, Tool]:
+        """Those of the faces in the path: `/mcp/native+slayer` names two."""
+        named = [face for face in request.path_params.get("faces", "").strip("/").split("+") if face]
+        try:
+            return chosen(named, self._faces) if named else self._spoken
+        except Invalid as problem:
+            raise NotFound(f"There is nothing at {request.url.path!a}: {problem}.") from None
+
+    async def metadata(self, request: Request) -> Response:
+        """What a client must know to get a token for this resource."""
+        if (refused := await self._security.validate_request(request)) is not None:
+            return refused
+        path = request.path_params.get("resource", PATH.strip("/"))
+        if path.partition("/")[0] != PATH.strip("/"):
+            return JSONResponse({"error": "not_found"}, status_code=404)
+        return JSONResponse(dict(resource_metadata(_address(request, f"/{path}"), self._issuer)))
+
+
+def _of_an_agent(door: OnRecord) -> OnRecord:
+    """Who speaks this protocol and has nothing to show is an agent on this machine, and not its owner in person."""
+    return door.as_caller(replace(door.caller, actor="agent"))
+
+
+def _visit_of(context: Context) -> Visit:
+    assert context.request is not None
+    visit: Visit = context.request.scope[_VISIT]
+    return visit
+
+
+def _address(request: Request, path: str) -> str:
+    # Whoever asks is told how it came here; where a proxy ends the encryption, only that proxy knows.
+    passed_on = request.headers.get("x-forwarded-proto", "").strip().lower()
+    scheme = "https" if passed_on == "https" else request.url.scheme
+    return f"{scheme}://{request.url.netloc}{path.rstrip('/')}"
+
+
+def _refusal(error: OnRecordError, request: Request) -> Reply:
+    reply = problem(error, visit_of(request.scope).request)
+    if not isinstance(error, Unauthenticated):
+        return reply
+    wrong: Literal["invalid_token"] | None = "invalid_token" if "authorization" in request.headers else None
+    # A path that is none of ours is not repeated in a header.
+    path = request.url.path if _PLAIN.fullmatch(request.url.path) else PATH
+    where = metadata_url(_address(request, path))
+    told = challenge(where, error=wrong, scope="memory.read memory.manage")
+    return replace(reply, headers=[(b"www-authenticate", told.encode())])

@@ -1,0 +1,111 @@
+"""WHICH prompts can a person pick? remember, recall and review: words for the agent, and nothing that was stored."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import mcp_types as protocol
+
+from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RuleName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """One prompt; `argument` is what the person adds to it, put in the place of {0}."""
+
+    name: str
+    title: str
+    description: str
+    rule: RuleName
+    argument: str
+    help: str
+    is_required: bool
+    words: str
+    words_alone: str = ""
+
+    def described(self) -> protocol.Prompt:
+        argument = protocol.PromptArgument(
+            name=self.argument, description=self.help, required=self.is_required
+        )
+        return protocol.Prompt(
+            name=self.name, title=self.title, description=self.description, arguments=[argument]
+        )
+
+
+PROMPTS: Final = (
+    Prompt(
+        name="remember",
+        title="Remember this",
+        description="Save something worth knowing in later conversations.",
+        rule="memory.manage",
+        argument="what",
+        help="What to remember, in your own words.",
+        is_required=True,
+        words=(
+            "Save this to memory as one self-contained statement, with a hint that says when to recall it, and name "
+            "what it is about. Search memory first: if something there says otherwise, supersede or correct it "
+            "rather than add a second voice. Leave out secrets and live figures. Then tell me the id.\n\n{0}"
+        ),
+    ),
+    Prompt(
+        name="recall",
+        title="What do we know about this?",
+        description="Answer from memory, with the ids of what was used.",
+        rule="memory.read",
+        argument="question",
+        help="What you want to know.",
+        is_required=True,
+        words=(
+            "Search memory for this and answer from what it holds. Give the id (#12) of each memory you use and how "
+            "old it is; say so plainly if memory holds nothing; check a current fact with a live tool.\n\n{0}"
+        ),
+    ),
+    Prompt(
+        name="review",
+        title="Review what is remembered",
+        description="Go through what memory holds on a subject and propose what to correct, retire or merge.",
+        rule="memory.manage",
+        argument="subject",
+        help="A table, a project, a person; left out, what was told at the start.",
+        is_required=False,
+        words=(
+            "Review what memory holds on the subject below: search it in several ways, read the memories in full, and "
+            "list what is outdated, what contradicts what, what says the same twice, and what lacks a source. For "
+            "each propose to revise, retire, supersede or relate, with ids and a reason. Change nothing before I "
+            "agree, and erase nothing unless I ask for exactly that.\n\nSubject: {0}"
+        ),
+        words_alone=(
+            "Review what memory tells at the start of a conversation: read each memory in full and list what is "
+            "outdated, what contradicts what, and what says the same twice. For each propose to revise, retire, "
+            "supersede or relate, with ids and a reason. Change nothing before I agree, and erase nothing unless I "
+            "ask for exactly that."
+        ),
+    ),
+)
+
+
+def listed(caller: Caller) -> list[protocol.Prompt]:
+    return [each.described() for each in PROMPTS if each.rule in caller.rules]
+
+
+def given(caller: Caller, name: str, arguments: Mapping[str, str]) -> protocol.GetPromptResult:
+    """The words of a prompt; NotFound if there is none of that name for this caller."""
+    prompt = next((each for each in PROMPTS if each.name == name and each.rule in caller.rules), None)
+    if prompt is None:
+        raise NotFound(f"Unknown prompt: {name}")
+    faults = [
+        Fault(each, f"is not an argument of this prompt; there is {prompt.argument}")
+        for each in arguments
+        if each != prompt.argument
+    ]
+    added = arguments.get(prompt.argument, "").strip()
+    if not added and prompt.is_required:
+        faults.append(Fault(prompt.argument, "is required"))
+    if faults:
+        raise Invalid(faults)
+    # Not `format`: a brace in what was typed is only a brace.
+    words = prompt.words.replace("{0}", added) if added else prompt.words_alone
+    message = protocol.PromptMessage(role="user", content=protocol.TextContent(text=words))
+    return protocol.GetPromptResult(description=prompt.description, messages=[message])

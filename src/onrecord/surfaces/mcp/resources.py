@@ -1,0 +1,101 @@
+"""WHAT can be opened by address? memory://entry/{id}, memory://entity/{ref} and memory://context, framed as every memory is."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+from urllib.parse import unquote
+
+import mcp_types as protocol
+
+from onrecord.context.frame import enclosed, entry, framed, one_line, quoted
+from onrecord.errors import Invalid, NotFound
+from onrecord.model.caller import Caller
+from onrecord.service import OnRecord
+
+MIME_TYPE: Final = "text/plain"
+_CONTEXT: Final = "memory://context"
+_ADDRESS: Final = re.compile(r"memory://(?P<kind>entry|entity)/(?P<name>[^?#]+)")
+#: How many memories about one thing are shown.
+_SHOWN: Final = 25
+_OF_A_MODEL: Final = ("columns", "measures", "aggregations", "joins")
+
+
+def listed(caller: Caller) -> list[protocol.Resource]:
+    if "memory.read" not in caller.rules:
+        return []
+    return [
+        protocol.Resource(
+            uri=_CONTEXT,
+            name="context",
+            title="What to know first",
+            description="What an agent should know before it begins.",
+            mime_type=MIME_TYPE,
+        )
+    ]
+
+
+def templates(caller: Caller) -> list[protocol.ResourceTemplate]:
+    if "memory.read" not in caller.rules:
+        return []
+    return [
+        protocol.ResourceTemplate(
+            uri_template="memory://entry/{id}",
+            name="entry",
+            title="A memory",
+            description="One memory in full, with its relations.",
+            mime_type=MIME_TYPE,
+        ),
+        protocol.ResourceTemplate(
+            uri_template="memory://entity/{ref}",
+            name="entity",
+            title="What is known about a thing",
+            description="The memories about a table, a column, a measure or anything else, newest first.",
+            mime_type=MIME_TYPE,
+        ),
+    ]
+
+
+def read(door: OnRecord, uri: str) -> str:
+    """The text behind an address; NotFound is the same for what is not there and for what is not for this caller."""
+    if "memory.read" not in door.caller.rules:
+        raise NotFound(_missing(uri))
+    if uri == _CONTEXT:
+        return door.context().text
+    address = _ADDRESS.fullmatch(uri)
+    if address is None:
+        raise NotFound(_missing(uri))
+    return _READERS[address["kind"]](door, unquote(address["name"]))
+
+
+def _entry(door: OnRecord, id: str) -> str:
+    found = door.show(id)
+    lines = [f"{edge.direction}: {edge.relation.relation} #{edge.memory.id}" for edge in found.edges]
+    text = framed([found.memory], heading=f"Memory #{found.memory.id}:")
+    return "\n".join((text, "Relations:", *lines)) if lines else text
+
+
+def _entity(door: OnRecord, reference: str) -> str:
+    named = door.search(
+        entities=[reference], max_memories=0, max_example_queries=0, max_entities=0
+    ).resolved_input_entities
+    about = named or (reference,)
+    blocks = [*_model(door, reference), *map(entry, door.browse(entities=about, limit=_SHOWN).memories)]
+    name = ", ".join(map(one_line, about))
+    if not blocks:
+        raise NotFound(f"Nothing is known about {name!a}. Check the name, or search for it.")
+    return enclosed(f"What is known about {name}, what was learned newest first:", blocks)
+
+
+def _model(door: OnRecord, reference: str) -> list[str]:
+    """What the catalog says, if it is a model; a description is a text that someone wrote, too."""
+    try:
+        return [quoted(door.inspect(reference, sections=_OF_A_MODEL).markdown)]
+    except (Invalid, NotFound):
+        return []
+
+
+_READERS: Final[dict[str, Callable[[OnRecord, str], str]]] = {"entry": _entry, "entity": _entity}
+
+
+def _missing(uri: str) -> str:
+    return f"There is nothing at {uri!a}. Addresses are memory://context, memory://entry/ID and memory://entity/NAME."

@@ -1,0 +1,50 @@
+"""WHAT does a text stand for? A number, a time or a list, as the rule of its field wants; for every surface of texts."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from onrecord.model.rules import Choice, Flag, Identifier, Json, Listing, OrNone, Rule, Share, Whole
+
+# More digits than any limit has; the rule refuses the number all the same.
+_NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
+_DECIMAL: Final = re.compile(r"[0-9]*\.?[0-9]+", re.ASCII)
+_FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def text_reader(rule: Rule) -> Callable[[str], Any]:
+    """How one text is read for this rule. What cannot be read is left as it is, for the rule to refuse."""
+    if isinstance(rule, OrNone):
+        inner = text_reader(rule.rule)
+        return lambda text: None if text == "" else inner(text)
+    if isinstance(rule, Whole):
+        return lambda text: int(text) if _NUMBER.fullmatch(text) else text
+    if isinstance(rule, Share):
+        return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
+    if isinstance(rule, Flag):
+        return lambda text: _FLAGS.get(text.lower(), text)
+    return _read_json if isinstance(rule, Json) else _as_it_is
+
+
+def list_reader(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
+    """How several texts are read, if the rule takes several; of closed words and ids one text may hold more than one."""
+    if isinstance(rule, OrNone):
+        # A list that was given and is empty is not one that was left out.
+        return list_reader(rule.rule)
+    if not isinstance(rule, Listing):
+        return None
+    if isinstance(rule.each, Choice | Identifier):
+        return lambda texts: [part for text in texts for part in text.split(",") if part]
+    return lambda texts: [text for text in texts if text]
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,30 @@
+"""HOW does a program reach us over HTTP? Routes under /v1, one for each path of the operations."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from starlette.routing import BaseRoute, Route
+
+from onrecord.service import OPERATIONS, Operation
+from onrecord.surfaces.rest.host import Host
+from onrecord.surfaces.rest.moving import Exporting, Importing
+from onrecord.surfaces.rest.operations import PREFIX, Endpoint, Handling, template
+
+#: Handwork beside the loop: what an operation does with a file is done with the message itself.
+_OVERRIDES: Final[dict[str, type[Handling]]] = {"export": Exporting, "import_": Importing}
+
+
+def routes(host: Host) -> list[BaseRoute]:
+    """Every operation that is offered over the network."""
+    handlings = [_OVERRIDES.get(each.name, Handling)(host, each) for each in networked()]
+    paths: dict[str, list[Handling]] = {}
+    for each in handlings:
+        paths.setdefault(template(each.path, each.operation), []).append(each)
+    # What is said word by word is found first, as it is looked for most.
+    ordered = sorted(paths.items(), key=lambda item: "{" in item[0])
+    return [Route(PREFIX + path, endpoint=Endpoint(several)) for path, several in ordered]
+
+
+def networked() -> Iterator[Operation]:
+    """The operations that have a route."""
+    return (each for each in OPERATIONS if each.route is not None)

@@ -1,0 +1,117 @@
+"""WHAT was sent? Bytes within bounds, and the JSON object in them."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope
+
+from onrecord.surfaces.rest.problems import TOO_LARGE, UNREADABLE, WRONG_TYPE, Refusal
+
+#: The largest file, written in base64, and room for what is said around it.
+BODY_BYTES: Final = 2 * 1024 * 1024
+#: An object, a field in it that holds JSON as deep as may be, and one level to see that it is deeper.
+JSON_DEPTH: Final = 40
+_JSON_TYPE: Final = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.I)
+
+
+async def read_body(scope: Scope, receive: Receive, most: int = BODY_BYTES) -> bytes:
+    """All of it; too large if it is said to be, or turns out to be."""
+    parts = [part async for part in chunks(scope, receive, most)]
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def chunks(scope: Scope, receive: Receive, most: int) -> AsyncIterator[bytes]:
+    """The body as it comes in; too large if it is said to be, or turns out to be."""
+    told = Headers(scope=scope).get("content-length", "0")
+    if told.isdigit() and int(told[:20]) > most:
+        raise _too_large(most)
+    size, more = 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Refusal(UNREADABLE, "The connection ended before the body did.")
+        part = message.get("body", b"")
+        size, more = size + len(part), message.get("more_body", False)
+        if size > most:
+            raise _too_large(most)
+        if part:
+            yield part
+
+
+def _too_large(most: int) -> Refusal:
+    return Refusal(
+        TOO_LARGE,
+        f"A body has at most {most:,} bytes here. Send less at once.",
+        # Whatever follows on this connection is the rest of it.
+        [(b"connection", b"close")],
+    )
+
+
+def read_object(headers: Headers, body: bytes) -> dict[str, Any]:
+    """The JSON object in a body; without a body, an empty one."""
+    if not body:
+        return {}
+    kind = headers.get("content-type", "")
+    if not _JSON_TYPE.fullmatch(kind.strip()):
+        sent = f"{kind[:80]!a} was sent" if kind else "no content type was sent"
+        raise Refusal(WRONG_TYPE, f"Send JSON, and say so with Content-Type: application/json; {sent}.")
+    value = _parsed(body)
+    if not isinstance(value, dict):
+        raise Refusal(UNREADABLE, "The body must be a JSON object with the fields of the request.")
+    return value
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        value = json.loads(
+            body.decode("utf-8"), object_pairs_hook=_without_repeats, parse_constant=_no_constant
+        )
+    except UnicodeDecodeError as problem:
+        raise Refusal(
+            UNREADABLE, f"The body is not UTF-8: {problem.reason} at byte {problem.start}."
+        ) from None
+    except json.JSONDecodeError as problem:
+        where = f"line {problem.lineno}, column {problem.colno}"
+        raise Refusal(UNREADABLE, f"The body is not JSON: {problem.msg} at {where}.") from None
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as problem:
+        raise Refusal(UNREADABLE, f"The body cannot be read as JSON: {problem}.") from None
+    # Few brackets cannot be nested deeply: most bodies need no second look.
+    if body.count(b"[") + body.count(b"{") > JSON_DEPTH and _is_deep(value):
+        raise _too_deep()
+    return value
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice[:80]!a} stands twice in one object")
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"JSON has no {name}")
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(JSON_DEPTH):
+        level = [
+            item
+            for each in level
+            for item in (each.values() if isinstance(each, dict) else each)
+            if isinstance(item, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep() -> Refusal:
+    return Refusal(UNREADABLE, f"The body is nested deeper than {JSON_DEPTH} levels.")

@@ -1,0 +1,136 @@
+"""WHO runs a request? One hop to a thread, in which the caller is found out, counted, and given its door."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar, TypeVarTuple, Unpack
+
+from anyio import CapacityLimiter, to_thread
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from onrecord.access.identity import Gate
+from onrecord.access.throttle import Budget, Throttle
+from onrecord.model.caller import Caller
+from onrecord.service import OnRecord
+from onrecord.store.port import Store
+from onrecord.surfaces.rest.problems import Reply
+
+Answer = TypeVar("Answer")
+Given = TypeVarTuple("Given")
+
+#: As many as the readers of a SQLite file; whoever takes minutes stands in a line of its own.
+THREADS = 8
+SLOW_THREADS = 2
+#: Where store and model are in this process, reading is computing: two threads only take the interpreter from each other.
+COMPUTING_THREADS = 1
+#: What the server reads before anyone asks for it.
+_SMALL_BYTES = 64 * 1024
+
+
+@dataclass(slots=True)
+class Visit:
+    """What is known of one request while it is answered: for its log line, its headers and its problems."""
+
+    request: str
+    caller: Caller | None = None
+    budget: Budget | None = None
+    #: The door of the caller, once it has been let in.
+    door: OnRecord | None = None
+
+
+class Host:
+    """A door for everyone who knocks over the network."""
+
+    def __init__(
+        self,
+        door: OnRecord,
+        store: Store,
+        gate: Gate,
+        throttle: Throttle,
+        *,
+        readers: int = THREADS,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """`readers` is how many read at once; those who write have threads of their own, since they wait for each other."""
+        self.door, self.store, self.gate, self.clock = door, store, gate, clock
+        self._throttle, self._readers = throttle, readers
+        self._lanes: _Lanes | None = None
+
+    def admit(self, scope: Scope) -> OnRecord:
+        """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
+        visit = visit_of(scope)
+        if visit.door is None:
+            client = scope.get("client")
+            caller = self.gate.caller(Headers(scope=scope), client[0] if client else None, visit.request)
+            visit.caller = caller
+            visit.budget = self._throttle.take(caller)
+            visit.door = self.door.as_caller(caller)
+        return visit.door
+
+    async def meet(self, scope: Scope) -> None:
+        """Let in whoever sends a large body before it is read: nobody else may fill our memory.
+
+        A small one has come with its headers; to look first would cost every request a second hop.
+        """
+        if _may_be_large(Headers(scope=scope)):
+            await self.run(self.admit, scope)
+
+    def stamp(self, caller: Caller) -> tuple[object, ...]:
+        """What tells the state of the store that this caller meets from every other."""
+        with self.store.reading(caller, self.clock()) as reading:
+            return reading.stamp
+
+    async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
+        """What `act` does with the door of whoever sent the request, in one hop to a thread.
+
+        Errors pass through; those of ours that nobody catches leave the server as problem details.
+        """
+        return await self.run(lambda: act(self.admit(request.scope)))
+
+    async def run(
+        self,
+        act: Callable[[Unpack[Given]], Answer],
+        *given: *Given,
+        slow: bool = False,
+        reads: bool = False,
+    ) -> Answer:
+        """Do something in a thread; what is slow has few threads of its own, so that nobody else waits for it."""
+        # Made here, since they belong to the loop that runs.
+        if self._lanes is None:
+            self._lanes = _Lanes(
+                CapacityLimiter(THREADS), CapacityLimiter(SLOW_THREADS), CapacityLimiter(self._readers)
+            )
+        lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
+        return await to_thread.run_sync(act, *given, limiter=lane)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lanes:
+    """How many may do at once what is usual, what is slow, and what only reads."""
+
+    usual: CapacityLimiter
+    slow: CapacityLimiter
+    reading: CapacityLimiter
+
+
+def _may_be_large(headers: Headers) -> bool:
+    told = headers.get("content-length", "0")
+    return "transfer-encoding" in headers or not told.isdigit() or int(told[:20]) > _SMALL_BYTES
+
+
+def visit_of(scope: Scope) -> Visit:
+    """What is known of the request; the server has noted it before anyone else saw it."""
+    visit: Visit = scope["onrecord.visit"]
+    return visit
+
+
+async def send_reply(reply: Reply, scope: Scope, receive: Receive, send: Send) -> None:
+    """Send the whole of it at once."""
+    headers: list[tuple[bytes, bytes]] = [*reply.headers]
+    if reply.status not in (204, 304):
+        headers += [(b"content-type", reply.kind), (b"content-length", str(len(reply.body)).encode())]
+    start: dict[str, Any] = {"type": "http.response.start", "status": reply.status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": reply.body})

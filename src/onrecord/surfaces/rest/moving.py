@@ -1,0 +1,94 @@
+"""HOW does a whole tenant move over the network? An export and an import are files; here they are streams of lines."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from onrecord.errors import Fault, Invalid
+from onrecord.service import OnRecord, Operation
+from onrecord.surfaces.rest.bodies import chunks
+from onrecord.surfaces.rest.host import Host, send_reply
+from onrecord.surfaces.rest.operations import Handling
+from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal, Reply
+
+IMPORT_BYTES: Final = 64 * 1024 * 1024
+LINES: Final = "application/jsonl"
+_LINE_TYPES: Final = frozenset(
+    {LINES, "application/x-ndjson", "application/ndjson", "application/json-lines"}
+)
+_AT_ONCE: Final = 256 * 1024
+#: A field that names a file of the server; over the network the body is the file.
+FILE_FIELD: Final = "path"
+
+
+class Moving(Handling):
+    """An operation on a file, with the file in the message: its other fields are read from the query."""
+
+    def __init__(self, host: Host, operation: Operation) -> None:
+        super().__init__(host, operation)
+        self.has_body = False
+
+    def options(self, scope: Scope) -> dict[str, Any]:
+        values = self.values(scope, Headers(scope=scope), b"")
+        if FILE_FIELD in values:
+            raise Invalid([Fault(FILE_FIELD, "is a file; over the network that is the body")])
+        return values
+
+
+class Exporting(Moving):
+    """The lines of an export, from a file that is complete before the first of them is sent."""
+
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with _temporary_file("export.jsonl") as path:
+            await self.host.run(self._write, scope, path, slow=True)
+            headers = [
+                (b"content-type", LINES.encode()),
+                (b"content-length", str(path.stat().st_size).encode()),
+                (b"content-disposition", b'attachment; filename="onrecord.jsonl"'),
+            ]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            with path.open("rb") as file:
+                while scope["method"] != "HEAD" and (part := await self.host.run(file.read, _AT_ONCE)):
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+
+    def _write(self, scope: Scope, path: Path) -> None:
+        door = self.host.admit(scope)
+        self.operation.method(door, path=str(path), **self.options(scope))
+
+
+class Importing(Moving):
+    """The lines of an export, kept in a file until all have come."""
+
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Nobody fills our disk who may not come in.
+        door = await self.host.run(self.host.admit, scope)
+        if not self.operation.is_offered_to(door.caller):
+            # It refuses by itself, and notes that in the audit.
+            await self.host.run(self.operation.method, door)
+        kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        if kind not in _LINE_TYPES:
+            raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")
+        # By this name errors speak of its lines.
+        with _temporary_file("body") as path:
+            with path.open("wb") as file:
+                async for part in chunks(scope, receive, IMPORT_BYTES):
+                    await self.host.run(file.write, part)
+            reply = await self.host.run(self._read, scope, door, path, slow=True)
+        await send_reply(reply, scope, receive, send)
+
+    def _read(self, scope: Scope, door: OnRecord, path: Path) -> Reply:
+        values = self.options(scope) | {FILE_FIELD: str(path)}
+        return self.reply(scope, Headers(scope=scope), self.call(door, values))
+
+
+@contextmanager
+def _temporary_file(name: str) -> Iterator[Path]:
+    """A file that nobody else reads, gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="onrecord-") as folder:
+        yield Path(folder) / name

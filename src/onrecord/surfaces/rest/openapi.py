@@ -1,0 +1,224 @@
+"""WHAT can be asked over HTTP? OpenAPI 3.1, written from the table of operations, their rules and their answers."""
+
+import json
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from onrecord import __version__
+from onrecord.access.identity import CONVERSATION, RUN
+from onrecord.model.requests import request_fields
+from onrecord.model.rules import OrNone, Rule
+from onrecord.model.schema import Definitions, Schema, input_schema, rule_schema
+from onrecord.service import OPERATIONS, Operation
+from onrecord.surfaces.rest import repeating
+from onrecord.surfaces.rest.moving import FILE_FIELD, LINES
+from onrecord.surfaces.rest.operations import PREFIX, QUERIED, path_fields
+from onrecord.surfaces.rest.problems import JSON, PROBLEM
+
+PATH: Final = "/openapi.json"
+#: What may come instead of the answer, by operation; those that all have are added.
+_STATUSES: Final = {
+    400: "The message cannot be read.",
+    401: "Who asks is not known.",
+    403: "This caller may not do that.",
+    404: "There is no such thing, or it is not for this caller to know.",
+    405: "That cannot be done here.",
+    409: "Something stands in the way.",
+    412: "It is not at that version any more.",
+    413: "The body is too large.",
+    415: "The body is of a kind that is not read.",
+    421: "This server does not answer for that host.",
+    422: "The request has faults, each with its field.",
+    429: "That was too much in too short a time.",
+    500: "Something went wrong here.",
+    502: "A helper of this server failed.",
+    503: "The store cannot be used right now; nothing was changed.",
+}
+_HEADERS: Final = {
+    CONVERSATION: "The conversation that the caller speaks in.",
+    RUN: "The run of an unattended caller.",
+}
+_LINES_SCHEMA: Final = {"type": "string", "description": "An export: JSON, one object on a line."}
+
+
+def routes() -> list[BaseRoute]:
+    body = json.dumps(document(), ensure_ascii=False).encode()
+
+    async def serve(request: Request) -> Response:
+        return Response(body, media_type=JSON.decode())
+
+    return [Route(PATH, serve, methods=["GET"])]
+
+
+def document() -> Schema:
+    """The whole description."""
+    definitions = Definitions("#/components/schemas/")
+    paths: dict[str, Schema] = {}
+    for operation in OPERATIONS:
+        if operation.route is not None:
+            method, _, path = operation.route.partition(" ")
+            paths.setdefault(PREFIX + path, {})[method.lower()] = _operation(operation, method, definitions)
+    paths |= {f"/health/{name}": {"get": _health(name)} for name in ("live", "ready")}
+    return {
+        "openapi": "3.1.0",
+        "jsonSchemaDialect": "https://json-schema.org/draft/2020-12/schema",
+        "info": {
+            "title": "OnRecord",
+            "version": __version__,
+            "description": "The memory layer for agents that work on real systems.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"bearer": []}, {}],
+        "paths": paths,
+        "components": {
+            "schemas": {"ProblemDetails": _PROBLEM_SCHEMA} | dict(sorted(definitions.known.items())),
+            "securitySchemes": {
+                "bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A key (rk_…) or a token of the configured issuer. A server that only this machine "
+                    "reaches, and for which no key was made, needs none.",
+                }
+            },
+        },
+    }
+
+
+def _operation(operation: Operation, method: str, definitions: Definitions) -> Schema:
+    summary, _, rest = (operation.request.__doc__ or "").partition("\n")
+    told: Schema = {
+        "operationId": operation.name.rstrip("_"),
+        "summary": summary.strip(),
+        "description": " ".join(f"{summary} {rest} Needs the rule {operation.rule}.".split()),
+        "tags": [operation.rule.partition(".")[2]],
+        "parameters": _parameters(operation, method),
+        "responses": _responses(operation, method, definitions),
+    }
+    if operation.name == "import_":
+        told["requestBody"] = {"required": True, "content": {LINES: {"schema": _LINES_SCHEMA}}}
+    elif method not in QUERIED:
+        schema = input_schema(operation.request, without=path_fields(operation), exact=True)
+        told["requestBody"] = {
+            "required": "required" in schema,
+            "content": {JSON.decode(): {"schema": schema}},
+        }
+    return told
+
+
+def _parameters(operation: Operation, method: str) -> list[Schema]:
+    in_path = path_fields(operation)
+    told = []
+    for each in request_fields(operation.request):
+        is_queried = method in QUERIED or operation.name == "import_"
+        if each.name in in_path or (is_queried and each.name != FILE_FIELD):
+            rule = each.metadata["rule"]
+            told.append(
+                {
+                    "name": each.name,
+                    "in": "path" if each.name in in_path else "query",
+                    "required": each.name in input_schema(operation.request).get("required", ()),
+                    "description": each.metadata["help"],
+                    "schema": _text_schema(rule),
+                }
+            )
+    return told + [_header(name, help) for name, help in _header_help(operation, method).items()]
+
+
+def _text_schema(rule: Rule) -> Schema:
+    """What a field takes in an address: there a number and a name look alike, and nothing is an empty text."""
+    if isinstance(rule, OrNone):
+        return {"anyOf": [_text_schema(rule.rule), {"type": "string", "maxLength": 0}]}
+    schema = rule_schema(rule, exact=True)
+    return schema | {"type": "string", "minLength": 1} if isinstance(schema.get("type"), list) else schema
+
+
+def _header_help(operation: Operation, method: str) -> dict[str, str]:
+    told = dict(_HEADERS)
+    if method != "GET" and operation.name != "import_":
+        told[repeating.HEADER] = (
+            "Whoever sends the same again under this key gets the same answer; it is done once."
+        )
+    if operation.name == "revise":
+        told["If-Match"] = 'The version that is to be changed, such as "3".'
+    if operation.name == "show":
+        told["If-None-Match"] = "What is known already; if it is the same, nothing is sent."
+    return told
+
+
+def _header(name: str, help: str) -> Schema:
+    patterns = {
+        repeating.HEADER: "^[!-~]([ -~]{0,198}[!-~])?$",
+        "If-Match": r'^("[0-9]{1,10}"|\*)$',
+        CONVERSATION: "^[!-~]{1,200}$",
+        RUN: "^[!-~]{1,200}$",
+    }
+    schema = {"type": "string"} | ({"pattern": patterns[name]} if name in patterns else {})
+    return {"name": name, "in": "header", "required": False, "description": help, "schema": schema}
+
+
+def _responses(operation: Operation, method: str, definitions: Definitions) -> Schema:
+    answer = definitions.refer(operation.answer)
+    content = {JSON.decode(): {"schema": answer}}
+    if operation.name == "export":
+        content = {LINES: {"schema": _LINES_SCHEMA}}
+    told: Schema = {"200": {"description": _first(operation.answer), "content": content}}
+    if operation.name in ("remember", "create_key", "create_tenant"):
+        told["201"] = {"description": "It was made.", "content": content}
+    if operation.name == "create_key":
+        del told["200"]
+    if operation.name == "show":
+        told["304"] = {"description": "It is as it was."}
+    problems = {"content": {PROBLEM.decode(): {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}}
+    return told | {
+        str(status): {"description": text} | problems
+        for status, text in _STATUSES.items()
+        if status != 412 or operation.name == "revise"
+    }
+
+
+def _health(name: str) -> Schema:
+    schema = {
+        "type": "object",
+        "properties": {"status": {"type": "string", "enum": ["live", "ready", "unavailable"]}},
+        "required": ["status"],
+    }
+    content = {"content": {JSON.decode(): {"schema": schema}}}
+    told: Schema = {"200": {"description": "Yes."} | content}
+    if name == "ready":
+        told["503"] = {"description": "No."} | content
+    return {
+        "operationId": f"health_{name}",
+        "summary": f"Is it {name}?",
+        "tags": ["health"],
+        "security": [],
+        "responses": told,
+    }
+
+
+def _first(kind: Any) -> str:
+    return (kind.__doc__ or "").partition("\n")[0]
+
+
+_PROBLEM_SCHEMA: Final[Schema] = {
+    "type": "object",
+    "description": "What went wrong, in the shape of RFC 9457.",
+    "properties": {
+        "type": {"type": "string"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "request": {"type": "string", "description": "The id of the request, for whoever reads the log."},
+        "faults": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"field": {"type": "string"}, "message": {"type": "string"}},
+                "required": ["field", "message"],
+            },
+        },
+    },
+    "required": ["type", "title", "status", "detail", "request"],
+}

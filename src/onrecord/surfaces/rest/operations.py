@@ -1,0 +1,286 @@
+"""HOW does an operation become a route? A loop over the table; what is read and answered is settled once, at the start."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, Final
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.datastructures import Headers
+from starlette.types import Receive, Scope, Send
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.answers import CreatedKey, CreatedTenant, Remembered
+from onrecord.model.requests import request_fields
+from onrecord.model.rules import Identifier, Listing, OrNone, Text, Whole
+from onrecord.model.wire import to_json
+from onrecord.service import OnRecord, Operation
+from onrecord.surfaces.reading import list_reader, text_reader
+from onrecord.surfaces.rest import repeating
+from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
+from onrecord.surfaces.rest.host import Host, send_reply, visit_of
+from onrecord.surfaces.rest.kept import KeptReplies, question_of
+from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, PRECONDITION, Refusal, Reply, problem
+
+PREFIX: Final = "/v1"
+#: What reads its fields from the query; the others read a JSON object.
+QUERIED: Final = frozenset({"GET", "DELETE"})
+_PARAMETERS: Final = re.compile(r"\{(\w+)\}")
+_TAG: Final = re.compile(r'"(?P<version>[0-9]{1,10})(?:\.[0-9a-f]+)?"')
+_MOST_PARAMETERS: Final = 1_000
+#: After these another key works, or one works no longer; that holds at once.
+_OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
+#: Asked often and in the same words; see kept.py.
+_KEPT: Final = frozenset({"recall"})
+#: Its answer shows a memory, and the state of that memory is its tag.
+_TAGGED: Final = frozenset({"show", "remember", "revise"})
+
+
+class Handling:
+    """One operation behind one method and path."""
+
+    def __init__(self, host: Host, operation: Operation) -> None:
+        self.operation = operation
+        self.method, _, self.path = (operation.route or "").partition(" ")
+        self.in_path = path_fields(operation)
+        self.has_body = self.method not in QUERIED
+        self.is_slow = operation.rule == "memory.admin"
+        self.reads = operation.effect == "read"
+        self.host = host
+        self._replies = KeptReplies()
+        rules = {each.name: each.metadata["rule"] for each in request_fields(operation.request)}
+        inner = {name: rule.rule if isinstance(rule, OrNone) else rule for name, rule in rules.items()}
+        self._whole = frozenset(
+            name
+            for name, rule in inner.items()
+            if isinstance(rule.each if isinstance(rule, Listing) else rule, Whole | Identifier)
+        )
+        # A field that may be long on its own has the room of a whole body beside it.
+        self._most = BODY_BYTES + sum(
+            rule.at_most_bytes or 0
+            for rule in inner.values()
+            if isinstance(rule, Text) and (rule.at_most_bytes or 0) > BODY_BYTES // 4
+        )
+        self._one: Mapping[str, Callable[[str], Any]] = {
+            name: text_reader(rule) for name, rule in rules.items()
+        }
+        several = {name: list_reader(rule) for name, rule in rules.items()}
+        self._several = {name: read for name, read in several.items() if read is not None}
+
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.host.meet(scope)
+        body = await read_body(scope, receive, self._most) if self.has_body else b""
+        reply = await self.host.run(self.answer, scope, body, slow=self.is_slow, reads=self.reads)
+        await send_reply(reply, scope, receive, send)
+
+    def answer(self, scope: Scope, body: bytes) -> Reply:
+        """The reply to one request. It runs in a thread."""
+        headers = Headers(scope=scope)
+        door = self.host.admit(scope)
+        values = self.values(scope, headers, body)
+        key = repeating.key_in(headers)
+        if self.operation.name in _KEPT:
+            return self._kept_or_fresh(scope, headers, door, values, body)
+        if key is None or self.method == "GET":
+            return self.reply(scope, headers, self.call(door, values))
+        expected = headers.get("if-match", "").encode("latin-1")
+        sent = (
+            scope["method"].encode(),
+            scope["path"].encode(),
+            scope.get("query_string", b""),
+            expected,
+            body,
+        )
+        told, repeated = repeating.once(
+            self.host, door, self.operation, key, sent, lambda: self.call(door, values)
+        )
+        return self.reply(scope, headers, told, repeated=repeated)
+
+    def _kept_or_fresh(
+        self, scope: Scope, headers: Headers, door: OnRecord, values: dict[str, Any], body: bytes
+    ) -> Reply:
+        asked = question_of(door.caller, body)
+        if not self._replies.comes_again(asked):
+            return self.reply(scope, headers, self.call(door, values))
+        # Before the answer is made: what is written meanwhile makes it an old one.
+        stamp = self.host.stamp(door.caller)
+        kept = self._replies.find(asked)
+        if kept is not None and kept.stamp == stamp:
+            return kept.reply
+        answer = self.call(door, values)
+        reply = self.reply(scope, headers, answer)
+        if not answer[1].get("degraded"):
+            self._replies.keep(asked, reply, stamp)
+        return reply
+
+    def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Told:
+        answer = self.operation.method(door, **values)
+        if self.operation.name in _OF_KEYS:
+            self.host.gate.forget_keys()
+        return _status(answer), to_json(answer)
+
+    def values(self, scope: Scope, headers: Headers, body: bytes) -> dict[str, Any]:
+        """The fields of the request, from wherever they were put."""
+        query = scope.get("query_string", b"").decode("latin-1")
+        if self.has_body:
+            values = {
+                name: _whole(value) if name in self._whole else value
+                for name, value in read_object(headers, body).items()
+            }
+            if query:
+                names = dict.fromkeys(name for name, _ in _pairs(query))
+                raise Invalid(
+                    [Fault(name, "belongs into the JSON body, not into the address") for name in names]
+                )
+        else:
+            values = self._from_query(query)
+        for name in self.in_path:
+            if name in values:
+                raise Invalid([Fault(name, "stands in the path; leave it out elsewhere")])
+            values[name] = scope["path_params"][name]
+        if "if-match" in headers:
+            self._expect(headers["if-match"], values)
+        return values
+
+    def _from_query(self, query: str) -> dict[str, Any]:
+        gathered: dict[str, list[str]] = {}
+        for name, text in _pairs(query):
+            gathered.setdefault(name, []).append(text)
+        faults = [
+            Fault(name, "was given twice")
+            for name, texts in gathered.items()
+            if len(texts) > 1 and name not in self._several
+        ]
+        if faults:
+            raise Invalid(faults)
+        # A name that is no field is left for the operation to refuse, with the nearest one that is.
+        return {
+            name: self._several[name](texts) if name in self._several else self._one.get(name, str)(texts[0])
+            for name, texts in gathered.items()
+        }
+
+    def _expect(self, wanted: str, values: dict[str, Any]) -> None:
+        """What `If-Match` says, in the words of the request."""
+        if "expected_version" not in self._one:
+            raise Invalid([Fault("If-Match", "is understood where a memory is revised, and only there")])
+        if "expected_version" in values:
+            raise Invalid([Fault("expected_version", "is what If-Match says already; give one of them")])
+        if wanted.strip() == "*":
+            return
+        tag = _TAG.fullmatch(wanted.strip())
+        if tag is None:
+            raise Refusal(PRECONDITION, f'If-Match {wanted[:80]!a} names no version; it looks like "3".')
+        values["expected_version"] = int(tag["version"])
+
+    def reply(
+        self, scope: Scope, headers: Headers, answer: repeating.Told, *, repeated: bool = False
+    ) -> Reply:
+        status, told = answer
+        more: list[tuple[bytes, bytes]] = [(b"idempotent-replayed", b"true")] if repeated else []
+        if self.operation.name in _TAGGED:
+            tag = _tag(told)
+            more += [(b"etag", tag), (b"cache-control", b"private, no-cache")]
+            if self.method == "GET" and _is_known(headers.get("if-none-match"), tag):
+                return Reply(304, headers=more)
+        if status == 201 and "memory" in told:
+            more.append((b"location", f"{PREFIX}/memories/{quote(told['memory']['id'])}".encode()))
+        if self.method == "GET" and told.get("next"):
+            more.append((b"link", _next(scope, told["next"])))
+        return Reply(status, json.dumps(told, ensure_ascii=False).encode(), headers=more)
+
+
+class Endpoint:
+    """Everything that can be done with one path."""
+
+    def __init__(self, handlings: Sequence[Handling]) -> None:
+        self._takes_slashes = any(":path}" in template(each.path, each.operation) for each in handlings)
+        self._by_method = {each.method: each for each in handlings}
+        self._allowed = ", ".join(
+            sorted([*self._by_method, *(["HEAD"] if "GET" in self._by_method else []), "OPTIONS"])
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        method = scope["method"]
+        handling = self._by_method.get("GET" if method == "HEAD" else method)
+        if not self._is_meant(scope):
+            raise Refusal(NO_ROUTE, "There is nothing at this address.")
+        if handling is None:
+            reply = self._without(method, visit_of(scope).request)
+        else:
+            await handling.respond(scope, receive, send)
+            return
+        await send_reply(reply, scope, receive, send)
+
+    def _is_meant(self, scope: Scope) -> bool:
+        """Whether the path was found as it was sent: no empty name, and no hidden slash that makes another path of it."""
+        hides = b"%2f" in scope.get("raw_path", b"").lower()
+        return all(scope["path_params"].values()) and (self._takes_slashes or not hides)
+
+    def _without(self, method: str, request: str) -> Reply:
+        allow = [(b"allow", self._allowed.encode())]
+        if method == "OPTIONS":
+            return Reply(204, headers=allow)
+        return problem(Refusal(NO_METHOD, f"Here one can {self._allowed}.", allow), request)
+
+
+def path_fields(operation: Operation) -> tuple[str, ...]:
+    """The fields that stand in the path."""
+    return tuple(_PARAMETERS.findall(operation.route or ""))
+
+
+def template(path: str, operation: Operation) -> str:
+    """The path as the router wants it: a name at its end may hold slashes, an id may not."""
+    rules = {each.name: each.metadata["rule"] for each in request_fields(operation.request)}
+    last = _PARAMETERS.findall(path)[-1:]
+    if last and path.endswith("}") and not isinstance(rules[last[0]], Identifier):
+        return path[:-1] + ":path}"
+    return path
+
+
+def _whole(value: Any) -> Any:
+    """To JSON, 3.0 is a whole number."""
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(
+            query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS, errors="surrogateescape"
+        )
+    except ValueError:
+        raise Invalid(
+            [Fault("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read")]
+        ) from None
+
+
+def _status(answer: Any) -> int:
+    match answer:
+        case Remembered(outcome="created", dry_run=False) | CreatedKey() | CreatedTenant(created=True):
+            return 201
+    return 200
+
+
+def _tag(told: Any) -> bytes:
+    """The version of a memory; with edges a mark of those behind it, since they change without it."""
+    version = told["memory"]["version"]
+    if edges := told.get("edges"):
+        mark = sha256(json.dumps(edges).encode()).hexdigest()[:12]
+        return f'"{version}.{mark}"'.encode()
+    return f'"{version}"'.encode()
+
+
+def _is_known(wanted: str | None, tag: bytes) -> bool:
+    if wanted is None:
+        return False
+    known = [each.strip().removeprefix("W/") for each in wanted.split(",")]
+    return "*" in known or tag.decode() in known
+
+
+def _next(scope: Scope, mark: str) -> bytes:
+    """Where the next page is: the same question, after this mark."""
+    query = [pair for pair in _pairs(scope.get("query_string", b"").decode("latin-1")) if pair[0] != "after"]
+    asked = urlencode([*query, ("after", mark)], errors="surrogateescape")
+    return f'<{quote(scope["path"])}?{asked}>; rel="next"'.encode()

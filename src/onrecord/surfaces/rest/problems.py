@@ -1,0 +1,117 @@
+"""WHAT went wrong, in the words of HTTP? Every error leaves in one shape: problem details (RFC 9457)."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from onrecord.access.resource_metadata import challenge
+from onrecord.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    OnRecordError,
+    ProviderError,
+    StoreUnavailable,
+    TooMany,
+    Unauthenticated,
+    VersionConflict,
+)
+
+Headers = list[tuple[bytes, bytes]]
+
+PROBLEM: Final = b"application/problem+json"
+JSON: Final = b"application/json"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What goes back: nothing of it is made any more once it is here."""
+
+    status: int
+    body: bytes = b""
+    kind: bytes = JSON
+    headers: Headers = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of problem: its status, its name in `type`, and its title."""
+
+    status: int
+    name: str
+    title: str
+
+
+class Refusal(OnRecordError):
+    """What is wrong with a message before anything in it is understood."""
+
+    def __init__(self, kind: Kind, detail: str, headers: Headers | None = None) -> None:
+        self.kind, self.headers = kind, headers or []
+        super().__init__(detail)
+
+
+UNREADABLE: Final = Kind(400, "unreadable", "The body cannot be read")
+MISDIRECTED: Final = Kind(421, "misdirected", "This server does not answer for that host")
+BAD_HOST: Final = Kind(400, "bad-host", "The request names no host")
+FOREIGN_ORIGIN: Final = Kind(403, "foreign-origin", "Pages of that origin may not ask")
+NO_ROUTE: Final = Kind(404, "not-found", "There is no such thing")
+NO_METHOD: Final = Kind(405, "method-not-allowed", "That cannot be done here")
+TOO_LARGE: Final = Kind(413, "too-large", "The body is too large")
+WRONG_TYPE: Final = Kind(415, "unsupported-media-type", "The body is of a kind that is not read")
+PRECONDITION: Final = Kind(412, "precondition-failed", "It is not at that version any more")
+INTERNAL: Final = Kind(500, "internal", "Something went wrong here")
+
+#: The first that fits.
+KINDS: Final[tuple[tuple[type[OnRecordError], Kind], ...]] = (
+    (Invalid, Kind(422, "invalid", "The request has faults")),
+    (NotFound, NO_ROUTE),
+    (Forbidden, Kind(403, "forbidden", "This caller may not do that")),
+    (Unauthenticated, Kind(401, "unauthenticated", "Who asks is not known")),
+    (TooMany, Kind(429, "too-many-requests", "That was too much in too short a time")),
+    (VersionConflict, Kind(409, "version-conflict", "Someone else changed it first")),
+    (Conflict, Kind(409, "conflict", "Something stands in the way")),
+    (StoreUnavailable, Kind(503, "unavailable", "The store cannot be used right now")),
+    (ProviderError, Kind(502, "provider-failed", "A helper of this server failed")),
+)
+# A location or an address of ours is not for whoever asks from afar.
+_GUARDED: Final = {
+    503: "The store cannot be used right now; nothing was changed. Try again in a moment.",
+    500: "Something went wrong on the server. Whoever runs it finds the reason in its log, under this request.",
+}
+
+
+def problem(error: Exception, request: str, *, conditional: bool = False) -> Reply:
+    """The reply to a request that could not be answered; `conditional` if it named the version it wanted."""
+    kind, headers = _kind(error), _headers(error)
+    if conditional and isinstance(error, VersionConflict):
+        kind = PRECONDITION
+    told: dict[str, Any] = {
+        "type": f"urn:onrecord:{kind.name}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": _GUARDED.get(kind.status) or str(error),
+        "request": request,
+    }
+    if isinstance(error, Invalid):
+        told["faults"] = [{"field": fault.field, "message": fault.message} for fault in error.faults]
+    if isinstance(error, VersionConflict):
+        told |= {"memory": error.memory, "expected": error.expected, "actual": error.actual}
+    body = json.dumps(told, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    return Reply(kind.status, body, PROBLEM, headers)
+
+
+def _kind(error: Exception) -> Kind:
+    if isinstance(error, Refusal):
+        return error.kind
+    return next((kind for known, kind in KINDS if isinstance(error, known)), INTERNAL)
+
+
+def _headers(error: Exception) -> Headers:
+    if isinstance(error, Refusal):
+        return list(error.headers)
+    if isinstance(error, Unauthenticated):
+        return [(b"www-authenticate", challenge().encode())]
+    if isinstance(error, TooMany):
+        return [(b"retry-after", str(error.retry_after).encode())]
+    return [(b"retry-after", b"1")] if isinstance(error, StoreUnavailable) else []

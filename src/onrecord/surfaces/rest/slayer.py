@@ -1,0 +1,114 @@
+"""WHICH routes do programs of the slayer semantic layer know? Theirs, at the root; the face translates, the operations decide.
+
+What is wrong with a request is 400 there and has one key, `detail`; a save answers 200.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.faces import slayer
+from onrecord.service import OnRecord
+from onrecord.surfaces.rest.bodies import read_body, read_object
+from onrecord.surfaces.rest.host import Host, visit_of
+from onrecord.surfaces.rest.problems import problem
+
+Types = Mapping[str, tuple[type, ...]]
+
+_SAVED: Final[Types] = {"learning": (str,), "linked_entities": (list, dict)}
+_SAVED_MAYBE: Final[Types] = {"id": (str, int), "description": (str,)}
+_ASKED: Final[Types] = {"entities": (list,), "query": (dict,), "question": (str,), "datasource": (str,)}
+_LISTS: Final[Types] = {"max_memories": (int,), "max_example_queries": (int,), "max_entities": (int,)}
+_ONE_LIST: Final[Types] = {"max_results": (int,), "cypher_filter": (str,), "compact": (bool,)}
+_CALLED: Final[Mapping[type, str]] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+Act = Callable[[OnRecord, Request, bytes], dict[str, Any]]
+
+
+def routes(host: Host) -> list[BaseRoute]:
+    """POST /memories, DELETE /memories/{id} and POST /search."""
+    face = _Face(host)
+    return [
+        Route("/memories", face.save, methods=["POST"]),
+        # Whatever stands there is an id, so that a slash in it is refused as one.
+        Route("/memories/{id:path}", face.forget, methods=["DELETE"]),
+        Route("/search", face.search, methods=["POST"]),
+    ]
+
+
+class _Face:
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def save(self, request: Request) -> Response:
+        """Keep a note about entities, or the note that goes with an example query."""
+        return await self._answer(request, _save)
+
+    async def forget(self, request: Request) -> Response:
+        """Delete a note, and every reference to it."""
+        return await self._answer(
+            request, lambda door, asked, body: slayer.forget_memory(door, asked.path_params["id"])
+        )
+
+    async def search(self, request: Request) -> Response:
+        """Notes, example queries and entities; with `max_results` the later form, one list of all kinds."""
+        return await self._answer(request, _search)
+
+    async def _answer(self, request: Request, act: Act) -> Response:
+        try:
+            await self._host.meet(request.scope)
+            body = await read_body(request.scope, request.receive)
+            return JSONResponse(await self._host.call(request, lambda door: act(door, request, body)))
+        except OnRecordError as error:
+            return _refused(error, visit_of(request.scope).request)
+
+
+def _save(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:
+    return slayer.save_memory(door, **_read(request, body, _SAVED, _SAVED_MAYBE))
+
+
+def _search(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:
+    given = _read(request, body, {}, {**_ASKED, **_LISTS, **_ONE_LIST})
+    if not given.keys() & _ONE_LIST.keys():
+        return slayer.search(door, **given)
+    if apart := [name for name in given if name in _LISTS]:
+        told = "caps a list of its own; with max_results, cypher_filter or compact there is one list"
+        raise Invalid([Fault(name, told) for name in apart])
+    return slayer.search_flat(door, **given)
+
+
+def _refused(error: OnRecordError, request: str) -> Response:
+    """The same as everywhere, in the shape and with the status that are known there."""
+    reply = problem(error, request)
+    status = 400 if isinstance(error, Invalid) else reply.status
+    headers = {name.decode(): value.decode() for name, value in reply.headers}
+    return JSONResponse({"detail": json.loads(reply.body)["detail"]}, status, headers)
+
+
+def _read(request: Request, body: bytes, required: Types, optional: Types) -> dict[str, Any]:
+    """The fields of a body; what is null counts as left out. Invalid with everything that is wrong at once."""
+    given = {name: value for name, value in read_object(request.headers, body).items() if value is not None}
+    known = {**required, **optional}
+    faults = [Fault(name, "is required") for name in required if name not in given]
+    faults += [Fault(name, "is not a field here") for name in given if name not in known]
+    faults += [
+        Fault(
+            name, f"must be {' or '.join(_CALLED[kind] for kind in kinds)}; got {type(given[name]).__name__}"
+        )
+        for name, kinds in known.items()
+        if name in given and type(given[name]) not in kinds
+    ]
+    if faults:
+        raise Invalid(faults)
+    return given

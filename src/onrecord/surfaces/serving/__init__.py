@@ -1,0 +1,120 @@
+"""HOW is a server put together? One application: REST, MCP, health and figures behind one guard and one log."""
+
+import logging
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Final
+
+from starlette.routing import BaseRoute, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from onrecord.app import Entrance, is_loopback, open_entrance
+from onrecord.config import Config, load, read_choice, read_several
+from onrecord.surfaces import rest
+from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
+from onrecord.surfaces.rest import arbiter, datamind, openapi, slash, slayer
+from onrecord.surfaces.rest.host import COMPUTING_THREADS, THREADS, Host
+from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
+from onrecord.surfaces.serving import health
+from onrecord.surfaces.serving.guarding import LOOPBACK, Guarding
+from onrecord.surfaces.serving.metrics import Metrics
+from onrecord.surfaces.serving.watching import Log, Notes, Watching, access_log
+
+#: Routes that faces have beside ours, each in its own words.
+FACE_ROUTES: Final[Sequence[Callable[[Host], Sequence[BaseRoute]]]] = (
+    slayer.routes,
+    datamind.routes,
+    arbiter.routes,
+    slash.routes,
+)
+
+#: Who says something beside the requests.
+_SPEAKERS: Final = ("onrecord", "uvicorn")
+#: How long a thread keeps the interpreter while others want it: the loop that reads and sends must not wait long.
+_SWITCH_S: Final = 0.000_5
+
+
+def from_environment() -> ASGIApp:
+    """The application as it is configured: for whoever starts it by its name, `--workers` among them."""
+    config = load()
+    return application(config, open_entrance(config))
+
+
+def application(config: Config, entrance: Entrance, *, log: Log | None = None) -> ASGIApp:
+    """The whole server. It closes the entrance when it ends."""
+    log = log or access_log()
+    readers = THREADS if _waits_for_others(config) else COMPUTING_THREADS
+    host = Host(entrance.door, entrance.store, entrance.gate, entrance.throttle, readers=readers)
+    metrics = Metrics()
+    mcp = mcp_app(host, speaks=read_several(config.faces), issuer=config.oidc_issuer, security=CHECKED_BEFORE)
+    router = Router(
+        [
+            *rest.routes(host),
+            *openapi.routes(),
+            *health.routes(host, metrics),
+            *mcp.router.routes,
+            *(route for routes in FACE_ROUTES for route in routes(host)),
+        ],
+        redirect_slashes=False,
+        default=_nothing_here,
+        lifespan=_lifespan(config, entrance, log, [lambda: mcp.router.lifespan_context(mcp)]),
+    )
+    local = is_loopback(config.host)
+    hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
+    guarded = Guarding(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
+    return Watching(guarded, metrics, log)
+
+
+def _waits_for_others(config: Config) -> bool:
+    """Whether a question is answered with the help of a database, a model, or someone who knows the caller, elsewhere."""
+    keys = config.oidc_jwks or config.oidc_issuer or ""
+    return (
+        config.db.startswith("postgres")
+        or config.embedder.startswith(("openai:", "ollama:"))
+        or any(each.startswith(("http:", "https:")) for each in (keys, config.grants or ""))
+    )
+
+
+async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1000})
+        return
+    raise Refusal(NO_ROUTE, "There is nothing at this address. See /openapi.json for what there is.")
+
+
+def _lifespan(
+    config: Config, entrance: Entrance, log: Log, inner: list[Callable[[], Any]]
+) -> Callable[[Any], Any]:
+    """From the first request to the last: the worker beside them, and the store closed after them."""
+    works = read_choice("worker", config.worker)
+
+    @asynccontextmanager
+    async def lifespan(app: Any) -> AsyncIterator[None]:
+        stop = threading.Event()
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_S)
+        worker = threading.Thread(
+            target=entrance.door.worker.run, args=(stop,), name="onrecord-worker", daemon=True
+        )
+        notes = Notes(log)
+        for name in _SPEAKERS:
+            logging.getLogger(name).addHandler(notes)
+        try:
+            async with AsyncExitStack() as stack:
+                for each in inner:
+                    await stack.enter_async_context(each())
+                if works:
+                    worker.start()
+                yield
+        finally:
+            stop.set()
+            if worker.is_alive():
+                worker.join()
+            sys.setswitchinterval(interval)
+            entrance.close()
+            for name in _SPEAKERS:
+                logging.getLogger(name).removeHandler(notes)
+
+    return lifespan

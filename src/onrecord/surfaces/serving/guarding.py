@@ -1,0 +1,104 @@
+"""MAY this be asked at all? Host, Origin and address are looked at before anything else: pages elsewhere may not ask."""
+
+import re
+from collections.abc import Collection
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from onrecord.errors import Unauthenticated
+from onrecord.surfaces.rest.host import send_reply
+from onrecord.surfaces.rest.problems import BAD_HOST, FOREIGN_ORIGIN, MISDIRECTED, Refusal, Reply
+
+LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
+#: What must not stand in an address: addresses end up in logs.
+_SECRET_IN_QUERY: Final = re.compile(
+    rb"(?:^|[&;])(?:access_token|id_token|token|api_?key|authorization|bearer)=|=(?:bearer(?:%20|\+))?rk_",
+    re.I,
+)
+_PORT: Final = re.compile(r":\d{1,5}$")
+_ALLOWED: Final = [
+    (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
+    (
+        b"access-control-allow-headers",
+        b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Protocol-Version, "
+        b"Mcp-Session-Id, Mcp-Method, Mcp-Name, OnRecord-Conversation, OnRecord-Run, X-Request-Id",
+    ),
+    (b"access-control-max-age", b"600"),
+]
+_EXPOSED: Final = b"ETag, Link, Location, Retry-After, X-Request-Id, Mcp-Session-Id"
+
+
+class Guarding:
+    """Lets through what names a host of ours and comes from no foreign page."""
+
+    def __init__(
+        self, app: ASGIApp, *, hosts: Collection[str] | None, origins: Collection[str], local: bool
+    ) -> None:
+        """`hosts` is None if any name will do; `local` lets pages of this machine ask."""
+        self._app, self._local = app, local
+        self._hosts = None if hosts is None else frozenset(each.lower() for each in hosts)
+        self._origins = frozenset(each.lower().rstrip("/") for each in origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        self._check_host(headers.getlist("host"))
+        origins = headers.getlist("origin")
+        # Of two no one can say which is true.
+        origin = ", ".join(origins) if origins else None
+        if origin is not None and not self._is_ours(origin.lower(), headers["host"].lower()):
+            raise Refusal(
+                FOREIGN_ORIGIN, f"Pages of {origin[:80]!a} may not ask this server; see allowed_origins."
+            )
+        if _SECRET_IN_QUERY.search(scope.get("query_string", b"")):
+            raise Unauthenticated(
+                "A key or token in an address ends up in logs and is not read. Send Authorization: Bearer …"
+            )
+        if origin is None:
+            await self._app(scope, receive, send)
+        elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            await send_reply(Reply(204, headers=[*_shared(origin), *_ALLOWED]), scope, receive, send)
+        else:
+            await self._app(scope, receive, _sharing(origin, send))
+
+    def _check_host(self, named: list[str]) -> None:
+        if len(named) != 1 or not named[0]:
+            raise Refusal(BAD_HOST, "A request must say once, in its Host header, whom it is for.")
+        host = named[0].lower()
+        if self._hosts is not None and not {host, _PORT.sub("", host)} & self._hosts:
+            raise Refusal(MISDIRECTED, f"{host[:80]!a} is not a name of this server; see allowed_hosts.")
+
+    def _is_ours(self, origin: str, host: str) -> bool:
+        if origin in self._origins:
+            return True
+        try:
+            there = urlsplit(origin)
+        except ValueError:
+            return False
+        if there.scheme not in ("http", "https"):
+            return False
+        return there.netloc == host or (self._local and _PORT.sub("", there.netloc) in LOOPBACK)
+
+
+def _shared(origin: str) -> list[tuple[bytes, bytes]]:
+    return [
+        (b"access-control-allow-origin", origin.encode("latin-1")),
+        (b"access-control-expose-headers", _EXPOSED),
+        (b"vary", b"Origin"),
+    ]
+
+
+def _sharing(origin: str, send: Send) -> Send:
+    """The page that was let in may also read the answer."""
+
+    async def send_on(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *_shared(origin)]
+        await send(message)
+
+    return send_on

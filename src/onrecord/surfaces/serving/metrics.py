@@ -1,0 +1,61 @@
+"""HOW much is asked, and how quickly is it answered? Figures for Prometheus, of all workers of a server."""
+
+from typing import Final
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+
+
+class Metrics:
+    """Counts requests by route, method and status; nothing in it tells who asked or what."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._requests = Counter(
+            "onrecord_requests",
+            "Requests that were answered.",
+            ("route", "method", "status"),
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "onrecord_request_seconds",
+            "How long they took.",
+            ("route", "method"),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self.in_flight = Gauge(
+            "onrecord_requests_in_flight",
+            "Requests that are being answered.",
+            registry=self._registry,
+            multiprocess_mode="livesum",
+        )
+
+    def note(self, route: str, method: str, status: int, took_s: float) -> None:
+        self._requests.labels(route, method, str(status)).inc()
+        self._seconds.labels(route, method).observe(took_s)
+
+    def exposition(self) -> bytes:
+        """All figures, of every worker if there are several."""
+        try:
+            gathered = CollectorRegistry()
+            MultiProcessCollector(gathered)  # type: ignore[no-untyped-call]
+        except ValueError:
+            # There is no folder in which workers share their figures: this process is all there is.
+            gathered = self._registry
+        return generate_latest(gathered)
+
+
+def forget(worker: int | None) -> None:
+    """What was under way in a worker that is no more; what it has counted stays."""
+    mark_process_dead(worker)  # type: ignore[no-untyped-call]

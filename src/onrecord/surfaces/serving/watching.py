@@ -1,0 +1,148 @@
+"""WHO came, what came of it, and how long did it take? Around every request: its id, its log line, its figures."""
+
+import json
+import logging
+import re
+import sys
+import time
+import traceback
+from collections.abc import Callable, MutableMapping
+from datetime import UTC, datetime
+from typing import Any, Final, TextIO
+from uuid import uuid4
+
+import structlog
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.surfaces.rest.host import Visit, send_reply
+from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, Refusal, problem
+from onrecord.surfaces.serving.metrics import Metrics
+
+_SANE: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
+_SECURITY: Final = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+]
+_GONE: Final = 499
+
+Log = Callable[..., Any]
+
+
+def access_log(stream: TextIO | None = None) -> Log:
+    """One line of JSON for each request. It names who asked and where, never what: no text, no query, no key."""
+    logger = structlog.wrap_logger(
+        structlog.WriteLogger(stream or sys.stderr),
+        processors=[_timestamp, structlog.processors.JSONRenderer(serializer=json.dumps)],
+    )
+    told: Log = logger.info
+    return told
+
+
+class Notes(logging.Handler):
+    """What the parts of a server have to say, in the lines of its log. Of an error only its kind: its words may hold text."""
+
+    def __init__(self, log: Log) -> None:
+        super().__init__()
+        self._log = log
+
+    def emit(self, record: logging.LogRecord) -> None:
+        told = {"level": record.levelname.lower(), "from": record.name, "said": record.getMessage()}
+        if record.exc_info and record.exc_info[0]:
+            told["error"] = record.exc_info[0].__name__
+        self._log("note", **told)
+
+
+def no_log(event: str, **told: Any) -> None:
+    """For whoever wants none."""
+
+
+def _timestamp(logger: Any, name: str, told: MutableMapping[str, Any]) -> dict[str, Any]:
+    return {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), **told}
+
+
+class Watching:
+    """The outermost layer: nothing leaves without its id, and no error without the one shape."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: Log) -> None:
+        self._app, self._metrics, self._log = app, metrics, log
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        given = Headers(scope=scope).get("x-request-id", "")
+        # With an application in it, routes of Starlette's own raise what they would otherwise answer in plain text.
+        scope["app"] = self
+        visit = scope["onrecord.visit"] = Visit(given if _SANE.fullmatch(given) else uuid4().hex)
+        started, status = time.perf_counter(), 0
+
+        async def send_on(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", ()), *_added(message, visit)]
+            await send(message)
+
+        self._metrics.in_flight.inc()
+        try:
+            await self._app(scope, receive, send_on)
+        except Exception as error:
+            self._note(error, visit)
+            if status:
+                # Half of it is sent: all that is left is to end the connection.
+                raise
+            conditional = "if-match" in Headers(scope=scope)
+            reply = problem(_refusal(error), visit.request, conditional=conditional)
+            await send_reply(reply, scope, receive, send_on)
+        finally:
+            self._metrics.in_flight.dec()
+            self._tell(scope, visit, status or _GONE, time.perf_counter() - started)
+
+    def _tell(self, scope: Scope, visit: Visit, status: int, took_s: float) -> None:
+        route = getattr(scope.get("route"), "path_format", None) or "unknown"
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        self._metrics.note(route, method, status, took_s)
+        told = {"method": method, "route": route, "status": status, "ms": round(took_s * 1_000, 1)}
+        told["request"] = visit.request
+        if visit.caller is not None:
+            told |= {"tenant": visit.caller.tenant, "user": visit.caller.user}
+        self._log("request", **told)
+
+    def _note(self, error: Exception, visit: Visit) -> None:
+        """Why something failed that should not have; the words of an error may hold what was sent, so not those."""
+        if isinstance(error, StoreUnavailable):
+            self._log("unavailable", request=visit.request, reason=str(error))
+        elif not isinstance(error, OnRecordError | HTTPException):
+            frames = traceback.extract_tb(error.__traceback__)
+            where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+            self._log("failed", request=visit.request, error=type(error).__name__, where=where)
+
+
+_METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def _refusal(error: Exception) -> Exception:
+    """What a route of Starlette's own says no with, in our words."""
+    if not isinstance(error, HTTPException) or error.status_code not in (404, 405):
+        return error
+    headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
+    if error.status_code == 404:
+        return Refusal(NO_ROUTE, "There is nothing at this address.", headers)
+    return Refusal(NO_METHOD, f"Here one can {(error.headers or {}).get('Allow', 'ask otherwise')}.", headers)
+
+
+def _added(message: Message, visit: Visit) -> list[tuple[bytes, bytes]]:
+    added = [(b"x-request-id", visit.request.encode()), *_SECURITY]
+    if not any(name.lower() == b"cache-control" for name, _ in message.get("headers", ())):
+        added.append((b"cache-control", b"no-store"))
+    if visit.budget is not None:
+        added += [
+            (b"ratelimit-limit", str(visit.budget.limit).encode()),
+            (b"ratelimit-remaining", str(visit.budget.remaining).encode()),
+            (b"ratelimit-reset", str(visit.budget.reset).encode()),
+        ]
+    return added

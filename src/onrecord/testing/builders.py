@@ -1,0 +1,161 @@
+"""WHO asks, and when? A clock that stands still, callers, and what the suites share."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import pytest
+
+from onrecord.errors import OnRecordError
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES, Status
+from onrecord.model.memory import Memory
+from onrecord.model.when import NOW, When
+from onrecord.model.wire import to_json
+from onrecord.service import OnRecord
+from onrecord.store.port import Match, Reading, Store
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+from onrecord.text import question_terms
+
+START: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
+#: The smallest step of time: windows are tried on both sides of it.
+MOMENT: Final = timedelta(microseconds=1)
+HOME: Final = "acme"
+# More than any test saves.
+_EVERY: Final = 1_000_000
+
+
+class Clock:
+    """A clock that moves only when told to, and backwards too."""
+
+    def __init__(self, start: datetime = START) -> None:
+        self.now = start
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def tick(self, **step: float) -> datetime:
+        """Move on (one second unless told otherwise) and say what time it is then."""
+        self.now += timedelta(**step or {"seconds": 1})
+        return self.now
+
+
+def person(user: str = "ann", **more: Any) -> Caller:
+    """Someone of the home tenant who may read and write."""
+    return Caller(**{"tenant": HOME, "user": user, **more})
+
+
+def administrator(user: str = "root", **more: Any) -> Caller:
+    """Who may do everything in a tenant, and holds the store as well unless told otherwise."""
+    return person(user, rules=frozenset(RULES), **{"operator": True, **more})
+
+
+class Conformance:
+    """What the suites share. A class that inherits them gives one fixture: an empty store."""
+
+    @pytest.fixture
+    def store(self) -> Store:
+        raise NotImplementedError("give a fixture `store`: an empty store, closed when the test ends")
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def ann(self, store: Store, clock: Clock) -> OnRecord:
+        """A person's door."""
+        return OnRecord(store, person(), clock=clock)
+
+    @pytest.fixture
+    def stub(self) -> StubEmbedder:
+        """An embedder that does what it is told."""
+        return StubEmbedder()
+
+    @pytest.fixture
+    def knowing(self, store: Store, clock: Clock, stub: StubEmbedder) -> OnRecord:
+        """A person's door to a store that keeps vectors."""
+        return OnRecord(store, person(), clock=clock, embedders=StubEmbedders(stub))
+
+    @pytest.fixture
+    def root(self, ann: OnRecord) -> OnRecord:
+        """An admin's door to the same store."""
+        return ann.as_caller(administrator())
+
+
+def covered(store: Store, tenant: str = HOME) -> dict[str, int]:
+    """How many memories each model has vectors of."""
+    with store.archive() as archive:
+        return {each.model.name: each.memories for each in archive.coverage(tenant) if each.memories}
+
+
+def queued(store: Store, tenant: str = HOME) -> tuple[int, int]:
+    """How many jobs wait, and how many were given up."""
+    with store.archive() as archive:
+        return archive.jobs(tenant)
+
+
+def everything(store: Store) -> dict[str, Any]:
+    """All that a store holds, past every caller, for comparing before and after."""
+    with store.archive() as archive:
+        return {
+            tenant: (archive.counters(tenant), list(archive.dossiers(tenant)), list(archive.edges(tenant)))
+            for tenant in archive.tenants()
+        }
+
+
+def holdings(store: Store) -> dict[str, Any]:
+    """The same without the counters, which may move for what was refused."""
+    return {tenant: held[1:] for tenant, held in everything(store).items() if any(held[1:])}
+
+
+@contextmanager
+def refused(
+    kind: type[OnRecordError], text: str | None = None, *, by: Store
+) -> Iterator[pytest.ExceptionInfo[Any]]:
+    """The block fails in this way, and leaves the store as it was."""
+    before = everything(by)
+    with pytest.raises(OnRecordError, match=text) as failed:
+        yield failed
+    assert type(failed.value) is kind, failed.value
+    assert everything(by) == before
+
+
+def told(door: OnRecord, id: str) -> list[str]:
+    """The names of the changes in a memory's history."""
+    return [version.change for version in door.history(id).versions]
+
+
+def shown_ids(memories: tuple[Memory, ...] | list[Memory]) -> list[str]:
+    return [memory.id for memory in memories]
+
+
+def browsed(door: OnRecord, **ask: Any) -> list[str]:
+    return shown_ids(door.browse(**ask).memories)
+
+
+def recalled(door: OnRecord, question: str, **ask: Any) -> list[str]:
+    return [hit.memory.id for hit in door.recall(question, **ask).hits]
+
+
+def matched(
+    reading: Reading, question: str, *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
+) -> list[tuple[Match, float]]:
+    """The memories that hold words of a question and stand at its time, best first, by the port alone."""
+    terms, past = question_terms(question), when.known_at is not None
+    found = reading.holding(terms, most=_EVERY, past=past)
+    standing = reading.standing([each.key for each in found], when, statuses)
+    told = [(standing[each.key], each.score) for each in found if each.key in standing]
+    told += reading.held_then(terms, when, statuses) if past else []
+    return sorted(told, key=lambda each: (-each[1], each[0].key))[:most]
+
+
+def around(door: OnRecord, id: str, **ask: Any) -> list[tuple[str, str, str]]:
+    """The edges around a memory as triples."""
+    edges = door.neighbours(id, **ask).edges
+    return [(edge.relation.source, edge.relation.relation, edge.relation.target) for edge in edges]
+
+
+def written(value: Any) -> str:
+    """A value as text, in which a leaked word would show."""
+    return repr(to_json(value))

@@ -1,0 +1,104 @@
+"""WHICH catalog do the suites speak of? A small shop in two datasources, and a catalog held in memory."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from onrecord.model.catalog import Datasource, Join, Model, Part, PartKind
+
+MYDB: Final = Datasource(name="mydb", description="The shop")
+OTHER: Final = Datasource(name="other", description="Everything else")
+DATASOURCES: Final = (MYDB, OTHER)
+PRIORITY: Final = ("mydb", "other")
+
+
+def columns(names: str) -> tuple[Part, ...]:
+    """Columns of these names, which are parted by spaces."""
+    return tuple(Part(name=name) for name in names.split())
+
+
+def part(name: str, kind: PartKind, formula: str) -> Part:
+    """A measure or an aggregation."""
+    return Part(name=name, kind=kind, details={"formula": formula})
+
+
+def join(target: str, source_column: str) -> Join:
+    return Join(target=target, pairs=((source_column, "id"),))
+
+
+ORDERS: Final = Model(
+    datasource="mydb",
+    name="orders",
+    description="One row per order",
+    parts=(
+        *columns("id amount status customer_id ordered_at"),
+        part("aov", "measure", "amount:sum / *:count"),
+        part("weighted_score", "aggregation", "sum({value} * {weight}) / sum({weight})"),
+    ),
+    joins=(join("customers", "customer_id"),),
+    aliases=("urn:li:dataset:(urn:li:dataPlatform:postgres,mydb.orders,PROD)",),
+)
+#: One of its columns is called like a model.
+CUSTOMERS: Final = Model(
+    datasource="mydb",
+    name="customers",
+    description="One row per customer",
+    parts=columns("id name region_id orders"),
+    joins=(join("regions", "region_id"),),
+)
+REGIONS: Final = Model(datasource="mydb", name="regions", parts=columns("id name"))
+INVOICES: Final = Model(datasource="mydb", name="invoices", parts=columns("id amount"))
+USERS: Final = Model(datasource="other", name="users", parts=columns("id name"))
+#: A model that is called like a datasource.
+NAMESAKE: Final = Model(datasource="other", name="mydb", parts=columns("id"))
+MODELS: Final = (ORDERS, CUSTOMERS, REGIONS, INVOICES, USERS, NAMESAKE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldCatalog:
+    """A catalog held in memory, to be looked up in."""
+
+    models: tuple[Model, ...] = ()
+    #: Datasources beside those of the models.
+    more_datasources: tuple[str, ...] = ()
+    ranked: tuple[str, ...] = ()
+    memories: frozenset[str] = frozenset()
+    systems: frozenset[str] = frozenset()
+
+    def datasources(self) -> Collection[str]:
+        return frozenset((*self.more_datasources, *(model.datasource for model in self.models)))
+
+    def priority(self) -> tuple[str, ...]:
+        return self.ranked
+
+    def model(self, datasource: str, name: str) -> Model | None:
+        found = (model for model in self.models if (model.datasource, model.name) == (datasource, name))
+        return next(found, None)
+
+    def datasources_of(self, model: str) -> Sequence[str]:
+        return sorted(each.datasource for each in self.models if each.name == model)
+
+    def models_with(self, datasource: str, part: str) -> Sequence[str]:
+        return sorted(
+            each.name for each in self.models if each.datasource == datasource and each.part(part) is not None
+        )
+
+    def canonical_of(self, alias: str) -> str | None:
+        return next((model.canonical for model in self.models if alias in model.aliases), None)
+
+    def has_memory(self, id: str) -> bool:
+        return id in self.memories
+
+    def has_system(self, name: str) -> bool:
+        return name in self.systems
+
+
+def shop(*, memories: Iterable[str] = (), systems: Iterable[str] = ()) -> HeldCatalog:
+    """The catalog that most cases speak of, with these memories and systems beside it."""
+    return HeldCatalog(
+        models=MODELS,
+        more_datasources=tuple(datasource.name for datasource in DATASOURCES),
+        ranked=PRIORITY,
+        memories=frozenset(memories),
+        systems=frozenset(systems),
+    )

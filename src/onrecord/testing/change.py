@@ -1,0 +1,279 @@
+"""WHO may change what? The owner, an admin, a system's manager; and what an unattended run may not."""
+
+from contextlib import suppress
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
+from onrecord.model.caller import Caller
+from onrecord.model.limits import GLOBAL_TENANT, SCOPES, Scope
+from onrecord.model.memory import Change
+from onrecord.service import OnRecord
+from onrecord.store.port import Store
+from onrecord.testing.builders import (
+    START,
+    Clock,
+    Conformance,
+    administrator,
+    browsed,
+    everything,
+    person,
+    recalled,
+    refused,
+)
+from onrecord.testing.strangers import ATTEMPTS, CHANGES, OWNER, Try, World, outcome
+
+#: In every room of the owner, and no more than a reader of the system.
+_BESIDE: Final[dict[str, Any]] = {"personas": {"chef"}, "systems": {"crm": "read"}, "conversation": "talk"}
+
+
+def _refusals(world: World, caller: Caller, scopes: tuple[Scope, ...]) -> list[str]:
+    """What was not refused as it must be, to someone who sees the memories and may not change them."""
+    door, before, faults = world.door(caller), world.held(SCOPES), []
+    for name, scope in product(CHANGES, scopes):
+        one, two = world.kept[scope]
+        answer = outcome(ATTEMPTS[name], Try(world, door, one, two, beside=two))
+        # An id that names a global memory is refused for what it is, before anything is looked up.
+        expected = "Invalid: " if (name, scope) == ("remember: id", "global") else "Forbidden: "
+        if not answer.startswith(expected):
+            faults.append(f"{name} on {scope}: {answer}")
+        if world.held(SCOPES) != before:
+            faults.append(f"{name} changed {scope}")
+            before = world.held(SCOPES)
+    return faults
+
+
+class ChangeConformance(Conformance):
+    """To see a memory is not to change it."""
+
+    @pytest.fixture
+    def rooms(self, store: Store, clock: Clock, tmp_path: Path) -> World:
+        return World(store, clock, tmp_path)
+
+    def test_who_sees_a_memory_of_another_cannot_change_it(self, rooms: World) -> None:
+        scopes = tuple(scope for scope in SCOPES if scope != "user")
+        assert _refusals(rooms, person("bob", **_BESIDE), scopes) == []
+
+    def test_an_unattended_run_changes_nothing_that_is_shared(self, rooms: World) -> None:
+        caller = replace(OWNER, actor="unattended")
+        assert _refusals(rooms, caller, ("tenant", "persona", "system")) == []
+
+    def test_those_who_may_can(self, rooms: World) -> None:
+        for number, (caller, scopes) in enumerate(
+            (
+                (OWNER, ("tenant", "persona", "user", "system", "session")),
+                (administrator(), SCOPES),
+                (administrator(tenant="beta"), ("global",)),
+                (person("bob", systems={"crm": "manage"}), ("system",)),
+                (person("bob", systems={"*": "manage"}), ("system",)),
+                (person("bob", systems={"*": "read", "crm": "manage"}), ("system",)),
+                (person("bob", systems={"*": "manage", "crm": "read"}), ("system",)),
+                (person("bob", systems={"*": "read"}), ()),
+                (person("bob", systems={"crm": "read", "erp": "manage"}), ()),
+                (person("ann", personas={"chef"}), ("tenant", "persona", "user")),
+                (person("ann", actor="unattended", conversation="talk"), ("user", "session")),
+                (person("ann", tenant="beta"), ()),
+                (person("root"), ()),
+                (person("root", tenant="beta"), ()),
+            )
+        ):
+            door, changed = rooms.door(caller), []
+            for scope in SCOPES:
+                with suppress(Forbidden, NotFound):
+                    door.revise(rooms.id(scope, 1), content=f"changed {number}")
+                    changed.append(scope)
+            assert set(changed) == set(scopes), caller
+
+    def test_a_save_onto_an_id_that_another_holds_unseen_tells_nothing_of_it(
+        self, ann: OnRecord, store: Store
+    ) -> None:
+        ann.as_caller(person("bob")).remember("bob's own", id="taken", scope="user")
+        with refused(
+            Conflict, r"^The id taken cannot be used here\. Choose another, or leave it out\.$", by=store
+        ):
+            ann.remember("mine", id="taken")
+
+    @pytest.mark.parametrize(
+        ("room", "field"),
+        [
+            ({"scope": "persona", "persona": "chef"}, "persona"),
+            ({"scope": "persona"}, "persona"),
+            ({"scope": "system", "system": "crm"}, "system"),
+            ({"scope": "system"}, "system"),
+            ({"scope": "session", "conversation": "talk"}, "conversation"),
+            ({"scope": "session"}, "conversation"),
+            ({"scope": "global"}, "scope"),
+            ({"persona": "chef"}, "persona"),
+            ({"system": "crm"}, "system"),
+        ],
+    )
+    def test_nobody_saves_into_a_room_they_are_not_in(
+        self, ann: OnRecord, store: Store, room: dict[str, Any], field: str
+    ) -> None:
+        with refused(Invalid, field, by=store):
+            ann.remember("note", **room)
+        ann.remember("mine", id="k")
+        with refused(Invalid, field, by=store):
+            ann.remember("note", id="k", **room)
+
+    def test_a_memory_can_be_moved_to_another_room_by_its_owner(self, ann: OnRecord, clock: Clock) -> None:
+        door, bob = ann.as_caller(OWNER), ann.as_caller(person("bob", **_BESIDE))
+        door.remember("note", id="k", scope="user")
+        for room in (
+            {"scope": "tenant"},
+            {"scope": "persona", "persona": "chef"},
+            {"scope": "system", "system": "crm"},
+            {"scope": "session"},
+        ):
+            clock.tick()
+            assert door.remember("note", id="k", **room).memory.scope == room["scope"]
+            assert browsed(bob) == ["k"], room
+        door.remember("note", id="k", scope="user")
+        assert browsed(bob) == []
+
+    @pytest.mark.parametrize("pinned", [None, "another talk"])
+    def test_a_memory_that_moves_into_a_session_moves_into_this_one(
+        self, ann: OnRecord, pinned: str | None
+    ) -> None:
+        ann.as_caller(OWNER.inside(pinned)).remember("note", id="k")
+        moved = ann.as_caller(OWNER).remember("note", id="k", scope="session").memory
+        assert (moved.scope, moved.conversation) == ("session", "talk")
+        assert browsed(ann.as_caller(OWNER)) == ["k"]
+
+    @pytest.mark.parametrize("conversation", ["another talk", None])
+    def test_a_session_memory_cannot_leave_its_conversation(
+        self, ann: OnRecord, store: Store, conversation: str | None
+    ) -> None:
+        door = ann.as_caller(OWNER)
+        door.remember("note", id="k", scope="session")
+        with refused(Invalid, "conversation", by=store):
+            door.revise("k", conversation=conversation)
+        with refused(Invalid, "conversation", by=store):
+            door.remember("note", id="k", conversation=conversation)
+
+    def test_a_name_given_without_a_scope_moves_a_memory_within_its_scope(
+        self, ann: OnRecord, store: Store
+    ) -> None:
+        door = ann.as_caller(person(systems={"crm": "manage", "erp": "manage"}))
+        door.remember("note", id="k", scope="system", system="crm")
+        assert door.remember("note", id="k", system="erp").memory.system == "erp"
+        assert browsed(ann.as_caller(person("bob", systems={"erp": "read"}))) == ["k"]
+        with refused(Invalid, "system", by=store):
+            door.remember("note", id="k", system=None)
+
+
+class UnattendedConformance(Conformance):
+    """A run without a person proposes; it does not decide."""
+
+    @pytest.fixture
+    def bot(self, ann: OnRecord) -> OnRecord:
+        return ann.as_caller(
+            person(
+                "bot", personas={"chef"}, systems={"crm": "manage"}, conversation="talk", actor="unattended"
+            )
+        )
+
+    @pytest.mark.parametrize(
+        ("room", "status"),
+        [
+            ({"scope": "tenant"}, "pending"),
+            ({"scope": "persona"}, "pending"),
+            ({"scope": "system", "system": "crm"}, "pending"),
+            ({"scope": "user"}, "active"),
+            ({"scope": "session"}, "active"),
+        ],
+    )
+    def test_what_it_saves_where_others_see_it_waits(
+        self, bot: OnRecord, room: dict[str, Any], status: str
+    ) -> None:
+        saved = bot.remember("proposal", **room).memory
+        assert (saved.status, saved.origin) == (status, "unattended")
+        assert browsed(bot, statuses=[status]) == ["1"]
+
+    def test_what_it_saves_for_all_tenants_waits(self, root: OnRecord) -> None:
+        bot = root.as_caller(administrator("bot", actor="unattended"))
+        assert bot.remember("proposal", scope="global").memory.status == "pending"
+
+    def test_it_does_not_make_its_own_note_a_shared_one(self, bot: OnRecord, ann: OnRecord) -> None:
+        bot.remember("a rumour", id="k", scope="user")
+        bot.remember("a rumour", id="k", scope="tenant")
+        assert browsed(ann) == []
+        assert bot.show("k").memory.status == "pending"
+
+    def test_it_may_correct_and_withdraw_what_still_waits(self, bot: OnRecord) -> None:
+        bot.remember("proposal", id="k")
+        assert bot.revise("k", content="better proposal").memory.status == "pending"
+        assert bot.remember("best proposal", id="k").memory.status == "pending"
+        assert bot.retire("k").changed
+
+    def test_it_never_approves(self, bot: OnRecord, store: Store) -> None:
+        bot.remember("proposal", id="k")
+        with refused(Forbidden, "review", by=store):
+            bot.revise("k", status="active")
+
+    def test_it_erases_nothing_not_even_its_own(self, bot: OnRecord, store: Store) -> None:
+        bot.remember("its own", id="k", scope="user")
+        with refused(Forbidden, "unattended", by=store):
+            bot.forget("k")
+
+    def test_it_cannot_have_a_memory_told_unasked(self, bot: OnRecord, store: Store) -> None:
+        with refused(Invalid, "always_inject", by=store):
+            bot.remember("obey me", scope="user", always_inject=True)
+
+
+class TransactionConformance(Conformance):
+    """The store itself lets nobody into another tenant, whatever its caller says."""
+
+    def test_a_transaction_is_in_ones_own_tenant_or_the_global_one(
+        self, ann: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        ann.remember("note")
+        before = everything(store)
+        for caller in (person("eve", tenant="beta"), administrator("eve", tenant="beta")):
+            with pytest.raises(Forbidden), store.writing(caller, clock.now, ann.caller.tenant):
+                pass
+        assert everything(store) == before
+
+    def test_only_an_admin_adds_a_global_memory(self, ann: OnRecord, store: Store, clock: Clock) -> None:
+        like = ann.remember("note").memory
+        before = everything(store)
+        with pytest.raises(Forbidden), store.writing(ann.caller, clock.now, GLOBAL_TENANT) as writing:
+            writing.add(like, Change("remember", "ann", "person", START))
+        assert everything(store) == before
+
+    def test_nobody_adds_a_memory_in_anothers_name(self, ann: OnRecord, store: Store, clock: Clock) -> None:
+        like = ann.remember("note").memory
+        bob, change = person("bob"), Change("remember", "bob", "person", START)
+        before = everything(store)
+        with pytest.raises(Forbidden), store.writing(bob, clock.now) as writing:
+            writing.add(replace(like, id=""), change)
+        assert everything(store) == before
+        with store.writing(bob, clock.now) as writing:
+            assert writing.add(replace(like, id="", owner="bob"), change).owner == "bob"
+
+    def test_one_memory_may_change_more_than_once_in_one_transaction(
+        self, root: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        like = root.remember("red kite", id="like", tags=["red"]).memory
+        change = Change("remember", "root", "person", clock.now)
+        with store.writing(root.caller, clock.now) as writing:
+            one = writing.add(replace(like, id="k"), change)
+            two = writing.replace(one, replace(one, content="green kite", tags=("green",)), change)
+            three = writing.replace(two, replace(two, content="red lamp", tags=("red",)), change)
+            writing.replace(three, replace(three, content="red lamp", scope="user"), change)
+        assert len(root.history("k").versions) == 4
+        assert recalled(root, "green") == []
+        assert recalled(root, "lamp") == browsed(root, tags=["red"], scopes=["user"]) == ["k"]
+        assert root.doctor().problems == ()
+        with store.writing(root.caller, clock.now) as writing:
+            last = writing.replace(
+                writing.target("k"), replace(three, content="blue lamp", version=4), change
+            )
+            writing.erase(last, change)
+            writing.erase(writing.add(replace(like, id=""), change), change)
+        assert recalled(root, "lamp") == []
+        assert root.doctor().problems == ()

@@ -1,0 +1,170 @@
+"""WHAT is a memory called? Numbers that are given out once, names that people choose, and the global ones."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from onrecord.errors import Invalid, NotFound
+from onrecord.service import OnRecord
+from onrecord.store.port import Store
+from onrecord.testing.builders import Clock, Conformance, administrator, person, refused
+
+
+class IdConformance(Conformance):
+    """Ids: given out or chosen."""
+
+    def test_an_omitted_id_is_the_next_whole_number(self, ann: OnRecord) -> None:
+        assert [ann.remember(f"note {n}").memory.id for n in range(3)] == ["1", "2", "3"]
+
+    def test_each_tenant_counts_for_itself(self, ann: OnRecord) -> None:
+        ann.remember("here")
+        elsewhere = ann.as_caller(person(tenant="beta"))
+        assert elsewhere.remember("there").memory.id == "1"
+        assert ann.remember("here again").memory.id == "2"
+
+    def test_a_chosen_id_is_used_as_it_is(self, ann: OnRecord) -> None:
+        assert ann.remember("a policy", id="kb.policy.42").memory.id == "kb.policy.42"
+        assert ann.show("kb.policy.42").memory.content == "a policy"
+
+    def test_a_chosen_number_moves_the_count_on(self, ann: OnRecord) -> None:
+        ann.remember("chosen", id="40")
+        assert ann.remember("next").memory.id == "41"
+
+    def test_a_smaller_chosen_number_does_not_move_the_count_back(self, ann: OnRecord) -> None:
+        ann.remember("chosen", id="40")
+        ann.remember("smaller", id="3")
+        assert ann.remember("next").memory.id == "41"
+
+    @pytest.mark.parametrize("id", ["0077", "77a", "-77", "7.7", "٧٧", "７７", "7_7"])
+    def test_only_pure_digits_without_a_leading_zero_move_the_count(self, ann: OnRecord, id: str) -> None:
+        ann.remember("chosen", id=id)
+        assert ann.remember("next").memory.id == "1"
+
+    def test_the_count_goes_on_past_what_a_database_integer_holds(self, ann: OnRecord) -> None:
+        ann.remember("chosen", id="99999999999999999999")
+        assert ann.remember("next").memory.id == "100000000000000000000"
+
+    def test_a_number_is_never_given_twice_even_when_its_memory_is_forgotten(self, ann: OnRecord) -> None:
+        last = ann.remember("soon gone").memory.id
+        ann.forget(last)
+        assert ann.remember("another").memory.id == "2"
+
+    def test_a_chosen_number_is_never_given_again_either(self, ann: OnRecord) -> None:
+        ann.remember("chosen", id="9")
+        ann.forget("9")
+        assert ann.remember("next").memory.id == "10"
+
+    @pytest.mark.parametrize("spelling", ["42", "#42", 42])
+    def test_a_number_may_be_written_with_a_hash_or_as_a_number(self, ann: OnRecord, spelling: str) -> None:
+        ann.remember("the answer", id="42")
+        assert ann.show(spelling).memory.id == "42"
+
+    @pytest.mark.parametrize(
+        "id", ["a:b", "a/b", "a?b", "a#b", "a b", "a\tb", "a\nb", "a\x7fb", "", "x" * 201]
+    )
+    def test_an_id_that_cannot_be_written_in_an_address_is_refused(
+        self, ann: OnRecord, store: Store, id: str
+    ) -> None:
+        with refused(Invalid, "id", by=store):
+            ann.remember("note", id=id)
+
+    def test_saving_an_existing_id_updates_it_and_keeps_when_it_was_created(
+        self, ann: OnRecord, clock: Clock
+    ) -> None:
+        first = ann.remember("before", id="k").memory
+        later = clock.tick()
+        saved = ann.remember("after", id="k")
+        assert (saved.outcome, saved.memory.version, saved.memory.content) == ("updated", 2, "after")
+        assert (saved.memory.created_at, saved.memory.updated_at) == (first.created_at, later)
+        assert ann.show("k").memory == saved.memory
+
+    def test_saving_an_existing_id_keeps_what_is_not_given(self, ann: OnRecord, clock: Clock) -> None:
+        first = ann.remember(
+            "before",
+            id="k",
+            kind="decision",
+            tags=["one"],
+            hint="a hint",
+            source="a book",
+            metadata={"a": 1},
+            category="c",
+            confidence="high",
+            entities=["thing:x"],
+            scope="user",
+            valid_from="2020-01-01",
+            always_inject=True,
+        ).memory
+        clock.tick()
+        ann.remember("after", id="k", tags=["two"])
+        kept = ann.show("k").memory
+        for name in ("kind", "dimension", "hint", "source", "metadata", "category", "confidence", "entities"):
+            assert getattr(kept, name) == getattr(first, name)
+        assert (kept.scope, kept.valid_from, kept.always_inject) == ("user", first.valid_from, True)
+        assert (kept.content, kept.tags) == ("after", ("two",))
+
+    def test_saving_the_same_again_under_an_id_changes_nothing(
+        self, ann: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        first = ann.remember("same", id="k", tags=["one"]).memory
+        clock.tick()
+        again = ann.remember("same", id="k", tags=["one"])
+        assert (again.outcome, again.memory) == ("unchanged", first)
+        assert len(ann.history("k").versions) == 1
+
+    def test_ids_that_differ_in_case_or_form_are_different(self, ann: OnRecord) -> None:
+        for id in ("key", "Key", "k\u00e9y", "ke\u0301y", "01", "1"):
+            assert ann.remember(f"of {id!a}", id=id).outcome == "created"
+        assert ann.show("Key").memory.content == "of 'Key'"
+
+    def test_writers_at_once_never_get_the_same_number(self, ann: OnRecord) -> None:
+        def save(number: int) -> str:
+            return ann.remember(f"note {number}").memory.id
+
+        with ThreadPoolExecutor(4) as pool:
+            given = list(pool.map(save, range(24)))
+        assert sorted(map(int, given)) == list(range(1, 25))
+
+
+class GlobalIdConformance(Conformance):
+    """Ids of the memories that every tenant sees."""
+
+    def test_a_global_memory_has_a_number_of_its_own_tenant(self, root: OnRecord) -> None:
+        root.remember("of the tenant")
+        assert root.remember("for all", scope="global").memory.id == "global:1"
+        assert root.remember("of the tenant again").memory.id == "2"
+
+    def test_every_tenant_reads_a_global_memory_by_the_same_id(self, root: OnRecord) -> None:
+        root.remember("for all", scope="global")
+        elsewhere = root.as_caller(person("eve", tenant="beta"))
+        assert elsewhere.show("global:1").memory.content == "for all"
+
+    def test_a_plain_id_with_global_scope_names_the_global_memory(self, root: OnRecord, clock: Clock) -> None:
+        root.remember("of the tenant", id="5")
+        assert root.remember("for all", id="5", scope="global").memory.id == "global:5"
+        clock.tick()
+        again = root.remember("for all, corrected", id="5", scope="global")
+        assert (again.outcome, again.memory.id) == ("updated", "global:5")
+        assert root.show("5").memory.content == "of the tenant"
+        assert root.show("global:5").memory.content == "for all, corrected"
+
+    def test_an_id_that_begins_with_global_means_the_global_scope(self, root: OnRecord) -> None:
+        saved = root.remember("for all", id="global:rules").memory
+        assert (saved.id, saved.scope) == ("global:rules", "global")
+
+    def test_the_tenants_own_id_is_no_way_to_a_global_memory(self, root: OnRecord) -> None:
+        root.remember("for all", scope="global", id="9")
+        with pytest.raises(NotFound):
+            root.show("9")
+
+    def test_a_global_memory_is_written_by_an_admin_alone(self, ann: OnRecord, store: Store) -> None:
+        with refused(Invalid, "admin", by=store):
+            ann.remember("for all", scope="global")
+        with refused(Invalid, "admin", by=store):
+            ann.remember("for all", id="global:1")
+        # An admin of any tenant may.
+        elsewhere = ann.as_caller(administrator(tenant="beta"))
+        assert elsewhere.remember("for all", scope="global").memory.id == "global:1"
+
+    def test_a_global_id_with_another_scope_is_refused(self, root: OnRecord, store: Store) -> None:
+        with refused(Invalid, "scope", by=store):
+            root.remember("for all", id="global:1", scope="user")

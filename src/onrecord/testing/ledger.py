@@ -1,0 +1,521 @@
+"""WHO may come in, what was done, and who looks it over? Keys, audit, caps, reviews, tenants and repeated requests."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from onrecord.access import keys
+from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
+from onrecord.model.answers import AuditEntry
+from onrecord.model.caller import Caller
+from onrecord.model.limits import SAVES_PER_RUN
+from onrecord.service import OnRecord
+from onrecord.store.port import Claim, Store
+from onrecord.testing.builders import HOME, START, Clock, Conformance, administrator, person
+
+_ELSEWHERE = "beta"
+
+
+def unattended(run: str | None = "night", **more: object) -> Caller:
+    return person("robot", actor="unattended", run=run, **more)
+
+
+def told(door: OnRecord, **ask: object) -> list[tuple[str, str | None, str]]:
+    """Operation, subject and outcome, oldest first."""
+    entries = door.audit(**ask).entries  # type: ignore[arg-type]
+    return [(entry.operation, entry.subject, entry.outcome) for entry in reversed(entries)]
+
+
+class KeyConformance(Conformance):
+    """Keys are made, found by their hash, listed and revoked."""
+
+    def test_a_key_opens_what_it_was_made_for(self, root: OnRecord, store: Store, clock: Clock) -> None:
+        made = root.as_caller(administrator(systems={"*": "manage"})).create_key(
+            label="for the robot",
+            user="robot",
+            personas=["chef"],
+            systems=["crm=manage", "erp"],
+            actor="unattended",
+            expires_at=clock.now + timedelta(days=1),
+            per_minute=60,
+            saves_per_day=5,
+        )
+        assert keys.find(made.secret, store, clock.now) == made.key
+        caller = keys.caller_of(made.key, request="r1", conversation="talk", run="night")
+        assert (caller.tenant, caller.user, caller.personas) == (HOME, "robot", frozenset({"chef"}))
+        assert caller.rules == {"memory.read", "memory.manage"}
+        assert dict(caller.systems) == {"crm": "manage", "erp": "read"}
+        assert (caller.actor, caller.key, caller.request) == ("unattended", made.key.id, "r1")
+        assert (caller.conversation, caller.run, caller.operator) == ("talk", "night", False)
+
+    def test_what_is_not_a_working_key_finds_nothing(
+        self, root: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        made = root.create_key(expires_at=clock.now + timedelta(hours=1))
+        other = root.create_key()
+        for wrong in ("", "rk_", made.secret[:-1], made.secret + "x", made.secret.upper(), made.key.id):
+            assert keys.find(wrong, store, clock.now) is None
+        assert keys.find(made.secret, store, clock.now + timedelta(minutes=59)) == made.key
+        assert keys.find(made.secret, store, clock.now + timedelta(hours=1)) is None
+        root.revoke_key(other.key.id)
+        assert keys.find(other.secret, store, clock.now) is None
+
+    def test_revoking_twice_changes_nothing_more(self, root: OnRecord, clock: Clock) -> None:
+        made = root.create_key()
+        first = root.revoke_key(made.key.id)
+        clock.tick()
+        assert root.revoke_key(made.key.id) == replace(first, changed=False)
+        assert (first.changed, first.key.revoked_at) == (True, START)
+
+    def test_keys_are_listed_oldest_first_without_their_secrets(self, root: OnRecord, clock: Clock) -> None:
+        made = []
+        for label in ("one", "two", "three"):
+            made.append(root.create_key(label=label))
+            clock.tick()
+        assert list(root.list_keys().keys) == [each.key for each in made]
+        assert not any(each.secret in str(root.list_keys()) for each in made)
+
+    def test_there_are_keys_until_none_is_left(self, root: OnRecord, store: Store) -> None:
+        assert not keys.has_keys(store)
+        made = root.create_key()
+        root.revoke_key(made.key.id)
+        assert keys.has_keys(store)
+
+    def test_another_tenants_keys_are_neither_seen_nor_revoked(
+        self, root: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        made = root.create_key()
+        elsewhere = root.as_caller(administrator(tenant=_ELSEWHERE, operator=False))
+        assert elsewhere.list_keys().keys == ()
+        with pytest.raises(NotFound):
+            elsewhere.revoke_key(made.key.id)
+        assert keys.find(made.secret, store, clock.now) is not None
+        assert root.as_caller(administrator(tenant=_ELSEWHERE)).revoke_key(made.key.id).changed
+
+    def test_a_key_can_do_no_more_than_its_maker(self, root: OnRecord, clock: Clock) -> None:
+        maker = root.as_caller(
+            replace(
+                administrator(operator=False),
+                rules=frozenset({"memory.read", "memory.admin"}),
+                systems={"crm": "read"},
+                actor="agent",
+            )
+        )
+        for ask in (
+            {"rules": ["memory.read", "memory.review"]},
+            {"rules": ["memory.read"], "systems": ["erp"]},
+            {"rules": ["memory.read"], "systems": ["crm=manage"]},
+            {"rules": ["memory.read"], "systems": ["*"]},
+            {"rules": ["memory.read"], "actor": "person"},
+        ):
+            with pytest.raises(Forbidden, match="no more than its maker"):
+                maker.create_key(**ask)  # type: ignore[arg-type]
+        with pytest.raises(Invalid, match="whoever runs the store"):
+            maker.create_key(tenant=_ELSEWHERE)
+        with pytest.raises(Invalid, match="future"):
+            maker.create_key(rules=["memory.read"], expires_at=clock.now)
+        assert maker.create_key(rules=["memory.read"], systems=["crm"], actor="unattended").key.user == "root"
+
+    def test_a_key_that_ends_makes_none_that_outlives_it(self, root: OnRecord, clock: Clock) -> None:
+        ends = clock.now + timedelta(days=1)
+        own = root.create_key(rules=["memory.read", "memory.manage", "memory.admin"], expires_at=ends).key
+        maker = root.as_caller(keys.caller_of(own))
+        for later in (None, ends + timedelta(seconds=1)):
+            with pytest.raises(Forbidden, match="expires_at"):
+                maker.create_key(expires_at=later)
+        assert maker.create_key(expires_at=ends).key.expires_at == ends
+
+    def test_whoever_runs_the_store_makes_keys_for_any_tenant(self, root: OnRecord) -> None:
+        made = root.create_key(tenant=_ELSEWHERE, user="bob").key
+        assert (made.tenant, made.user, made.created_by) == (_ELSEWHERE, "bob", "root")
+        assert root.list_keys().keys == ()
+        with pytest.raises(Invalid, match="reserved"):
+            root.create_key(tenant="global")
+
+
+class AuditConformance(Conformance):
+    """Every write and every refusal leaves a line; no line tells what a memory says."""
+
+    def test_every_change_leaves_one_line(self, ann: OnRecord, root: OnRecord) -> None:
+        one, two = ann.remember("a secret thing").memory.id, ann.remember("another", id="k").memory.id
+        ann.remember("a secret thing")
+        ann.revise(one, content="a secret thing, revised")
+        ann.relate(one, "supports", two)
+        ann.unrelate(one, "supports", two)
+        ann.retire(two)
+        ann.forget(one)
+        assert told(root) == [
+            ("remember", one, "done"),
+            ("remember", two, "done"),
+            ("revise", one, "done"),
+            ("relate", one, "done"),
+            ("unrelate", one, "done"),
+            ("retire", two, "done"),
+            ("forget", one, "done"),
+        ]
+        assert "secret" not in str(root.audit())
+
+    def test_a_line_says_who_when_and_for_which_request(self, ann: OnRecord, root: OnRecord) -> None:
+        caller = person("robot", actor="agent", key="k1", run="night", request="r1")
+        id = ann.as_caller(caller).remember("note").memory.id
+        assert root.audit().entries == (
+            AuditEntry(
+                number=1, at=START, user="robot", origin="agent", operation="remember", outcome="done",
+                subject=id, key="k1", run="night", request="r1",
+            ),
+        )  # fmt: skip
+
+    def test_what_fails_leaves_no_line_and_what_is_refused_leaves_one(
+        self, ann: OnRecord, root: OnRecord
+    ) -> None:
+        with pytest.raises(OnRecordError):
+            ann.remember("note", supersedes=["99"])
+        assert told(root) == []
+        ann.remember("note")
+        for attempt in (lambda: ann.audit(), lambda: ann.as_caller(person("bob")).revise("1", content="x")):
+            with pytest.raises(Forbidden):
+                attempt()
+        assert told(root)[1:] == [("audit", None, "refused"), ("revise", None, "refused")]
+        assert [entry.user for entry in root.audit(outcome="refused").entries] == ["bob", "ann"]
+
+    def test_an_id_that_someone_chose_is_forgotten_with_its_memory(
+        self, ann: OnRecord, root: OnRecord
+    ) -> None:
+        ann.remember("note", id="about.eve")
+        ann.remember("another", id="about.eve.too")
+        ann.forget("about.eve")
+        assert told(root) == [
+            ("remember", None, "done"),
+            ("remember", "about.eve.too", "done"),
+            ("forget", None, "done"),
+        ]
+
+    def test_pages_and_filters(self, ann: OnRecord, root: OnRecord, clock: Clock) -> None:
+        for number in range(5):
+            ann.as_caller(person("ann" if number % 2 else "bob")).remember(f"note {number}", id=f"n{number}")
+            clock.tick()
+        pages, mark = list[int](), None
+        for size in (2, 2, 1):
+            page = root.audit(limit=2, after=mark)
+            assert len(page.entries) == size
+            pages, mark = pages + [entry.number for entry in page.entries], page.next
+        assert (pages, mark) == ([5, 4, 3, 2, 1], None)
+        assert told(root, user="ann") == [("remember", "n1", "done"), ("remember", "n3", "done")]
+        assert told(root, subject="n2") == [("remember", "n2", "done")]
+        assert told(root, outcome="refused") == []
+        since = START + timedelta(seconds=3)
+        assert told(root, since=since) == [("remember", "n3", "done"), ("remember", "n4", "done")]
+        with pytest.raises(Invalid, match="mark"):
+            root.audit(after="nonsense")
+
+    def test_another_tenant_sees_none_of_it(self, ann: OnRecord, root: OnRecord) -> None:
+        ann.remember("note")
+        elsewhere = root.as_caller(administrator(tenant=_ELSEWHERE))
+        assert elsewhere.audit().entries == ()
+        elsewhere.remember("note")
+        assert [entry.number for entry in elsewhere.audit().entries] == [1]
+
+    def test_a_global_memory_is_noted_where_its_writer_is(self, root: OnRecord) -> None:
+        id = root.remember("for all", scope="global").memory.id
+        assert told(root) == [("remember", id, "done")]
+
+    def test_lines_written_at_once_have_numbers_of_their_own(self, ann: OnRecord, root: OnRecord) -> None:
+        def write(number: int) -> None:
+            if number % 2:
+                ann.remember(f"note {number}")
+            else:
+                with pytest.raises(Forbidden):
+                    ann.audit()
+
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(write, range(16)))
+        assert [entry.number for entry in root.audit().entries] == list(range(16, 0, -1))
+
+
+class LimitConformance(Conformance):
+    """An unattended run saves a few times, and a key as often as it may."""
+
+    def test_a_run_saves_so_often_and_no_more(self, ann: OnRecord) -> None:
+        robot = ann.as_caller(unattended())
+        for number in range(SAVES_PER_RUN):
+            robot.remember(f"note {number}")
+        with pytest.raises(Forbidden, match=r"limit of saves \(3\)"):
+            robot.remember("one too many", id="more")
+        assert ann.browse(statuses=["pending", "active"]).memories[0].id != "more"
+        ann.as_caller(unattended("morning")).remember("another run")
+        ann.as_caller(unattended(tenant=_ELSEWHERE)).remember("the same run elsewhere")
+        ann.as_caller(unattended(None)).remember("no run at all")
+
+    def test_what_fails_and_what_is_known_already_does_not_count(self, ann: OnRecord) -> None:
+        robot = ann.as_caller(unattended())
+        with pytest.raises(NotFound):
+            robot.remember("nothing", supersedes=["99"])
+        for _ in range(5):
+            robot.remember("the same", scope="user")
+        robot.remember("two", scope="user")
+        robot.remember("three", scope="user")
+        assert robot.remember("the same", scope="user").outcome == "unchanged"
+        with pytest.raises(Forbidden):
+            robot.remember("four", scope="user")
+
+    def test_a_person_is_not_capped(self, ann: OnRecord) -> None:
+        someone = ann.as_caller(person(run="night"))
+        for number in range(SAVES_PER_RUN + 2):
+            someone.remember(f"note {number}")
+
+    def test_the_cap_is_exact_when_all_save_at_once(self, ann: OnRecord) -> None:
+        robot = ann.as_caller(unattended())
+
+        def save(number: int) -> bool:
+            try:
+                robot.remember(f"note {number}", scope="user")
+            except Forbidden:
+                return False
+            return True
+
+        with ThreadPoolExecutor(4) as threads:
+            assert sum(threads.map(save, range(12))) == SAVES_PER_RUN
+
+    def test_a_key_saves_so_often_in_a_day(self, ann: OnRecord, root: OnRecord, clock: Clock) -> None:
+        made = root.create_key(user="bob", saves_per_day=2).key
+        bob = ann.as_caller(keys.caller_of(made))
+        bob.remember("one")
+        clock.tick(hours=1)
+        bob.remember("two")
+        with pytest.raises(Forbidden, match=r"24 hours \(2\)"):
+            bob.remember("three")
+        clock.tick(hours=23)
+        bob.remember("three")
+        with pytest.raises(Forbidden):
+            bob.remember("four")
+
+    def test_a_key_that_may_save_nothing_saves_nothing(self, ann: OnRecord, root: OnRecord) -> None:
+        bob = ann.as_caller(keys.caller_of(root.create_key(saves_per_day=0).key))
+        with pytest.raises(Forbidden):
+            bob.remember("one")
+        assert bob.browse().memories == ()
+
+
+class ReviewConformance(Conformance):
+    """A person with the rule for it lets a proposal count, or turns it down."""
+
+    @pytest.fixture
+    def proposal(self, ann: OnRecord) -> str:
+        return ann.as_caller(unattended()).remember("a proposal").memory.id
+
+    @pytest.fixture
+    def reviewer(self, ann: OnRecord) -> OnRecord:
+        return ann.as_caller(person("eve", rules=frozenset({"memory.read", "memory.review"})))
+
+    def test_an_approved_proposal_counts(self, reviewer: OnRecord, proposal: str, clock: Clock) -> None:
+        clock.tick()
+        answer = reviewer.approve(proposal)
+        assert answer.changed
+        assert (answer.memory.status, answer.memory.approved_by) == ("active", "eve")
+        assert answer.memory.approved_at == clock.now
+        assert answer.memory.owner == "robot"
+        assert [version.change for version in reviewer.history(proposal).versions] == ["remember", "approve"]
+        assert [memory.id for memory in reviewer.browse().memories] == [proposal]
+        assert reviewer.approve(proposal) == replace(answer, changed=False)
+
+    def test_an_active_memory_is_vouched_for(self, ann: OnRecord, reviewer: OnRecord) -> None:
+        id = ann.as_caller(person("agent", actor="agent")).remember("a finding").memory.id
+        memory = reviewer.approve(id).memory
+        assert (memory.status, memory.approved_by, memory.approved_at) == ("active", "eve", START)
+
+    def test_a_rejected_proposal_is_archived(self, reviewer: OnRecord, proposal: str) -> None:
+        answer = reviewer.reject(proposal, reason="not so")
+        assert (answer.changed, answer.memory.status) == (True, "archived")
+        assert (answer.memory.status_reason, answer.memory.approved_by) == ("not so", None)
+        assert reviewer.history(proposal).versions[-1].change == "reject"
+        assert reviewer.reject(proposal) == replace(answer, changed=False)
+        with pytest.raises(Conflict):
+            reviewer.approve(proposal)
+
+    def test_only_a_proposal_is_rejected(self, ann: OnRecord, reviewer: OnRecord) -> None:
+        id = ann.remember("a fact").memory.id
+        with pytest.raises(Conflict, match="Retire it"):
+            reviewer.reject(id)
+        ann.retire(id)
+        with pytest.raises(Conflict, match="already"):
+            reviewer.reject(id)
+
+    @pytest.mark.parametrize("actor", ["agent", "unattended"])
+    def test_only_a_person_reviews(self, reviewer: OnRecord, proposal: str, actor: str) -> None:
+        other = reviewer.as_caller(replace(reviewer.caller, actor=actor))  # type: ignore[arg-type]
+        for attempt in (other.approve, other.reject):
+            with pytest.raises(Forbidden, match="person"):
+                attempt(proposal)
+        assert reviewer.show(proposal).memory.status == "pending"
+
+    def test_a_reviewer_reviews_what_it_sees_and_changes_nothing_else(
+        self, ann: OnRecord, root: OnRecord, reviewer: OnRecord, proposal: str
+    ) -> None:
+        own = ann.remember("for ann alone", scope="user").memory.id
+        for attempt in (reviewer.approve, reviewer.reject):
+            with pytest.raises(NotFound):
+                attempt(own)
+        elsewhere = reviewer.as_caller(replace(reviewer.caller, tenant=_ELSEWHERE))
+        with pytest.raises(NotFound):
+            elsewhere.approve(proposal)
+        everyone = root.remember("for all", scope="global").memory.id
+        with pytest.raises(Forbidden, match="admin"):
+            reviewer.approve(everyone)
+        editor = reviewer.as_caller(
+            replace(reviewer.caller, rules=frozenset({"memory.read", "memory.manage", "memory.review"}))
+        )
+        with pytest.raises(Forbidden):
+            editor.revise(proposal, content="something else")
+
+
+class TenantConformance(Conformance):
+    """A tenant can be made before it holds anything, and erased so that nothing is left."""
+
+    @pytest.fixture
+    def beta(self, knowing: OnRecord) -> OnRecord:
+        """A tenant with something of everything."""
+        door = knowing.as_caller(administrator(tenant=_ELSEWHERE))
+        one, two = door.remember("one").memory.id, door.remember("two", tags=["t"]).memory.id
+        door.relate(one, "supports", two)
+        door.revise(one, content="changed")
+        door.create_key()
+        return door
+
+    def test_a_tenant_is_made_once(self, root: OnRecord) -> None:
+        made = root.create_tenant("new")
+        assert (made.created, made.tenant.name, made.tenant.memories) == (True, "new", 0)
+        assert not root.create_tenant("new").created
+        assert "new" in [tenant.name for tenant in root.list_tenants().tenants]
+        assert told(root) == [("create_tenant", "new", "done")]
+        for reserved in ("global", "catalog:new"):
+            with pytest.raises(Invalid, match="reserved"):
+                root.create_tenant(reserved)
+
+    def test_whoever_runs_the_store_sees_all_tenants_and_others_their_own(
+        self, root: OnRecord, beta: OnRecord
+    ) -> None:
+        root.remember("note")
+        counted = {tenant.name: tenant.memories for tenant in root.list_tenants().tenants}
+        assert counted == {HOME: 1, _ELSEWHERE: 2}
+        admin = root.as_caller(administrator(operator=False))
+        assert [tenant.name for tenant in admin.list_tenants().tenants] == [HOME]
+        with pytest.raises(Forbidden):
+            admin.create_tenant("new")
+
+    def test_an_erased_tenant_leaves_nothing(self, root: OnRecord, beta: OnRecord, store: Store) -> None:
+        root.remember("note")
+        answer = root.erase_tenant(_ELSEWHERE, confirm=_ELSEWHERE)
+        counts = {name: answer.erased[name] for name in ("memories", "versions", "relations", "api_keys")}
+        assert counts == {"memories": 2, "versions": 3, "relations": 1, "api_keys": 1}
+        assert answer.erased["vectors"] >= 1
+        assert answer.residue == {}
+        assert store.rows_of(_ELSEWHERE) == {}
+        assert not keys.has_keys(store)
+        assert [tenant.name for tenant in root.list_tenants().tenants] == [HOME]
+        assert len(root.browse().memories) == 1
+        assert told(root)[-1] == ("erase_tenant", _ELSEWHERE, "done")
+        assert root.doctor().problems == ()
+        with pytest.raises(NotFound):
+            root.erase_tenant(_ELSEWHERE, confirm=_ELSEWHERE)
+
+    def test_an_erased_tenant_begins_anew(self, root: OnRecord, beta: OnRecord) -> None:
+        assert beta.recall("changed").hits
+        root.erase_tenant(_ELSEWHERE, confirm=_ELSEWHERE)
+        assert beta.browse().memories == ()
+        assert beta.recall("changed").hits == ()
+        assert beta.remember("a first note").memory.id == "1"
+        assert [hit.memory.content for hit in beta.recall("first", recipe="semantic").hits] == [
+            "a first note"
+        ]
+
+    def test_an_admin_erases_its_own_tenant_alone(self, root: OnRecord, beta: OnRecord) -> None:
+        admin = beta.as_caller(administrator(tenant=_ELSEWHERE, operator=False))
+        for ask in ({"name": HOME, "confirm": HOME}, {"name": _ELSEWHERE, "confirm": "bet"}):
+            with pytest.raises(Invalid):
+                admin.erase_tenant(**ask)
+        assert admin.erase_tenant(_ELSEWHERE, confirm=_ELSEWHERE).residue == {}
+        assert beta.audit().entries == ()
+
+    def test_care_of_a_tenant_is_of_that_tenant(self, root: OnRecord, beta: OnRecord) -> None:
+        root.remember("note")
+        admin = root.as_caller(administrator(operator=False))
+        assert (admin.doctor().memories, root.doctor().memories) == (1, 3)
+        assert (admin.reindex().memories, root.reindex().memories) == (1, 3)
+
+
+class RepeatedRequestConformance(Conformance):
+    """A request under a key of its sender's is done once."""
+
+    @pytest.fixture
+    def claims(self, store: Store) -> "_Claims":
+        return _Claims(store)
+
+    def test_a_request_is_done_once(self, claims: "_Claims") -> None:
+        assert claims("k") == Claim("fresh")
+        assert claims("k") == Claim("in progress")
+        assert claims("k", fingerprint="other") == Claim("different")
+        assert claims("k", operation="forget") == Claim("different")
+        claims.keep("k", 201, '{"é": 1}')
+        assert claims("k") == Claim("answered", 201, '{"é": 1}')
+        assert claims("k", fingerprint="other") == Claim("different")
+
+    def test_others_have_keys_of_their_own(self, claims: "_Claims") -> None:
+        claims("k")
+        assert claims("k", user="bob") == Claim("fresh")
+        assert claims("k", tenant=_ELSEWHERE) == Claim("fresh")
+        assert claims("other") == Claim("fresh")
+
+    def test_what_was_not_done_may_be_sent_again(self, claims: "_Claims") -> None:
+        claims("k")
+        claims.drop("k")
+        assert claims("k", fingerprint="other") == Claim("fresh")
+        claims.keep("k", 200, "")
+        claims.drop("k")
+        assert claims("k", fingerprint="other").state == "answered"
+
+    def test_whoever_died_over_it_lets_others_in(self, claims: "_Claims") -> None:
+        claims("k")
+        assert claims("k", after=timedelta(minutes=4)) == Claim("in progress")
+        assert claims("k", after=timedelta(minutes=5)) == Claim("fresh")
+        assert claims("k", after=timedelta(minutes=6)) == Claim("in progress")
+
+    def test_answers_are_kept_for_a_day(self, claims: "_Claims") -> None:
+        claims("k")
+        claims.keep("k", 200, "done")
+        assert claims("k", after=timedelta(hours=24)).state == "answered"
+        assert claims("k", after=timedelta(hours=24, seconds=1)) == Claim("fresh")
+
+    def test_of_many_at_once_one_is_first(self, claims: "_Claims") -> None:
+        with ThreadPoolExecutor(4) as threads:
+            states = [claim.state for claim in threads.map(lambda _: claims("k"), range(8))]
+        assert sorted(states) == ["fresh", *["in progress"] * 7]
+
+
+class _Claims:
+    """Requests of ann to save something, at some time after the beginning."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __call__(
+        self,
+        key: str,
+        *,
+        user: str = "ann",
+        tenant: str = HOME,
+        operation: str = "remember",
+        fingerprint: str = "abc",
+        after: timedelta = timedelta(0),
+    ) -> Claim:
+        with self._store.ledger(tenant) as ledger:
+            return ledger.claim(user, key, operation, fingerprint, START + after)
+
+    def keep(self, key: str, status: int, body: str) -> None:
+        with self._store.ledger(HOME) as ledger:
+            ledger.keep("ann", key, status, body)
+
+    def drop(self, key: str) -> None:
+        with self._store.ledger(HOME) as ledger:
+            ledger.drop("ann", key)

@@ -1,0 +1,79 @@
+"""WHAT must every store do? Inherit this class, give a fixture `store` (an empty one), and its tests are yours."""
+
+from onrecord.testing.archive import ArchiveConformance, CareConformance
+from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
+from onrecord.testing.dedupe import DedupeConformance
+from onrecord.testing.embedding import (
+    CatchingUpConformance,
+    NearConformance,
+    VectorConformance,
+)
+from onrecord.testing.forget import ForgetConformance
+from onrecord.testing.ids import GlobalIdConformance, IdConformance
+from onrecord.testing.jobs import JobConformance, WorkerConformance
+from onrecord.testing.ledger import (
+    AuditConformance,
+    KeyConformance,
+    LimitConformance,
+    RepeatedRequestConformance,
+    ReviewConformance,
+    TenantConformance,
+)
+from onrecord.testing.life import (
+    RememberConformance,
+    RetireConformance,
+    ReviseConformance,
+    SupersedeConformance,
+)
+from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.relations import RelateConformance, WalkConformance
+from onrecord.testing.search import QuestionConformance, SearchConformance
+from onrecord.testing.sight import NameConformance, SightConformance
+from onrecord.testing.trial import TrialConformance
+from onrecord.testing.when import (
+    ClockConformance,
+    HistoryConformance,
+    KnownThenConformance,
+    TrueThenConformance,
+)
+
+
+class StoreConformance(
+    IdConformance,
+    GlobalIdConformance,
+    RememberConformance,
+    ReviseConformance,
+    RetireConformance,
+    SupersedeConformance,
+    ForgetConformance,
+    DedupeConformance,
+    RelateConformance,
+    WalkConformance,
+    TrueThenConformance,
+    KnownThenConformance,
+    HistoryConformance,
+    ClockConformance,
+    SightConformance,
+    NameConformance,
+    ChangeConformance,
+    UnattendedConformance,
+    TransactionConformance,
+    SearchConformance,
+    QuestionConformance,
+    BrowseConformance,
+    VectorConformance,
+    NearConformance,
+    CatchingUpConformance,
+    JobConformance,
+    WorkerConformance,
+    ArchiveConformance,
+    CareConformance,
+    KeyConformance,
+    AuditConformance,
+    LimitConformance,
+    ReviewConformance,
+    TenantConformance,
+    RepeatedRequestConformance,
+    TrialConformance,
+):
+    """Everything: lives, times, sight, search, lists, vectors, jobs, archives, keys and audit."""

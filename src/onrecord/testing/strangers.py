@@ -1,0 +1,537 @@
+"""WHO must not see what? One memory in every scope, and everyone who stands outside of one."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from onrecord.errors import NotFound, OnRecordError
+from onrecord.model.answers import Hit
+from onrecord.model.caller import Caller
+from onrecord.model.embedding import embedded_text, text_hash
+from onrecord.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
+from onrecord.model.memory import Change, Memory, Place
+from onrecord.model.requests import Browse, ListRelations, Neighbours
+from onrecord.model.when import When
+from onrecord.service import OnRecord
+from onrecord.store.index import reference_facet
+from onrecord.store.matching import match_of
+from onrecord.store.port import Found, Key, Match, Near, Reading, Store, Writing
+from onrecord.testing.builders import HOME, START, Clock, administrator, person, written
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+from onrecord.text import Token, question_terms
+
+OWNER: Final = person("ann", personas=frozenset({"chef"}), systems={"crm": "manage"}, conversation="talk")
+_ROOMS: Final[dict[Scope, dict[str, str]]] = {
+    "global": {},
+    "tenant": {},
+    "persona": {"persona": "chef"},
+    "user": {},
+    "system": {"system": "crm"},
+    "session": {},
+}
+_KEEPERS: Final = (OWNER.user, administrator().user)
+_GHOST: Final = "zqghost"
+# No ghost is met twice: a save under its name would make it real.
+_NUMBERS: Final = count(100)
+_BEFORE: Final = START - timedelta(days=1)
+
+
+class Stranger(NamedTuple):
+    """A caller, and the scopes of the world that are closed to it."""
+
+    caller: Caller
+    hidden: tuple[Scope, ...]
+
+
+_OF_A_TENANT: Final = tuple(scope for scope in SCOPES if scope != "global")
+#: Each differs from the owner in one thing alone.
+STRANGERS: Final[dict[str, Stranger]] = {
+    "another tenant": Stranger(replace(OWNER, tenant="beta"), _OF_A_TENANT),
+    "an admin of another tenant": Stranger(
+        replace(OWNER, tenant="gamma", rules=frozenset(RULES), systems={"*": "manage"}), _OF_A_TENANT
+    ),
+    "another user": Stranger(replace(OWNER, user="bob"), ("user",)),
+    "another persona": Stranger(replace(OWNER, personas=frozenset({"baker"})), ("persona",)),
+    "no persona": Stranger(replace(OWNER, personas=frozenset()), ("persona",)),
+    "another system": Stranger(replace(OWNER, systems={"erp": "manage"}), ("system",)),
+    "no system": Stranger(replace(OWNER, systems={}), ("system",)),
+    "another session": Stranger(OWNER.inside("other talk"), ("session",)),
+    "no session": Stranger(OWNER.inside(None), ("session",)),
+}
+
+
+class World:
+    """Two memories in each scope, joined by an edge; nothing in one names another."""
+
+    def __init__(self, store: Store, clock: Clock, folder: Path) -> None:
+        self.store, self.clock, self.folder = store, clock, folder
+        self.stub = StubEmbedder()
+        for scope in SCOPES:
+            code, door = _code(scope), self.keeper(scope)
+            door.remember(
+                f"{code} content",
+                id=self.id(scope, 1),
+                hint=f"{code} hint",
+                title=f"{code} title",
+                tags=[f"{code} tag"],
+                entities=[f"thing:{code}"],
+                metadata={"about": code},
+                always_inject=True,
+                scope=scope,
+                **_ROOMS[scope],
+            )
+            door.remember(f"{code} companion", id=self.id(scope, 2), scope=scope, **_ROOMS[scope])
+            door.relate(self.id(scope, 1), "supports", self.id(scope, 2))
+        for scope in ("persona", "user", "system", "session"):
+            # An edge that leads from what is hidden to what everyone of the tenant sees.
+            self.door(OWNER).relate(self.id(scope, 1), "refines", self.id("tenant", 2))
+        clock.tick()
+        self.kept = {scope: self._kept(scope) for scope in SCOPES}
+
+    @staticmethod
+    def id(scope: Scope, number: int) -> str:
+        return f"{'global:' if scope == 'global' else ''}{_code(scope)}.{number}"
+
+    def door(self, caller: Caller) -> OnRecord:
+        return OnRecord(self.store, caller, clock=self.clock, embedders=StubEmbedders(self.stub))
+
+    def keeper(self, scope: Scope) -> OnRecord:
+        """Whoever saved the memories of a scope."""
+        return self.door(administrator() if scope == "global" else OWNER)
+
+    def _kept(self, scope: Scope) -> tuple[Memory, Memory]:
+        door = self.keeper(scope)
+        return door.show(self.id(scope, 1)).memory, door.show(self.id(scope, 2)).memory
+
+    def ghosts(self, scope: Scope) -> tuple[Memory, Memory]:
+        """Two memories that never were, as much as possible like those of a scope."""
+        code = f"{_GHOST}{next(_NUMBERS)}"
+        first, second = (_ghost(memory, code, number) for number, memory in enumerate(self.kept[scope], 1))
+        return first, second
+
+    def held(self, scopes: tuple[Scope, ...]) -> Any:
+        """All that there is in some scopes, with its past and its edges."""
+        with self.store.archive() as archive:
+            told = [
+                dossier
+                for tenant in (HOME, GLOBAL_TENANT)
+                for dossier in archive.dossiers(tenant)
+                for memory in [dossier.versions[-1].memory]
+                if memory.scope in scopes and memory.owner in _KEEPERS
+            ]
+            ids = {dossier.id for dossier in told}
+            edges = [edge for tenant in (HOME, GLOBAL_TENANT) for edge in archive.edges(tenant)]
+        return told, [edge for edge in edges if {edge.source, edge.target} & ids]
+
+
+def _code(scope: Scope) -> str:
+    """A word that stands nowhere but in one scope."""
+    return f"zq{scope}"
+
+
+def _ghost(memory: Memory, code: str, number: int) -> Memory:
+    assert memory.place is not None
+    return replace(
+        memory,
+        id=f"{code}.{number}",
+        content=f"{code} content",
+        hint=f"{code} hint",
+        title=f"{code} title",
+        tags=(f"{code} tag",),
+        entities=(f"thing:{code}",),
+        metadata={"about": code},
+        place=Place(memory.place.tenant, 1_000_000 + number, memory.place.recorded_at),
+    )
+
+
+@dataclass
+class Try:
+    """One attempt: who tries, on which memory, with which own one at hand."""
+
+    world: World
+    door: OnRecord
+    one: Memory
+    two: Memory
+    beside: Memory | None = None
+
+    @cached_property
+    def own(self) -> Memory:
+        """A memory that the one who tries may change."""
+        return self.beside or self.door.remember("an own note", scope="user").memory
+
+    @property
+    def code(self) -> str:
+        return self.one.content.split()[0]
+
+    @property
+    def change(self) -> Change:
+        return Change("attempt", self.door.caller.user, self.door.caller.actor, self.world.clock.now)
+
+    def read(self, look: Callable[[Reading], Any]) -> Any:
+        with self.world.store.reading(self.door.caller, self.world.clock.now) as reading:
+            return look(reading)
+
+    def write(self, act: Callable[[Writing], Any]) -> Any:
+        # Made beforehand: inside the transaction it would wait for itself.
+        _ = self.own
+        home = GLOBAL_TENANT if self.one.tenant == GLOBAL_TENANT else None
+        with self.world.store.writing(self.door.caller, self.world.clock.now, home) as writing:
+            return act(writing)
+
+
+def outcome(attempt: Callable[[Try], Any], trial: Try) -> str:
+    """What the one who tried is told, an answer or an error, with the words of the memory made equal."""
+    try:
+        text = written(attempt(trial))
+    except OnRecordError as error:
+        text = f"{type(error).__name__}: {error}"
+    return text.replace(trial.code, _GHOST)
+
+
+def _saved(trial: Try, **ask: Any) -> Any:
+    """What a save says, without the number it was given; it is gone before the next one tries."""
+    answer = trial.door.remember(**ask)
+    if answer.outcome == "created":
+        trial.door.forget(answer.memory.id)
+    return answer.outcome, answer.memory.content, answer.memory.owner, answer.memory.version
+
+
+def _added(trial: Try) -> None:
+    """A memory like it, in its room and its owner's name; where that is the stranger's own, it may be."""
+    added = trial.write(lambda writing: writing.add(replace(trial.one, id=""), trial.change))
+    trial.door.forget(added.id)
+
+
+def _exported(trial: Try) -> str:
+    path = trial.world.folder / "export.jsonl"
+    trial.door.export(str(path))
+    return path.read_text(encoding="utf-8")
+
+
+def _imported(trial: Try) -> None:
+    """The admin of one tenant takes in what was exported from another: it may only become its own."""
+    path = trial.world.folder / "home.jsonl"
+    trial.world.door(administrator()).export(str(path))
+    trial.door.import_(str(path), skip_conflicts=True)
+
+
+def _audited(trial: Try) -> Any:
+    """What was done with it before the one who tries came."""
+    return [
+        entry
+        for entry in trial.door.audit(subject=trial.one.id, limit=1_000).entries
+        if entry.at < trial.world.clock.now
+    ]
+
+
+def _met(trial: Try) -> Any:
+    """Whatever leads to a memory that everyone of the tenant sees."""
+    try:
+        return trial.door.neighbours(World.id("tenant", 2), depth=4)
+    except NotFound:
+        return None
+
+
+def _edge(trial: Try) -> str:
+    """The number of the edge between the two; one that nobody gave where they never were."""
+    with trial.world.store.archive() as archive:
+        found = [edge.id for edge in archive.edges(HOME) if edge.source == trial.one.id]
+    return min(found, default="1000000", key=int)
+
+
+def _edge_removed(trial: Try) -> Any:
+    try:
+        return trial.door.remove_relation(_edge(trial))
+    except NotFound:
+        return None
+
+
+def _key(memory: Memory) -> Key:
+    assert memory.place is not None
+    return memory.place[:2]
+
+
+def _keys(trial: Try) -> list[Key]:
+    return [_key(trial.one), _key(trial.two)]
+
+
+def _matches(trial: Try) -> list[Match]:
+    return [match_of(trial.one), match_of(trial.two)]
+
+
+def _near(trial: Try) -> list[Near]:
+    """What a search by nearness would have found of both."""
+    return [Near(*key, 0, 1.0) for key in _keys(trial)]
+
+
+def _terms(trial: Try) -> tuple[Token, ...]:
+    return question_terms(trial.code)
+
+
+def _vector(trial: Try) -> Any:
+    """The vector of the very text."""
+    return trial.world.stub.embed_query(embedded_text(trial.one)).vector
+
+
+def _embedded(trial: Try) -> bool:
+    """Vectors for an own memory of the very text, with none at hand: whether someone else has them is not told."""
+    own = replace(trial.one, id="", scope="user", owner=trial.door.caller.user, persona=None, system=None)
+    with trial.world.store.writing(trial.door.caller, trial.world.clock.now) as writing:
+        added = writing.add(own, trial.change)
+        kept = writing.embed(added, trial.world.stub.model, ())
+    trial.door.forget(added.id)
+    return kept
+
+
+def _past(trial: Try) -> Iterator[When]:
+    yield from (When(), When(as_of=START), When(known_at=START), When(known_at=trial.world.clock.now))
+
+
+def _met_both(trial: Try, found: Iterable[Found | Near]) -> int:
+    """How many of the two were among those found: where these are differs from where one is that never was."""
+    return sum(each.key in _keys(trial) for each in found)
+
+
+def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
+    """The hits that are of the two: how near others are says nothing of them."""
+    return [hit for hit in hits if hit.memory.id in (trial.one.id, trial.two.id)]
+
+
+#: Everything that can be tried on a memory: the methods of the port, then the operations of the door.
+ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
+    "Reading.memory": lambda t: t.read(lambda r: [r.memory(t.one.id, when) for when in _past(t)]),
+    "Reading.unasked": lambda t: t.read(lambda r: r.unasked(most=1_000)),
+    "Reading.browse": lambda t: t.read(
+        lambda r: [
+            r.browse(Browse(statuses=STATUSES, limit=1_000, as_of=when.as_of, known_at=when.known_at))
+            for when in _past(t)
+        ]
+    ),
+    "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(Browse(tags=t.one.tags))),
+    "Reading.browse: by reference": lambda t: t.read(lambda r: r.browse(Browse(entities=t.one.entities))),
+    "Reading.catalog": lambda t: t.read(lambda r: r.catalog().size),
+    "Reading.filed": lambda t: t.read(lambda r: r.filed(reference_facet(t.one.entities[0]))),
+    "Reading.filed_memories": lambda t: t.read(
+        lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
+    ),
+    "Reading.references": lambda t: t.read(lambda r: r.references(t.one.entities[0])),
+    "Reading.holding": lambda t: t.read(
+        lambda r: [_met_both(t, r.holding(_terms(t), most=100, past=past)) for past in (False, True)]
+    ),
+    "Reading.held_then": lambda t: t.read(
+        lambda r: [
+            r.held_then(_terms(t), when, statuses)
+            for when in _past(t)
+            if when.known_at is not None
+            for statuses in ((), STATUSES)
+        ]
+    ),
+    "Reading.holders": lambda t: t.read(
+        lambda r: [
+            term
+            for term, keys in r.holders([token.term for token in _terms(t)], most=9).items()
+            if set(keys) & set(_keys(t))
+        ]
+    ),
+    "Reading.places": lambda t: t.read(
+        lambda r: list(r.places(_matches(t), [(token.term, token.term) for token in _terms(t)]).values())
+    ),
+    "Reading.near": lambda t: t.read(
+        lambda r: _met_both(t, r.near(_vector(t), t.world.stub.model, most=100))
+    ),
+    "Reading.nearness": lambda t: t.read(lambda r: len(r.nearness(_vector(t), t.world.stub.model, _keys(t)))),
+    "Reading.tokens": lambda t: t.read(lambda r: len(r.tokens(_near(t), t.world.stub.model))),
+    "Reading.has_vectors": lambda t: t.read(
+        lambda r: r.has_vectors(text_hash(embedded_text(t.one)), t.world.stub.model)
+    ),
+    "Reading.about": lambda t: t.read(
+        lambda r: [
+            list(found.holders.values())
+            for found in (r.about(t.one.entities, most=9), r.about((), [t.code], most=9))
+        ]
+    ),
+    "Reading.joined": lambda t: t.read(
+        lambda r: [[relation for _, relation, _ in r.joined(_keys(t), when)] for when in _past(t)]
+    ),
+    "Reading.standing": lambda t: t.read(
+        lambda r: [
+            list(r.standing(_keys(t), when, statuses).values())
+            for when in _past(t)
+            for statuses in ((), STATUSES)
+        ]
+    ),
+    "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
+    "Reading.edges": lambda t: t.read(
+        lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]
+    ),
+    "Reading.relations": lambda t: t.read(lambda r: r.relations(ListRelations(source=t.one.id))[0]),
+    "Reading.relation": lambda t: t.read(lambda r: r.relation(_edge(t))),
+    "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
+    "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),
+    "Writing.target": lambda t: t.write(lambda w: w.target(t.one.id)),
+    "Writing.reviewable": lambda t: t.write(lambda w: w.reviewable(t.one.id)),
+    "Writing.spent": lambda t: t.write(lambda w: w.spent()),
+    "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
+    "Writing.similar": lambda t: t.write(lambda w: w.similar(replace(t.one, owner=t.door.caller.user))),
+    "Writing.add": _added,
+    "Writing.replace": lambda t: t.write(
+        lambda w: w.replace(t.one, replace(t.one, content="changed"), t.change)
+    ),
+    "Writing.erase": lambda t: t.write(lambda w: w.erase(t.one, t.change)),
+    "Writing.relate": lambda t: t.write(lambda w: w.relate(t.one, "refines", t.own, t.change)),
+    "Writing.relate: to": lambda t: t.write(lambda w: w.relate(t.own, "refines", t.one, t.change)),
+    "Writing.embed": lambda t: t.write(lambda w: w.embed(t.one, t.world.stub.model, ())),
+    "Writing.embed: an own one of the same text": _embedded,
+    "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
+    "Writing.catalog_writing": lambda t: t.write(lambda w: w.catalog_writing().size),
+    "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
+    "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
+    "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),
+    "remember: hint": lambda t: _saved(t, content=f"{t.code} mine", hint=t.one.hint, scope="user"),
+    "remember: supersedes": lambda t: _saved(t, content="instead", supersedes=[t.one.id]),
+    "recall": lambda t: t.door.recall(t.code, recipe="lexical").hits,
+    "recall: every way": lambda t: _told_of(t, t.door.recall(embedded_text(t.one), limit=100).hits),
+    "recall: by nearness": lambda t: _told_of(
+        t, t.door.recall(embedded_text(t.one), recipe="semantic", limit=100).hits
+    ),
+    "recall: by reference": lambda t: t.door.recall(t.one.entities[0], recipe="entity").hits,
+    "recall: past": lambda t: (
+        t.door.recall(
+            t.code,
+            recipe="lexical",
+            known_at=t.world.clock.now,
+            statuses=list(STATUSES),
+            tags=list(t.one.tags),
+        ).hits
+    ),
+    "show": lambda t: t.door.show(t.one.id),
+    "show: as_of": lambda t: t.door.show(t.one.id, as_of=START),
+    "show: known_at": lambda t: t.door.show(t.one.id, known_at=START),
+    "show: never known": lambda t: t.door.show(t.one.id, known_at=_BEFORE),
+    "browse": lambda t: t.door.browse(statuses=list(STATUSES), limit=1_000),
+    "browse: past": lambda t: t.door.browse(known_at=START, limit=1_000, tags=list(t.one.tags)),
+    "browse: system": lambda t: (
+        t.door.browse(system="crm", scopes=["system"]).memories if t.one.scope == "system" else ()
+    ),
+    "revise": lambda t: t.door.revise(t.one.id, content="changed"),
+    "revise: version": lambda t: t.door.revise(t.one.id, content="changed", expected_version=99),
+    "revise: status": lambda t: t.door.revise(t.one.id, status="stale"),
+    "retire": lambda t: t.door.retire(t.one.id),
+    "retire: too late": lambda t: t.door.retire(t.one.id, at=t.world.clock.now + timedelta(days=1)),
+    "forget": lambda t: t.door.forget(t.one.id),
+    "relate": lambda t: t.door.relate(t.one.id, "refines", t.own.id),
+    "relate: to": lambda t: t.door.relate(t.own.id, "refines", t.one.id),
+    "relate: again": lambda t: t.door.relate(t.one.id, "supports", t.two.id),
+    "unrelate": lambda t: t.door.unrelate(t.one.id, "supports", t.two.id),
+    "unrelate: to": lambda t: t.door.unrelate(t.own.id, "supports", t.one.id),
+    "relations": lambda t: t.door.relations(source=t.one.id).relations,
+    "relations: to": lambda t: t.door.relations(target=t.two.id).relations,
+    "remove_relation": _edge_removed,
+    "neighbours": lambda t: t.door.neighbours(t.one.id, depth=4),
+    "neighbours: from what is seen": _met,
+    "history": lambda t: t.door.history(t.one.id),
+    "diff": lambda t: t.door.diff(_BEFORE),
+    "search": lambda t: [
+        hit
+        for hit in t.door.search(t.code, entities=t.one.entities, max_memories=100).memories
+        if hit.id in (t.one.id, t.two.id)
+    ],
+    "ingest": lambda t: t.door.ingest(str(t.world.folder / "nowhere")),
+    "entities": lambda t: t.door.entities(),
+    "inspect": lambda t: t.door.inspect(t.code),
+    "drop_entity": lambda t: t.door.drop_entity(t.code),
+    "prioritise": lambda t: t.door.prioritise(datasources=[t.code]),
+    "approve": lambda t: t.door.approve(t.one.id),
+    "reject": lambda t: t.door.reject(t.one.id),
+    "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
+    "note_turn": lambda t: t.door.note_turn("said", conversation="mine") and None,
+    "turns": lambda t: t.door.turns(conversation="talk"),
+    "clear_turns": lambda t: t.door.clear_turns(conversation="talk"),
+    "register_conversation": lambda t: t.door.register_conversation("mine") and None,
+    "conversations": lambda t: t.door.conversations(),
+    "show_conversation": lambda t: t.door.show_conversation("mine"),
+    "delete_conversation": lambda t: t.door.delete_conversation("nowhere"),
+    "write_artifact": lambda t: t.door.write_artifact("a.txt", "x") and None,
+    "read_artifact": lambda t: t.door.read_artifact("1", via=t.one.id),
+    "artifacts": lambda t: t.door.artifacts(),
+    "delete_artifact": lambda t: t.door.delete_artifact("99"),
+    "append_scratchpad": lambda t: t.door.append_scratchpad("x") and None,
+    "read_scratchpad": lambda t: t.door.read_scratchpad("nobody"),
+    "scratchpads": lambda t: t.door.scratchpads() and None,
+    "clear_scratchpad": lambda t: t.door.clear_scratchpad("nobody"),
+    "set_agent": lambda t: t.door.set_agent("scout") and None,
+    "show_agent": lambda t: t.door.show_agent("scout"),
+    "create_key": lambda t: t.door.create_key(tenant=t.one.tenant) and None,
+    "list_keys": lambda t: t.door.list_keys(),
+    "revoke_key": lambda t: t.door.revoke_key("unknown"),
+    "create_tenant": lambda t: t.door.create_tenant("another"),
+    "list_tenants": lambda t: [each.name for each in t.door.list_tenants().tenants],
+    "erase_tenant": lambda t: t.door.erase_tenant(t.one.tenant, confirm=t.one.tenant),
+    "audit": _audited,
+    "export": _exported,
+    "import_": _imported,
+    "backup": lambda t: t.door.backup(str(t.world.folder / "backup")).path,
+    "doctor": lambda t: t.door.doctor(),
+    "reindex": lambda t: t.door.reindex() and None,
+    "embed_missing": lambda t: t.door.embed_missing() and None,
+    "status": lambda t: t.door.status() and None,
+}
+#: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
+COUNTS: Final = {
+    "Reading.stamp",
+    "Reading.size",
+    "Reading.has_references",
+    "Reading.sees_global",
+    "Reading.average_length",
+    "Reading.rarity",
+    "Reading.coverage",
+    "Reading.mean_nearness",
+}
+#: What those who see both memories are told of them.
+FOUND: Final = {
+    "holding": "[2, 2]",
+    "holders": "zqghost",
+    "places": "zqghost",
+    "near": "2",
+    "nearness": "2",
+    "tokens": "2",
+    "has_vectors": "True",
+    "about": "thing:zqghost",
+    "joined": "supports",
+}
+#: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
+TAKEN: Final = {"remember: id", "Writing.holder"}
+#: Where the words of the memory come from the one who tries, and may come back.
+ECHOED: Final = {
+    "remember: repeated",
+    "remember: hint",
+    "import_",
+    "inspect",
+    "drop_entity",
+    "prioritise",
+    "search",
+}
+#: What changes a memory, for those who see it and may not.
+CHANGES: Final = (
+    "Writing.target",
+    "Writing.holder",
+    "Writing.replace",
+    "Writing.erase",
+    "Writing.relate",
+    "Writing.embed",
+    "Writing.unrelate",
+    "remember: id",
+    "remember: supersedes",
+    "revise",
+    "revise: version",
+    "revise: status",
+    "retire",
+    "forget",
+    "relate",
+    "relate: again",
+    "unrelate",
+)

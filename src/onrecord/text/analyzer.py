@@ -1,0 +1,213 @@
+"""HOW is text cut into words? NFKC, case folded, accents off, names split and kept whole, stemmed.
+
+`mydb.orders_archive` gives mydb, orders, archive, ordersarchive and mydbordersarchive; `orderId` gives order, id and
+orderid; Chinese, Japanese, Korean, Thai and their like give single letters and pairs, since they write no spaces.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+import Stemmer
+
+from onrecord.text.stopwords import STOP_WORDS
+
+# Part of the index: a store whose index was built by another version is rebuilt.
+ANALYZER_VERSION: Final = "2"
+# One word longer than this is noise (base64, hashes run together); its head still finds it.
+_LONGEST_TERM: Final = 64
+
+# Vowel signs and other marks are not \w in Python, but they are part of a word in these scripts.
+_MARKS: Final = (
+    r"\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f"
+    r"\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a"
+    r"\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f18-\u0f84\u102b-\u103e\u1056-\u109d\u17b4-\u17d3\u3099\u309a"
+)
+# A run of word characters, joined where people join names: a.b, a_b, a/b, a-b.
+_CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*")
+_ASCII_CHUNK: Final = re.compile(r"[A-Za-z0-9_]+(?:[./-][A-Za-z0-9_]+)*")
+_SEPARATOR: Final = re.compile(r"[._/-]+")
+# Between the names of a path, each of which may have several parts itself.
+_STEP: Final = re.compile(r"[./]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Accents over Latin, Greek and Cyrillic, Hebrew points and Arabic vowels; not the vowel signs of other scripts.
+_ACCENTS: Final = re.compile(r"[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u065f\u0670\u0640]")
+_UNSPACED: Final = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3105-\u312f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    r"\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+
+_stemmer = Stemmer.Stemmer("english", 0)
+
+
+class Token(NamedTuple):
+    """A term and the place of its word in the text."""
+
+    term: str
+    position: int
+
+
+def document_words(text: str) -> list[tuple[str, ...]]:
+    """For each word of a text, in order, the terms that lead to it."""
+    words: list[tuple[str, ...]] = []
+    for chunk in _chunks(text):
+        words += _document_terms(chunk)
+    return words
+
+
+def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
+    """Add to each term of a text the places where it stands, counted from `start`; gives how many words there are."""
+    position = start
+    for chunk in _chunks(text):
+        for terms in _document_terms(chunk):
+            for term in terms:
+                if term in places:
+                    places[term].append(position)
+                else:
+                    places[term] = [position]
+            position += 1
+    return position - start
+
+
+def identifiers(text: str) -> frozenset[str]:
+    """The names of several parts in a text, such as order_id and orderId, each as one term."""
+    return frozenset(
+        joined for chunk in _chunks(text) if _is_identifier(chunk) and (joined := _joined(chunk))
+    )
+
+
+def _is_identifier(chunk: str) -> bool:
+    """Written as programs write names, not as people join words: not `well-known`, not `and/or`."""
+    return "_" in chunk.strip("_") or _CAMEL.search(chunk) is not None
+
+
+def question_terms(text: str) -> tuple[Token, ...]:
+    """The terms a question looks for: stop words left out, unless there is nothing else."""
+    tokens: list[Token] = []
+    meaning: list[Token] = []
+    position = 0
+    for chunk in _chunks(text):
+        words = _question_words(chunk)
+        for offset, (terms, is_stop) in enumerate(words):
+            found = [Token(term, position + offset) for term in terms]
+            tokens += found
+            if not is_stop:
+                meaning += found
+        position += len(words)
+    return tuple(meaning or tokens)
+
+
+def term_set(text: str) -> frozenset[str]:
+    """The distinct terms by which two short texts are compared."""
+    return frozenset(token.term for token in question_terms(text))
+
+
+def _stop_terms() -> frozenset[str]:
+    return frozenset(terms[0] for word in STOP_WORDS for terms in document_words(word))
+
+
+def _chunks(text: str) -> Iterator[str]:
+    if text.isascii():
+        return iter(_ASCII_CHUNK.findall(text))
+    return iter(_CHUNK.findall(unicodedata.normalize("NFKC", text)))
+
+
+@lru_cache(maxsize=65_536)
+def _document_terms(chunk: str) -> tuple[tuple[str, ...], ...]:
+    """For each word of a chunk, the terms that stand at its place."""
+    words: list[list[str]] = []
+    names = _STEP.split(chunk)
+    for name in names:
+        start = len(words)
+        for piece in _pieces(name):
+            if piece.unspaced:
+                letters = piece.text
+                words += [
+                    [letter, letters[at : at + 2]] if at + 1 < len(letters) else [letter]
+                    for at, letter in enumerate(letters)
+                ]
+            else:
+                words.append([_stem(piece.text)])
+        if (joined := _joined(name)) and start < len(words):
+            words[start].append(joined)
+    if len(names) > 1 and (joined := _joined(chunk)) and words:
+        words[0].append(joined)
+    return tuple(tuple(dict.fromkeys(terms)) for terms in words)
+
+
+@lru_cache(maxsize=8_192)
+def _question_words(chunk: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
+    """For each word of a chunk, the terms to look for, and whether it is a stop word."""
+    words: list[tuple[list[str], bool]] = []
+    names = _STEP.split(chunk)
+    for name in names:
+        start = len(words)
+        for piece in _pieces(name):
+            if piece.unspaced:
+                pairs = [piece.text[at : at + 2] for at in range(len(piece.text) - 1)]
+                words += [([pair], False) for pair in pairs or [piece.text]]
+            else:
+                words.append(([_stem(piece.text)], piece.text in STOP_WORDS))
+        if (joined := _joined(name)) and start < len(words):
+            words[start] = _called(words[start], joined)
+    if len(names) > 1 and (joined := _joined(chunk)) and words:
+        words[0] = _called(words[0], joined)
+    return tuple((tuple(dict.fromkeys(terms)), is_stop) for terms, is_stop in words)
+
+
+def _called(word: tuple[list[str], bool], whole: str) -> tuple[list[str], bool]:
+    """A name may begin with a stop word, as to_date does, and means something as a whole all the same."""
+    terms, is_stop = word
+    return [whole] if is_stop else [*terms, whole], False
+
+
+class _Piece(NamedTuple):
+    text: str
+    unspaced: bool
+
+
+def _pieces(chunk: str) -> Iterator[_Piece]:
+    for name in _SEPARATOR.split(chunk):
+        for word in _CAMEL.split(name):
+            yield from _scripts(_fold(word))
+
+
+def _scripts(word: str) -> Iterator[_Piece]:
+    """Cut a word where it changes between a script with spaces and one without."""
+    if word.isascii():
+        if word:
+            yield _Piece(word[:_LONGEST_TERM], False)
+        return
+    end = 0
+    for run in _UNSPACED.finditer(word):
+        if run.start() > end:
+            yield _Piece(word[end : run.start()][:_LONGEST_TERM], False)
+        yield _Piece(run.group(), True)
+        end = run.end()
+    if end < len(word):
+        yield _Piece(word[end:][:_LONGEST_TERM], False)
+
+
+def _joined(chunk: str) -> str | None:
+    """A name of several parts as one term, however its parts were joined."""
+    if len(_SEPARATOR.split(chunk)) == 1 and _CAMEL.search(chunk) is None:
+        return None
+    whole = _fold(_SEPARATOR.sub("", chunk))
+    return _stem(whole[:_LONGEST_TERM]) if whole and not _UNSPACED.search(whole) else None
+
+
+def _fold(word: str) -> str:
+    if word.isascii():
+        return word.lower()
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", word.casefold()))
+    return unicodedata.normalize("NFC", bare)
+
+
+def _stem(word: str) -> str:
+    return str(_stemmer.stemWord(word)) if word.isascii() else word
+
+
+#: The stop words as terms.
+STOP_TERMS: Final = _stop_terms()

@@ -1,8 +1,0 @@
-"""Runs the steps on the connection it is handed, inside that connection's transaction."""
-
-from alembic import context
-
-from recollect.store.migrations import VERSION_TABLE
-
-context.configure(connection=context.config.attributes["connection"], version_table=VERSION_TABLE)
-context.run_migrations()

@@ -1,5 +1,0 @@
-"""PostgreSQL: one server, many pods, the tenant first in every key."""
-
-from recollect.store.postgres.backend import PostgresBackend
-
-__all__ = ["PostgresBackend"]
