@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import platformdirs
 
+from onrecord import former_name
 from onrecord.errors import Fault, Invalid
 from onrecord.model.limits import SAVES_PER_RUN, TURNS
 
@@ -109,6 +110,11 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
     """What was chosen on the spot, else the environment (ONRECORD_DB …), else the config file, else the default."""
     environment = os.environ if environment is None else environment
     path = config_path(environment)
+    former_name.refuse_variables(
+        environment, _HELP, [name for name, value in chosen.items() if value is not None]
+    )
+    if "ONRECORD_CONFIG" not in environment:
+        former_name.refuse_config(path)
     file = _read_file(path)
     settings, values = [], dict[str, Any]()
     for name, help in _HELP.items():
@@ -125,6 +131,8 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
             value, origin = _default(name), "default"
         values[name] = value
         settings.append(Setting(name, value and _shown(name, value), origin, help))
+    if next(each for each in settings if each.name == "db").origin == "default":
+        former_name.refuse_store(default_store())
     return Config(**values, settings=tuple(settings))
 
 
@@ -144,9 +152,9 @@ def _shown(name: str, value: str) -> str:
     return "***" if name in _SECRET else _PASSWORD.sub(r"\g<before>\g<named>***", value)
 
 
-def config_path(environment: Mapping[str, str]) -> Path:
+def config_path(environment: Mapping[str, str] | None = None) -> Path:
     """The config file, wherever the environment says it is."""
-    given = environment.get("ONRECORD_CONFIG")
+    given = (os.environ if environment is None else environment).get("ONRECORD_CONFIG")
     return Path(given) if given else platformdirs.user_config_path(_APP) / "config.toml"
 
 
@@ -164,9 +172,14 @@ _DEFAULTS: Final = {
 }
 
 
+def default_store() -> Path:
+    """Where memories live if nobody says where."""
+    return platformdirs.user_data_path(_APP) / f"{_APP}.db"
+
+
 def _default(name: str) -> str | None:
     if name == "db":
-        return str(platformdirs.user_data_path(_APP) / "onrecord.db")
+        return str(default_store())
     return _login_name() if name == "user" else _DEFAULTS.get(name)
 
 

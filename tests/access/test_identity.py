@@ -137,20 +137,20 @@ def wrong_credentials(memory: OnRecord, gate: Gate, clock) -> Iterator[Any]:
             secret[:-1],
             secret + "a",
             secret.upper(),
-            secret.replace("rk_", ""),
-            f"rk_{good.key.id}_",
-            f"rk_{good.key.id}_{'a' * 43}",
-            f"rk_zzzzzzzz{secret[11:]}",
+            secret.replace("onr_", ""),
+            f"onr_{good.key.id}_",
+            f"onr_{good.key.id}_{'a' * 43}",
+            f"onr_zzzzzzzz{secret[12:]}",
             f"{secret}, {secret}",
             f"{secret}\x00",
             f"{secret} x",
-            "rk_' OR 1=1 --_x",
+            "onr_' OR 1=1 --_x",
             "",
             " ",
             "ü",
             "bad.to.ken",
             "a" * 20_000,
-            f"rk_abcdefgh_{'a' * 20_000}",
+            f"onr_abcdefgh_{'a' * 20_000}",
         ),
     )
     for header in (
@@ -290,7 +290,7 @@ def test_where_tokens_are_read_nobody_comes_in_without(door: OnRecord) -> None:
 
 
 def test_a_key_that_does_not_work_is_not_as_good_as_none(local_gate: Gate) -> None:
-    refused(local_gate, bearer(f"rk_abcdefgh_{'a' * 43}"))
+    refused(local_gate, bearer(f"onr_abcdefgh_{'a' * 43}"))
     refused(local_gate, {"Authorization": ""})
     refused(local_gate, bearer("good.to.ken"))
 

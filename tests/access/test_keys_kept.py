@@ -35,7 +35,7 @@ def test_a_key_is_nowhere_in_the_files_of_the_store(tmp_path: Path, name: str) -
 def test_no_two_keys_are_alike(memory: OnRecord) -> None:
     made = [memory.create_key().secret for _ in range(20)]
     assert len(set(made)) == 20
-    assert all(re.fullmatch(r"rk_[a-z0-9]{8}_[A-Za-z0-9]{43}", secret) for secret in made)
+    assert all(re.fullmatch(r"onr_[a-z0-9]{8}_[A-Za-z0-9]{43}", secret) for secret in made)
 
 
 @given(st.text())

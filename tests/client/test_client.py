@@ -228,8 +228,8 @@ class TestRefusals:
             {"url": "http://h:99999"},
             {"url": "http://ann:secret@h"},
             {"url": "http://h?key=x"},
-            {"url": "http://h", "key": "rk_a b"},
-            {"url": "http://h", "key": "rk_a\r\nX: y"},
+            {"url": "http://h", "key": "onr_a b"},
+            {"url": "http://h", "key": "onr_a\r\nX: y"},
             {"url": "http://h", "conversation": "a\nb"},
             {"url": "http://h", "run": ""},
         ],
@@ -239,7 +239,7 @@ class TestRefusals:
         with pytest.raises(Invalid) as refused:
             open_client(**given)
         assert "secret" not in str(refused.value)
-        assert "rk_a" not in str(refused.value)
+        assert "onr_a" not in str(refused.value)
 
 
 class TestBadLines:
@@ -335,12 +335,12 @@ class TestBadLines:
     def test_someone_else_who_answers_is_told_apart(self, line: Lay, reply: bytes) -> None:
         there = line(reply)
         with (
-            connect(there.url, key="rk_secret") as memory,
-            pytest.raises(StoreUnavailable, match="not a OnRecord server") as told,
+            connect(there.url, key="onr_secret") as memory,
+            pytest.raises(StoreUnavailable, match="not an OnRecord server") as told,
         ):
             memory.browse()
         assert there.url in str(told.value)
-        assert "rk_secret" not in str(told.value)
+        assert "onr_secret" not in str(told.value)
         assert len(there.requests) == 1
 
     @pytest.mark.parametrize(

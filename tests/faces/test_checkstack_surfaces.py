@@ -142,7 +142,7 @@ def test_over_http_in_the_older_era_no_one_can_be_asked_so_a_word_is_given(
 def test_a_caller_without_identity_is_refused(sites: list[Site]) -> None:
     site = sites[0]
     site.key("ann")
-    for headers in ({}, {"Authorization": "Bearer rk_nobody_nothing"}):
+    for headers in ({}, {"Authorization": "Bearer onr_nobody_nothing"}):
         refused = httpx2.post(site.url, headers=headers, json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
         assert (refused.status_code, "www-authenticate" in refused.headers) == (401, True)
 

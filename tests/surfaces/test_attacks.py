@@ -42,7 +42,7 @@ TOLD = {
     "slayer": "de853d9142c39f5f",
     "datamind": "e8acfac75cc703a3",
     "checkstack": "14da32176863dba2",
-    "prompts": "6fa018e112c1b11e",
+    "prompts": "3176fd4a243fc46c",
 }
 THAT_RUN = {
     "pickle",
@@ -173,7 +173,7 @@ def test_without_a_key_every_route_of_every_face_is_closed_and_tells_nothing(tar
     assert len(paths) > 60
     for method, path in paths:
         where = path.replace("{", "").replace("}", "")
-        for headers in ({}, FROM_AFAR, {"Authorization": "Bearer rk_aaaaaaaa_" + "x" * 43}):
+        for headers in ({}, FROM_AFAR, {"Authorization": "Bearer onr_aaaaaaaa_" + "x" * 43}):
             came = target.client.request(method, where, headers=headers, params={"odd": "1"}, json={"odd": 1})
             if path in OPEN:
                 assert came.status_code in (200, 404), path
@@ -530,7 +530,7 @@ def test_a_flood_by_one_key_leaves_the_others_alone(target: Any, theirs: httpx2.
 
 def test_a_key_that_is_guessed_at_shuts_nobody_out(target: Any, ours: httpx2.Client) -> None:
     with ThreadPoolExecutor(8) as pool:
-        guesses = [f"rk_{target.ours.split('_')[1]}_{number:043d}" for number in range(60)]
+        guesses = [f"onr_{target.ours.split('_')[1]}_{number:043d}" for number in range(60)]
 
         def guess(key: str) -> int:
             return target.client.get("/v1/memories", headers={"Authorization": f"Bearer {key}"}).status_code

@@ -19,7 +19,7 @@ from onrecord.service import OPERATIONS
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]
 #: Commands that are no operations: some work until they are stopped, one has a store of its own.
-OTHERS = ["serve", "mcp", "install", "uninstall", "work", "eval", "slayer", "slash"]
+OTHERS = ["migrate", "serve", "mcp", "install", "uninstall", "work", "eval", "slayer", "slash"]
 
 #: Stands for the id of a key that is there.
 KEY = "KEY"

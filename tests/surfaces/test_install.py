@@ -182,7 +182,7 @@ class TestServersElsewhere:
         ours = entry(home / PATHS[host], host)
         assert ours["url"] == "http://127.0.0.1:8321/mcp/slayer"
         assert expected.items() <= ours.items()
-        secret = "rk_abc12345_" + "x" * 32
+        secret = "onr_abc12345_" + "x" * 32
         said = quiet("install", host, "--yes", *url, "--key-from", f"Bearer {secret}")
         assert said.code == 2
         assert secret not in said.out + said.err
@@ -305,3 +305,43 @@ def test_a_face_that_is_none_is_refused_before_a_host_is_told_of_it(quiet: Shell
     assert said.code == 2
     assert "'slyer' is not a face" in said.err
     assert not (home / ".cursor").exists()
+
+
+class TestAnEntryOfTheFormerName:
+    """It goes on under ours: nobody's agent is left with a command that is not there."""
+
+    @pytest.mark.parametrize("host", HOSTS)
+    def test_it_is_replaced_and_keeps_what_it_was_told(self, quiet: Shell, home: Path, host: str) -> None:
+        path, form = home / PATHS[host], HOSTS[host].form
+        path.parent.mkdir(parents=True, exist_ok=True)
+        told = {
+            "command": "/opt/bin/recollect",
+            "args": ["mcp", "--face", "slayer"],
+            "env": {"RECOLLECT_DB": "/data/team.db", "PATH": "/bin"},
+        }
+        path.write_text(form.whole("recollect", told), encoding="utf-8")
+        assert quiet("install", host, "--yes").code == 0
+        servers = read(path)[SECTIONS.get(host, "mcpServers")]
+        assert list(servers) == ["onrecord"]
+        assert servers["onrecord"]["args"] == ["mcp", "--face", "slayer"]
+        assert servers["onrecord"]["env"] == {"ONRECORD_DB": "/data/team.db", "PATH": "/bin"}
+        assert Path(servers["onrecord"]["command"]).name == "onrecord"
+
+    def test_what_is_said_now_counts(self, quiet: Shell, home: Path) -> None:
+        told = {"command": "recollect", "args": ["mcp"], "env": {"RECOLLECT_DB": "/data/team.db"}}
+        (home / ".claude.json").write_text(json.dumps({"mcpServers": {"recollect": told}}), encoding="utf-8")
+        assert quiet("--db", "/data/mine.db", "install", "claude-code", "--face", "full", "--yes").code == 0
+        ours = entry(home / ".claude.json", "claude-code")
+        assert (ours["args"], ours["env"]) == (["mcp", "--face", "full"], {"ONRECORD_DB": "/data/mine.db"})
+
+    def test_a_server_elsewhere_stays_the_server(self, quiet: Shell, home: Path) -> None:
+        told = {"type": "http", "url": "https://memory.example/mcp"}
+        (home / ".claude.json").write_text(json.dumps({"mcpServers": {"recollect": told}}), encoding="utf-8")
+        assert quiet("install", "claude-code", "--yes").code == 0
+        assert read(home / ".claude.json")["mcpServers"] == {"onrecord": told}
+
+    def test_it_is_taken_out_too(self, quiet: Shell, home: Path) -> None:
+        servers = {"recollect": {"command": "recollect"}, "other": {"command": "x"}}
+        (home / ".claude.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+        assert quiet("uninstall", "claude-code", "--yes").code == 0
+        assert read(home / ".claude.json") == {"mcpServers": {"other": {"command": "x"}}}

@@ -205,7 +205,7 @@ def test_a_path_that_names_no_faces_is_not_found(site: Site, path: str, words: s
     "headers",
     [
         {},
-        {"authorization": "Bearer rk_abcdefgh_0123456789012345678901234567890123456789012"},
+        {"authorization": "Bearer onr_abcdefgh_0123456789012345678901234567890123456789012"},
         {"authorization": "Basic YTpi"},
         {"authorization": "Bearer eyJhbGciOiJub25lIn0.e30."},
     ],

@@ -37,7 +37,7 @@ from .test_mcp_faces import write_model
 
 __all__ = ["introduce"]
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
-SHAPED = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|rk_\w+")
+SHAPED = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|onr_\w+")
 #: What two stores cannot have in common: how long it took, where they are, and what a surface notes of a request.
 OWN = frozenset({"ms", "bytes", "location", "request", "audit", "idempotency"})
 #: What a shell opens belongs to whoever runs the store; from anywhere else these are refused.

@@ -42,7 +42,7 @@ def test_without_a_key_only_the_open_routes_answer(keyed: Any) -> None:
 def test_health_tells_strangers_yes_or_no_and_admins_more(keyed: Any) -> None:
     assert keyed.client.get("/health/live").json() == {"status": "live"}
     assert keyed.client.get("/health/ready").json() == {"status": "ready"}
-    with keyed.connect("rk_abcdefgh_" + "x" * 43) as stranger:
+    with keyed.connect("onr_abcdefgh_" + "x" * 43) as stranger:
         assert stranger.get("/health/ready").json() == {"status": "ready"}
     with keyed.connect(keyed.key) as admin:
         assert admin.get("/health/ready").json()["location"].endswith("served.db")

@@ -28,7 +28,7 @@ def first_line(line: socket.socket) -> str:
 def test_a_stranger_is_refused_before_a_large_body_is_read(server: Any, path: str, length: int) -> None:
     server.make_key()
     with socket.create_connection(("127.0.0.1", server.port), timeout=10) as line:
-        line.sendall(head(path, length, "rk_abcdefgh_" + "x" * 43))
+        line.sendall(head(path, length, "onr_abcdefgh_" + "x" * 43))
         # Not one byte of the body was sent.
         assert first_line(line) == "HTTP/1.1 401 Unauthorized"
 

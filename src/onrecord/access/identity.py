@@ -22,14 +22,14 @@ from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated
 from onrecord.model.answers import Key
 from onrecord.model.caller import Caller
-from onrecord.model.limits import NAME_CHARACTERS
+from onrecord.model.limits import KEY_PREFIXES, NAME_CHARACTERS
 from onrecord.model.rules import NAME
 from onrecord.store.port import Store
 
 CONVERSATION: Final = "OnRecord-Conversation"
 RUN: Final = "OnRecord-Run"
 
-_KEY: Final = re.compile(r"rk_(?P<id>[a-z0-9]+)_[A-Za-z0-9]+")
+_KEY: Final = re.compile(rf"(?:{'|'.join(KEY_PREFIXES)})(?P<id>[a-z0-9]+)_[A-Za-z0-9]+")
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<secret>[A-Za-z0-9._~+/-]+=*) *")
 _LONGEST_BEARER: Final = 16 * 1024
 #: A proxy has passed it on, so it does not come from this machine, whatever the connection says.
@@ -77,6 +77,7 @@ class Gate:
         """
         given = _Headers(headers.items())
         caller = self._identified(given, peer)
+        given.refuse_former(CONVERSATION, RUN)
         run = given.name(RUN) or caller.run
         if run is None and caller.actor == "unattended":
             run = _run_of_today(caller, self._clock())
@@ -152,6 +153,14 @@ class _Headers:
     def single(self) -> dict[str, str]:
         """Every header that was sent once."""
         return {name: values[0] for name, values in self._values.items() if len(values) == 1}
+
+    def refuse_former(self, *headers: str) -> None:
+        """A header of the former name that went unread would widen what its sender has narrowed."""
+        sent = [(header, header.replace("OnRecord", "Recollect")) for header in headers]
+        if faults := [
+            Fault(former, f"is now called {now}") for now, former in sent if self.has(former.lower())
+        ]:
+            raise Invalid(faults)
 
     def name(self, header: str) -> str | None:
         """A name in a header; Invalid if it is none."""

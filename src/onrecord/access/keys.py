@@ -1,6 +1,7 @@
 """WHICH keys are there? Made, listed and revoked; only their hashes are kept.
 
-A key reads `rk_<id>_<secret>`: the id is for people and the audit, the whole is what is hashed.
+A key reads `onr_<id>_<secret>`: the id is for people and the audit, the whole is what is hashed. Those that were made
+under the former name begin with `rk_` and go on working.
 """
 
 import re
@@ -15,7 +16,7 @@ from onrecord.access.systems import read_systems
 from onrecord.errors import Fault, Forbidden, Invalid, NotFound
 from onrecord.model.answers import CreatedKey, Key, ListedKeys, RevokedKey
 from onrecord.model.caller import Caller
-from onrecord.model.limits import ACTORS, Grant
+from onrecord.model.limits import ACTORS, KEY_PREFIXES, Grant
 from onrecord.model.requests import CreateKey, RevokeKey
 from onrecord.store.port import Ledger, Store
 
@@ -24,7 +25,9 @@ _ID_LETTERS: Final = string.ascii_lowercase + string.digits
 _ID_LENGTH: Final = 8
 # 256 bits and a little.
 _SECRET_LENGTH: Final = 43
-_SHAPE: Final = re.compile(rf"rk_[a-z0-9]{{{_ID_LENGTH}}}_[A-Za-z0-9]{{{_SECRET_LENGTH}}}")
+_SHAPE: Final = re.compile(
+    rf"(?:{'|'.join(KEY_PREFIXES)})[a-z0-9]{{{_ID_LENGTH}}}_[A-Za-z0-9]{{{_SECRET_LENGTH}}}"
+)
 
 
 def hash_of(secret: str) -> str:
@@ -92,7 +95,7 @@ def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> Creat
         saves_per_day=ask.saves_per_day,
     )
     caller_of(key)
-    shown = f"rk_{id}_{secret}"
+    shown = f"{KEY_PREFIXES[0]}{id}_{secret}"
     with store.ledger(key.tenant) as ledger:
         _refuse_overstepping(caller, key, ledger)
         ledger.add_key(key, hash_of(shown))

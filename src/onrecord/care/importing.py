@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-from onrecord.care.kinds import FORMAT, HEAD, STANDARD, kind_of
+from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import Line, lines_of
 from onrecord.care.restoring_papers import TakenIn, Tray, file_name, take_in_papers
 from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
@@ -194,7 +194,7 @@ class _Reader:
     def _read_header(self, line: Line | None) -> None:
         if line is None:
             raise Invalid([Fault("path", "the file is empty; it is not an export of OnRecord")])
-        if line.value.get(HEAD) != FORMAT:
+        if FORMAT not in (line.value.get(HEAD), line.value.get(FORMER_HEAD)):
             raise line.fault(f"is not the head of an export of format {FORMAT}")
         expected = line.value.get("memories")
         self.expected = expected if isinstance(expected, int) else None

@@ -26,6 +26,8 @@ from onrecord.store.port import Counters, Dossier
 
 FORMAT: Final = 1
 HEAD: Final = "onrecord"
+#: How an export of the project's former name begins.
+FORMER_HEAD: Final = "recollect"
 STANDARD: Final = "-"
 
 

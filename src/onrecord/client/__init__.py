@@ -2,7 +2,7 @@
 
 from onrecord.client import connect
 
-with connect("http://127.0.0.1:8321", key="rk_…") as memory:
+with connect("http://127.0.0.1:8321", key="onr_…") as memory:
     memory.remember("Revenue is net of refunds.")
 """
 

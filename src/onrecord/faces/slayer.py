@@ -399,7 +399,7 @@ def _hop(
 
 class SlayerClient:
     """The client of the semantic layer: on a store at hand, `SlayerClient(storage="memories.db")`, or before a server,
-    `SlayerClient(url="http://127.0.0.1:8321", key="rk_…")`."""
+    `SlayerClient(url="http://127.0.0.1:8321", key="onr_…")`."""
 
     def __init__(
         self,

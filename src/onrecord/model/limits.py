@@ -31,6 +31,9 @@ Role = Literal["user", "assistant", "system", "tool"]
 AuditOutcome = Literal["done", "refused"]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
+#: How a key begins: a new one as the first, one that was made under the project's former name as the second.
+KEY_PREFIXES: Final = ("onr_", "rk_")
+
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 DIMENSIONS: Final[tuple[Dimension, ...]] = get_args(Dimension)
 RELATIONS: Final[tuple[RelationName, ...]] = get_args(RelationName)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from onrecord.model.limits import KEY_PREFIXES
 from onrecord.providers.secret_values import Judge, is_opaque, is_varied
 
 
@@ -160,7 +161,12 @@ TOKEN_RULES: tuple[Rule, ...] = (
     _token("tavily-key", "tvly-", r"tvly-[A-Za-z0-9-]{28,}"),
     _token("jina-key", "jina_", r"jina_[A-Za-z0-9_]{40,}"),
     _token("cerebras-key", "csk-", r"csk-[a-z0-9]{40,}"),
-    _token("api-key", "rk_", r"rk_[A-Za-z0-9]{20,}"),  # our own
+    # Our own.
+    _token(
+        "api-key",
+        " ".join(KEY_PREFIXES),
+        rf"(?:{'|'.join(KEY_PREFIXES)})(?:[a-z0-9]{{8}}_)?[A-Za-z0-9]{{20,}}",
+    ),
     # Bounded because the judge may turn a candidate down: a rejected run must not be read to its end again and again.
     Rule(
         "api-key", ("sk-", "rk-", "rk_", "sk_"), re.compile(_LEFT + rf"[sr]k[-_]{_RUN}{{16,512}}"), is_opaque

@@ -28,6 +28,8 @@ class Backend(Protocol):
 
     #: Whether other programs may keep tables of their own beside ours.
     is_shared: bool
+    #: The table that says how far the store has come, by the name that a statement of this database finds it under.
+    version_table: str
 
     def exists(self) -> bool:
         """Whether there is a database to read at all."""
@@ -46,6 +48,10 @@ class Backend(Protocol):
 
     def backup(self, path: Path) -> bool:
         """Copy the whole database while others write; False if an export must serve instead."""
+
+    def copy_aside(self, name: str) -> str | None:
+        """Keep a copy of the whole, as last committed, beside it under this name, in place of an earlier one; gives where
+        it is, None where there is no file of ours to copy."""
 
     def integrity(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""

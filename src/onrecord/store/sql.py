@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -16,7 +17,7 @@ from onrecord.store.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.backend import Backend
 from onrecord.store.examination import Examination, whole_store_problems
 from onrecord.store.ledger import SqlLedger
-from onrecord.store.migrations import migrate
+from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.port import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.reading import SqlReading
@@ -46,7 +47,7 @@ class SqlStore:
 
     @contextmanager
     def writing(self, caller: Caller, now: datetime, tenant: str | None = None) -> Iterator[SqlWriting]:
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             writing = SqlWriting(
                 connection, self._statements, self._backend, caller, now, tenant or caller.tenant
             )
@@ -62,15 +63,15 @@ class SqlStore:
 
     @contextmanager
     def restoring(self, tenant: str) -> Iterator[SqlRestoring]:
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             restoring = SqlRestoring(connection, self._statements, self._backend, tenant)
             yield restoring
             restoring.finish_embedding()
 
     @contextmanager
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> Iterator[SqlLedger]:
-        begin = self._backend.writing if writes else self._backend.reading
-        with self._explained(), begin() as connection:
+        begin = self._writing() if writes else self._backend.reading()
+        with self._explained(), begin as connection:
             yield SqlLedger(connection, self._statements, self._backend, tenant)
 
     @contextmanager
@@ -79,7 +80,7 @@ class SqlStore:
             with self._explained(), self._backend.reading() as connection:
                 yield SqlPapers(connection, caller, now)
             return
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             writing = SqlWriting(connection, self._statements, self._backend, caller, now, caller.tenant)
             ledger = SqlLedger(connection, self._statements, self._backend, caller.tenant)
             papers = SqlPapers(connection, caller, now, Hands(writing, ledger))
@@ -89,11 +90,11 @@ class SqlStore:
             self._backend.after_erasing()
 
     def make_room(self, tenant: str) -> bool:
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             return erasing.make_room(connection, self._statements, tenant)
 
     def erase_tenant(self, tenant: str) -> Mapping[str, int]:
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             erased = erasing.erase(connection, tenant)
         self._backend.after_erasing()
         return erased
@@ -107,7 +108,7 @@ class SqlStore:
             # A look without a lock: an idle worker must not make writers wait.
             if not queue.is_due(connection, now):
                 return []
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             return queue.claim(connection, worker, now, lease, most)
 
     def problems(self, tenant: str) -> Iterator[Problem]:
@@ -139,15 +140,26 @@ class SqlStore:
             self._backend.after_embedding()
 
     def note_reindexed(self) -> None:
-        with self._explained(), self._backend.writing() as connection:
+        with self._writing() as connection:
             note_index(connection, self._backend)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        with self._explained(), self._backend.writing() as connection:
+            check_not_moved_on(connection, self._backend)
+            yield connection
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
             yield
-        except (ProgrammingError, DataError):
+        except DataError:
             # A mistake of ours, not of the database's: it must not pass for a store that is out of reach.
+            raise
+        except ProgrammingError as error:
+            # The same, unless a newer version has changed the tables under a process of this one.
+            if reason := has_moved_on(self._backend):
+                raise reason from error
             raise
         except IntegrityError as error:
             raise StoreUnavailable(
@@ -156,7 +168,14 @@ class SqlStore:
             ) from error
         # The driver raises UnicodeDecodeError where damage has reached a text that it wants to name.
         except (DBAPIError, PoolTimeout, UnicodeDecodeError) as error:
+            if _lacks_something(error) and (reason := has_moved_on(self._backend)):
+                raise reason from error
             raise self._backend.explain(error) from error
 
     def close(self) -> None:
         self._backend.close()
+
+
+def _lacks_something(error: Exception) -> bool:
+    """SQLite's way to say that a statement names a table or a column that is not there."""
+    return any(sign in str(error) for sign in ("no such table", "no such column", "has no column"))

@@ -55,7 +55,7 @@ class KeyConformance(Conformance):
     ) -> None:
         made = root.create_key(expires_at=clock.now + timedelta(hours=1))
         other = root.create_key()
-        for wrong in ("", "rk_", made.secret[:-1], made.secret + "x", made.secret.upper(), made.key.id):
+        for wrong in ("", "onr_", made.secret[:-1], made.secret + "x", made.secret.upper(), made.key.id):
             assert keys.find(wrong, store, clock.now) is None
         assert keys.find(made.secret, store, clock.now + timedelta(minutes=59)) == made.key
         assert keys.find(made.secret, store, clock.now + timedelta(hours=1)) is None

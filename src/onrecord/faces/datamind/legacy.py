@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from onrecord.care.kinds import FORMAT, HEAD
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.datamind.items import KINDS
 from onrecord.model import ids, rules
@@ -313,7 +314,7 @@ def _lines(memories: Sequence[Memory]) -> Iterator[str]:
     """As an export has it: its head, the tenant with its counters, and each memory with its one version."""
     tenant = memories[0].tenant
     numbers = [ids.whole_number(ids.address(memory.id).id) or 0 for memory in memories]
-    yield json.dumps({"onrecord": 1, "memories": len(memories)}) + "\n"
+    yield json.dumps({HEAD: FORMAT, "memories": len(memories)}) + "\n"
     yield json.dumps({"tenant": tenant, "last_id": str(max(numbers)), "last_relation": 0}) + "\n"
     for memory in memories:
         version = Version(

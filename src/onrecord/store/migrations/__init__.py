@@ -1,61 +1,139 @@
 """HOW did the tables come to be? Numbered steps for both databases, applied with their record in one transaction."""
 
+import logging
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, column, inspect, select, table
+from sqlalchemy import Connection, Text, column, delete, inspect, select, table
 
 from onrecord.errors import StoreUnavailable
 from onrecord.store import older_tables
 from onrecord.store.archive import note_index
 from onrecord.store.backend import Backend
-from onrecord.store.tables import metadata
+from onrecord.store.tables import VERSION_TABLE, metadata, store_facts
 
 #: The last step in `versions/`; a test keeps it true.
 HEAD: Final = "0004"
 
-#: A name of our own, since another program may keep its record of migrations in the same schema.
-VERSION_TABLE: Final = "onrecord_version"
-_RECORD: Final = table(VERSION_TABLE, column("version_num"))
+#: What it was called while the project had another name.
+_FORMER_TABLE: Final = "recollect_version"
+#: Where a store says which copy of it was made before its tables last changed.
+_COPY: Final = "copy before migration"
+_log: Final = logging.getLogger("onrecord.store")
+
+
+class Stand(NamedTuple):
+    """How far a store has come: its last step, None if it has no tables of ours, and which table says so."""
+
+    step: str | None = None
+    table: str = VERSION_TABLE
+
+    @property
+    def is_current(self) -> bool:
+        return self == Stand(HEAD)
 
 
 def migrate(backend: Backend) -> None:
-    """Bring a store up to date. One that is so already is only read."""
-    stand = _stand(backend) if backend.exists() else None
-    if stand == HEAD:
+    """Bring a store up to date. One that is so already is only read; one that is not is copied first, where it is a file."""
+    stand = _read_stand(backend) if backend.exists() else Stand()
+    if stand.is_current:
         return
     # Said before the write lock is waited for, and also where the store cannot be written.
-    _check_known(stand, backend.location)
+    _check_known(stand, backend)
     with backend.migrating() as connection:
         # Another process may have come first while we waited for the lock.
-        if (stand := _read_stand(connection)) != HEAD:
-            _check_known(stand, backend.location)
-            if stand is None:
-                _check_free(connection, backend)
+        stand = _stand_of(connection)
+        if stand.is_current:
+            return
+        _check_known(stand, backend)
+        if stand.step is None:
+            _check_free(connection, backend)
             _upgrade(connection)
-            if stand is None:
-                note_index(connection, backend)
+            note_index(connection, backend)
+            return
+        copy = backend.copy_aside(f"schema-{stand.step}")
+        _take_over(connection, stand)
+        _upgrade(connection)
+        _note_copy(connection, backend, copy)
+    _log.warning(
+        "%s was made by an earlier version and has been brought up to schema %s. %s",
+        backend.location,
+        HEAD,
+        _way_back(copy),
+    )
 
 
-def _stand(backend: Backend) -> str | None:
+def check_not_moved_on(connection: Connection, backend: Backend) -> None:
+    """The fence: once a newer version has changed the tables, a process of this one writes nothing more.
+
+    Asked first in every transaction that writes. On PostgreSQL the look itself holds a lock on the table until the
+    transaction ends, which a migration waits for; on SQLite no one else writes meanwhile.
+    """
+    step = connection.exec_driver_sql(f"SELECT version_num FROM {backend.version_table}").scalar_one_or_none()
+    if step != HEAD:
+        raise moved_on(connection, backend, step)
+
+
+def has_moved_on(backend: Backend) -> StoreUnavailable | None:
+    """Why a statement may have failed: the tables are no longer those that this process knows."""
     with backend.reading() as connection:
-        return _read_stand(connection)
+        stand = _stand_of(connection)
+        return None if stand.is_current else moved_on(connection, backend, stand.step)
 
 
-def _read_stand(connection: Connection) -> str | None:
-    if not inspect(connection).has_table(VERSION_TABLE):
-        return None
-    found = connection.execute(select(_RECORD.c.version_num)).scalar_one_or_none()
-    return None if found is None else str(found)
+def moved_on(connection: Connection, backend: Backend, step: str | None) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"{backend.location} was brought to schema {step or 'unknown'} while this process ran, which knows {HEAD}; "
+        f"nothing was changed. Restart it with the OnRecord that the store belongs to now. {_way_back(_copy_of(connection))}"
+    )
 
 
-def _check_known(stand: str | None, location: str) -> None:
+def _way_back(copy: str | None) -> str:
+    if copy is None:
+        return "To go back, restore a backup from before."
+    return f"To go back, there is a copy of it as it was: {copy}"
+
+
+def _read_stand(backend: Backend) -> Stand:
+    with backend.reading() as connection:
+        return _stand_of(connection)
+
+
+def _stand_of(connection: Connection) -> Stand:
+    present = inspect(connection).get_table_names()
+    for name in (VERSION_TABLE, _FORMER_TABLE):
+        if name in present:
+            found = connection.execute(select(table(name, column("version_num", Text)).c.version_num))
+            return Stand(found.scalar_one_or_none(), name)
+    return Stand()
+
+
+def _check_known(stand: Stand, backend: Backend) -> None:
     steps = {path.name.split("_")[0] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py")}
-    if stand is not None and stand not in steps:
+    if stand.step is not None and stand.step not in steps:
+        with backend.reading() as connection:
+            copy = _copy_of(connection)
         raise StoreUnavailable(
-            f"{location} was written by a newer OnRecord (schema {stand}, this one knows {HEAD}). "
-            "Update OnRecord to open it; nothing was changed."
+            f"{backend.location} was written by a newer OnRecord (schema {stand.step}, this one knows {HEAD}). "
+            f"Update OnRecord to open it; nothing was changed. {_way_back(copy)}"
         )
+
+
+def _take_over(connection: Connection, stand: Stand) -> None:
+    """The record of a store that was made under the former name goes on under ours."""
+    if stand.table != VERSION_TABLE:
+        connection.exec_driver_sql(f"ALTER TABLE {stand.table} RENAME TO {VERSION_TABLE}")
+
+
+def _note_copy(connection: Connection, backend: Backend, copy: str | None) -> None:
+    connection.execute(delete(store_facts).where(store_facts.c.name == _COPY))
+    if copy is not None:
+        connection.execute(backend.insert(store_facts).values(name=_COPY, value=copy))
+
+
+def _copy_of(connection: Connection) -> str | None:
+    found = connection.execute(select(store_facts.c.value).where(store_facts.c.name == _COPY))
+    return found.scalar_one_or_none()
 
 
 def _check_free(connection: Connection, backend: Backend) -> None:

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from onrecord.store.migrations import VERSION_TABLE
+from onrecord.store.tables import VERSION_TABLE
 
 context.configure(connection=context.config.attributes["connection"], version_table=VERSION_TABLE)
 context.run_migrations()

@@ -22,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store.postgres import vectors
+from onrecord.store.tables import VERSION_TABLE
 
 # Any number that only our migrations use; it serialises them across pods.
 _MIGRATION_LOCK: Final = 7_203_417_911
@@ -34,6 +35,7 @@ class PostgresBackend:
 
     insert = staticmethod(postgresql.insert)
     is_shared = True
+    version_table = VERSION_TABLE
     nearest = staticmethod(vectors.nearest)
     nearness = staticmethod(vectors.nearness)
     positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
@@ -83,6 +85,9 @@ class PostgresBackend:
         with self.writing() as connection:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
             vectors.provide(connection, self.location)
+            if connection.execute(text("SELECT to_regclass(:name)"), {"name": VERSION_TABLE}).scalar():
+                # Whoever writes just now has looked at it, and is waited for; whoever comes waits for us.
+                connection.execute(text(f"LOCK TABLE {VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
             yield connection
 
     def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
@@ -109,6 +114,9 @@ class PostgresBackend:
 
     def backup(self, path: Path) -> bool:
         return False
+
+    def copy_aside(self, name: str) -> str | None:
+        return None
 
     def integrity(self) -> Iterator[str]:
         return iter(())

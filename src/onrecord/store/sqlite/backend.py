@@ -1,5 +1,6 @@
 """HOW is a SQLite file opened, read, written and copied? WAL, full sync, one writer at a time, readers that never write."""
 
+import os
 import random
 import sqlite3
 import threading
@@ -19,6 +20,7 @@ from sqlalchemy.pool import Pool, QueuePool, StaticPool
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
+from onrecord.store.tables import VERSION_TABLE
 
 _BUSY_TIMEOUT_S: Final = 60
 _FOLD_TIMEOUT_MS: Final = 200
@@ -49,6 +51,7 @@ class SqliteBackend:
     def __init__(self, path: Path | None, beside: Path | None = None) -> None:
         """Tables that are not in the file itself are looked for in the one `beside`, in the same transactions."""
         self._path = path
+        self.version_table = VERSION_TABLE if beside is None else f"beside.{VERSION_TABLE}"
         self.location = str(path) if path else "in memory, gone when this process ends"
         # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
         self._turn = threading.RLock()
@@ -111,6 +114,28 @@ class SqliteBackend:
                     f"{self.location} could not be copied to {path}: {problem}. Check both disks."
                 ) from problem
         return True
+
+    def copy_aside(self, name: str) -> str | None:
+        if self._path is None:
+            return None
+        copy = self._path.with_name(f"{self._path.name}.{name}")
+        partial = copy.with_name(f"{copy.name}.part")
+        try:
+            partial.unlink(missing_ok=True)
+            # Memories are private: nobody else on the machine reads the copy.
+            partial.touch(mode=self._path.stat().st_mode & 0o777)
+            self.backup(partial)
+            with partial.open("rb+") as written:
+                os.fsync(written.fileno())
+            partial.replace(copy)
+        except OSError as problem:
+            raise StoreUnavailable(
+                f"{self.location} could not be copied to {copy} before its tables change: "
+                f"{problem.strerror or problem}; nothing was changed."
+            ) from None
+        finally:
+            partial.unlink(missing_ok=True)
+        return str(copy)
 
     def integrity(self) -> Iterator[str]:
         with self.reading() as connection:

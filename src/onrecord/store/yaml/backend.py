@@ -71,6 +71,7 @@ class YamlBackend:
         folder = folder_beside(path)
         self._lock = None if folder is None else FolderLock(folder / "lock", self.location)
         self._index = IndexFile(folder, self.location)
+        self.version_table = self._index.of_today().version_table
         self._statements = Statements(self)
         self.nearest = self._index.nearest
         self.nearness = self._index.nearness
@@ -224,6 +225,10 @@ class YamlBackend:
     def backup(self, path: Path) -> bool:
         """An export says in one file what is in several here."""
         return False
+
+    def copy_aside(self, name: str) -> str | None:
+        """The texts do not change with the tables."""
+        return None
 
     def integrity(self) -> Iterator[str]:
         yield from self._index.of_today().integrity()

@@ -5,7 +5,7 @@ What no file of text says, such as the keys and the audit, stands in a database 
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from onrecord.store.view import View
 
 _FOLDER: Final = ".onrecord"
+#: What it was called while the project had another name.
+_FORMER_FOLDER: Final = ".recollect"
 _STATE: Final = "state.db"
 _OWNER: Final = "onrecord index"
 
@@ -39,6 +41,7 @@ def folder_beside(path: Path) -> Path | None:
         ) from None
     folder = path.parent / _FOLDER
     try:
+        _take_over(path.parent / _FORMER_FOLDER, folder)
         _make(folder)
         return (
             folder
@@ -47,6 +50,22 @@ def folder_beside(path: Path) -> Path | None:
         )
     except OSError:
         return None
+
+
+def _take_over(former: Path, folder: Path) -> None:
+    """The folder of the former name goes on under ours, with its keys and its audit; its index is made anew."""
+    if not (former / _STATE).exists():
+        return
+    if folder.exists() and any(folder.iterdir()):
+        raise StoreUnavailable(
+            f"{former} holds keys and an audit, and so may {folder}. Stop what still runs under the former name, keep "
+            "the folder that is right, and remove the other; nothing was changed."
+        )
+    # Another process may have come first.
+    with suppress(FileNotFoundError):
+        former.rename(folder)
+        for index in folder.glob("index-*.db*"):
+            index.unlink(missing_ok=True)
 
 
 def _make(folder: Path) -> None:

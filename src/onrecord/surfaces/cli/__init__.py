@@ -15,6 +15,7 @@ from onrecord.surfaces.cli.commands import COMMON, InOrder, add_operation, confi
 from onrecord.surfaces.cli.evaluating import eval_command
 from onrecord.surfaces.cli.installing import install_command, uninstall_command
 from onrecord.surfaces.cli.mcp import mcp_command
+from onrecord.surfaces.cli.migrating import migrate_command
 from onrecord.surfaces.cli.serving import serve_command
 from onrecord.surfaces.cli.slash import slash_command
 from onrecord.surfaces.cli.slayer import slayer_command
@@ -51,6 +52,7 @@ def _group() -> click.Group:
         if operation.command is not None:
             add_operation(group, operation)
     group.add_command(config_command())
+    group.add_command(migrate_command())
     group.add_command(serve_command())
     group.add_command(mcp_command())
     group.add_command(install_command())

@@ -28,6 +28,9 @@ class Form(Protocol):
     def whole(self, name: str, entry: dict[str, Any]) -> str:
         """A configuration with this entry alone."""
 
+    def entry(self, text: str, name: str) -> dict[str, Any] | None:
+        """The entry of this name, if there is one."""
+
     def put(self, text: str, name: str, entry: dict[str, Any]) -> str:
         """The text with this entry in it, in the place of an earlier one of its name; Unreadable if that cannot be done."""
 
@@ -53,6 +56,9 @@ class JsonForm:
 
     def whole(self, name: str, entry: dict[str, Any]) -> str:
         return json.dumps({self.section: {name: entry}}, indent=2, ensure_ascii=False) + "\n"
+
+    def entry(self, text: str, name: str) -> dict[str, Any] | None:
+        return None if _start(text) == len(text) else _entry(self._read(text).get(self.section, {}), name)
 
     def put(self, text: str, name: str, entry: dict[str, Any]) -> str:
         if _start(text) == len(text):
@@ -269,6 +275,9 @@ class TomlForm:
             lines += ["", f"[{self.section}.{name}.{each}]", *_pairs(told)]
         return "\n".join(lines) + "\n"
 
+    def entry(self, text: str, name: str) -> dict[str, Any] | None:
+        return _entry(self._read(text).get(self.section, {}), name)
+
     def put(self, text: str, name: str, entry: dict[str, Any]) -> str:
         was = self._read(text)
         if was.get(self.section, {}).get(name) == entry:
@@ -304,6 +313,11 @@ class TomlForm:
         if not isinstance(told.get(self.section, {}), dict):
             raise Unreadable(f"{self.section} in it must be a table")
         return told
+
+
+def _entry(servers: dict[str, Any], name: str) -> dict[str, Any] | None:
+    found = servers.get(name)
+    return found if isinstance(found, dict) else None
 
 
 def _others(left: dict[str, Any], was: dict[str, Any], section: str) -> bool:

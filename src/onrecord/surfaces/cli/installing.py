@@ -17,11 +17,14 @@ import click
 import platformdirs
 
 from onrecord.errors import Fault, Invalid
+from onrecord.former_name import renamed_variables
 from onrecord.surfaces.cli.commands import COMMON, common_options
 from onrecord.surfaces.cli.entries import Form, JsonForm, TomlForm, Unreadable
 from onrecord.surfaces.cli.mcp import tools_of
 
 NAME: Final = "onrecord"
+#: What our entry was called while the project had another name; it goes on under the present one.
+_FORMER: Final = "recollect"
 
 _HELP = """Tell an agent's host where its memory is: claude-desktop, claude-code, cursor, vscode or codex.
 
@@ -74,6 +77,7 @@ HOSTS: Final[dict[str, Host]] = {
         "Codex", lambda: Path.home() / ".codex" / "config.toml", TomlForm("mcp_servers"), variable="%s"
     ),
 }
+_ARGUMENTS: Final = ["mcp"]
 _HOST: Final = click.Argument(["host"], metavar="|".join(HOSTS), type=click.Choice(list(HOSTS)))
 _YES: Final = click.Option(["--yes", "-y"], is_flag=True, help="Write without asking.")
 
@@ -123,7 +127,7 @@ def _install(
         return
     path = chosen.path()
     before = _text(path)
-    after = _edited(path, lambda: chosen.form.put(before, NAME, entry))
+    after = _edited(path, lambda: _put(chosen.form, before, entry))
     if after == before:
         click.echo(f"{chosen.title} knows it already: {path}")
         return
@@ -137,12 +141,31 @@ def _uninstall(context: click.Context, host: str, yes: bool, **given: Any) -> No
     chosen = HOSTS[host]
     path = chosen.path()
     before = _text(path)
-    after = _edited(path, lambda: chosen.form.remove(before, NAME))
+    after = _edited(path, lambda: chosen.form.remove(chosen.form.remove(before, _FORMER), NAME))
     if after == before:
         click.echo(f"Nothing of ours is in {path}.")
         return
     _write(path, before, after, yes=yes)
     click.echo(f"Taken out of {path}. Restart {chosen.title}.")
+
+
+def _put(form: Form, text: str, entry: dict[str, Any]) -> str:
+    """Our entry in the place of an earlier one; what one of the former name was told is kept where nothing else is said."""
+    former = form.entry(text, _FORMER)
+    if former is None:
+        return form.put(text, NAME, entry)
+    return form.put(form.remove(text, _FORMER), NAME, _taken_over(former, entry))
+
+
+def _taken_over(former: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]:
+    if "url" in former or "url" in entry:
+        return entry if "url" in entry else former
+    kept = dict(entry)
+    if entry["args"] == _ARGUMENTS and former.get("args", [])[:1] == _ARGUMENTS:
+        kept["args"] = former["args"]
+    if env := renamed_variables(former.get("env", {})) | entry.get("env", {}):
+        kept["env"] = env
+    return kept
 
 
 def _local(host: Host, faces: list[str], common: dict[str, Any]) -> dict[str, Any]:
@@ -151,7 +174,10 @@ def _local(host: Host, faces: list[str], common: dict[str, Any]) -> dict[str, An
         # Said now: a host that starts us with a face that is none says only that we do not answer.
         tools_of(faces)
     entry: dict[str, Any] = {"type": "stdio"} if host.typed else {}
-    entry |= {"command": _command(), "args": ["mcp", *(word for face in faces for word in ("--face", face))]}
+    entry |= {
+        "command": _command(),
+        "args": [*_ARGUMENTS, *(word for face in faces for word in ("--face", face))],
+    }
     if settings := _settings(common):
         entry["env"] = settings
     return entry

@@ -79,7 +79,7 @@ def document() -> Schema:
                 "bearer": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "A key (rk_…) or a token of the configured issuer. A server that only this machine "
+                    "description": "A key (onr_…) or a token of the configured issuer. A server that only this machine "
                     "reaches, and for which no key was made, needs none.",
                 }
             },

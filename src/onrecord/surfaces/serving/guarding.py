@@ -9,13 +9,15 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onrecord.errors import Unauthenticated
+from onrecord.model.limits import KEY_PREFIXES
 from onrecord.surfaces.rest.host import send_reply
 from onrecord.surfaces.rest.problems import BAD_HOST, FOREIGN_ORIGIN, MISDIRECTED, Refusal, Reply
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 #: What must not stand in an address: addresses end up in logs.
 _SECRET_IN_QUERY: Final = re.compile(
-    rb"(?:^|[&;])(?:access_token|id_token|token|api_?key|authorization|bearer)=|=(?:bearer(?:%20|\+))?rk_",
+    rb"(?:^|[&;])(?:access_token|id_token|token|api_?key|authorization|bearer)="
+    rb"|=(?:bearer(?:%20|\+))?(?:" + "|".join(KEY_PREFIXES).encode() + rb")",
     re.I,
 )
 _PORT: Final = re.compile(r":\d{1,5}$")

@@ -1,0 +1,35 @@
+"""HOW is a store brought up to date from a shell? `onrecord migrate`: what the former name left is taken over, then the tables."""
+
+from typing import Any
+
+import click
+
+from onrecord.surfaces.cli.commands import COMMON, common_options, opened_door
+
+_HELP = """Bring the store up to date, and take over what the project's former name left behind.
+
+A config file and a store at their former places are copied to those of today, if nothing is there yet; stop what still
+writes to the store first. Opening a store brings its tables up to date anyway; this command does only that, and says where
+the copy of a store in a file is that was made before.
+"""
+
+
+def migrate_command() -> click.Command:
+    return click.Command(
+        "migrate",
+        params=list(COMMON),
+        help=_HELP,
+        short_help="Bring the store up to date, also from the former name",
+        callback=click.pass_context(_run),
+    )
+
+
+def _run(context: click.Context, **given: Any) -> None:
+    from onrecord import former_name
+    from onrecord.config import config_path, default_store
+
+    for former, now in former_name.take_over(config_path(), default_store()):
+        click.echo(f"Copied {former} to {now}. The former one was left as it is.")
+    with opened_door(common_options(context, given)) as door:
+        told = door.status()
+    click.echo(f"{told.location} is up to date.")

@@ -1,0 +1,51 @@
+"""Copies of what the former name left behind, to open and to change."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from ..schemas import address, new_schema
+
+LEFT_BEHIND = Path(__file__).with_name("left_behind")
+KEYS: dict[str, dict[str, str]] = json.loads((LEFT_BEHIND / "keys.json").read_text(encoding="utf-8"))
+STORES = ("sqlite", "postgres", "yaml")
+_SCHEMA = "recollect_old"
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    """What an export says, without its head, which says when it was made."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
+
+
+@pytest.fixture
+def former_sqlite(tmp_path: Path) -> str:
+    return str(shutil.copy(LEFT_BEHIND / "store.db", tmp_path / "store.db"))
+
+
+@pytest.fixture
+def former_yaml(tmp_path: Path) -> str:
+    return str(shutil.copytree(LEFT_BEHIND / "yaml", tmp_path / "yaml"))
+
+
+@pytest.fixture
+def former_postgres(postgres_server: str) -> Iterator[str]:
+    dump = (LEFT_BEHIND / "postgres.sql").read_text(encoding="utf-8")
+    told = "\n".join(
+        line for line in dump.splitlines() if not line.startswith(("\\", f"CREATE SCHEMA {_SCHEMA}"))
+    )
+    with psycopg.connect(postgres_server, autocommit=True) as connection, new_schema(connection) as schema:
+        with psycopg.connect(postgres_server, autocommit=True) as restoring:
+            restoring.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
+            restoring.execute(told.replace(_SCHEMA, schema))
+        yield address(postgres_server, schema)
+
+
+@pytest.fixture
+def former(request: pytest.FixtureRequest) -> Callable[[str], str]:
+    """The address of a store of the former name."""
+    return lambda kind: str(request.getfixturevalue(f"former_{kind}"))
