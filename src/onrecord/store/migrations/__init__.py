@@ -1,10 +1,12 @@
 """HOW did the tables come to be? Numbered steps for both databases, applied with their record in one transaction."""
 
 import logging
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, Text, column, delete, inspect, select, table
+from sqlalchemy.exc import DBAPIError
 
 from onrecord.errors import StoreUnavailable
 from onrecord.store import older_tables
@@ -76,9 +78,12 @@ def check_not_moved_on(connection: Connection, backend: Backend) -> None:
 
 def has_moved_on(backend: Backend) -> StoreUnavailable | None:
     """Why a statement may have failed: the tables are no longer those that this process knows."""
-    with backend.reading() as connection:
+    # What is damaged, closed or out of reach is told by the error itself.
+    with suppress(DBAPIError, UnicodeDecodeError), backend.reading() as connection:
         stand = _stand_of(connection)
-        return None if stand.is_current else moved_on(connection, backend, stand.step)
+        if stand.step not in (None, HEAD):
+            return moved_on(connection, backend, stand.step)
+    return None
 
 
 def moved_on(connection: Connection, backend: Backend, step: str | None) -> StoreUnavailable:
