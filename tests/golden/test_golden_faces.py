@@ -228,15 +228,23 @@ def test_datamind_in_python(tmp_path: Path, clock: Clock) -> None:
         ("recall", {"query": "ARR", "profile": "saas-B"}),
         ("recall", {"query": "cite sources", "profile": "saas-B"}),
         ("list_profiles", {}),
-        ("forget", {"item_id": "1"}),
+        ("forget", {"item_id": "{first}"}),
+        ("forget", {"item_id": "{first}"}),
         ("forget", {"item_id": "nowhere"}),
+        ("list_profiles", {}),
     )
+    first: list[str] = []
+
+    def call(name: str, given: dict[str, Any]) -> str:
+        fields = {"item_id": first[0]} if given.get("item_id") == "{first}" else given
+        came = asyncio.run(getattr(service, name)(**fields))
+        if name == "save":
+            first.append(came)
+        return repr(came)
+
     for name, given in calls:
         clock.tick(minutes=1)
-        transcript.call(
-            _named(name, given),
-            lambda name=name, given=given: repr(asyncio.run(getattr(service, name)(**given))),
-        )
+        transcript.call(_named(name, given), lambda name=name, given=given: call(name, given))
     transcript.check("faces/datamind.python.txt")
 
 
