@@ -212,6 +212,7 @@ def _move(export: Path, db: str, embedder: Kept) -> None:
         door.embed_missing(all_tenants=True)
 
 
+@pytest.mark.timeout(600)
 def test_every_database_answers_as_it_did(tmp_path: Path, postgres_store: str) -> None:
     """One test for all of them: to embed the texts takes longer than the rest of it."""
     embedder, export = Kept(), tmp_path / "all.jsonl"
