@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test check format bench load evals peers lock docs clean
+.PHONY: help demo test golden check format bench load evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -19,6 +19,10 @@ demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 
 test: check $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
+	rm -rf tests/golden/answers
+	ONRECORD_TEST_GOLDEN=write $(BIN)/python -m pytest -m golden tests/golden tests/faces
 
 check: $(VENV)/dev ## Format, lint, types and the direction of imports
 	$(BIN)/ruff format --check .

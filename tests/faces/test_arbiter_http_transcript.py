@@ -1,10 +1,6 @@
-"""HOW does a session of the arbiter runtime read from beginning to end? Its calls and all that was answered, kept in a file.
-
-ONRECORD_TEST_TRANSCRIPTS=write writes the file anew, for someone to review.
-"""
+"""HOW does a session of the arbiter runtime read from beginning to end? Its calls and all that was answered, kept in a file."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from .. import kept
 from ..surfaces.conftest import Served
 
 KEPT = Path(__file__).with_name("transcripts") / "arbiter_http.txt"
@@ -133,8 +130,7 @@ def _steady(found: re.Match[str]) -> str:
     return found.group() if THEN <= int(found[2]) <= THEN + 1_000 else found[1] + "…"
 
 
+@pytest.mark.golden
 def test_a_session_reads_as_it_did_when_it_was_reviewed(server: Served) -> None:
     whole = "\n".join(told(server, call) for call in SESSION)
-    if os.environ.get("ONRECORD_TEST_TRANSCRIPTS") == "write":
-        KEPT.write_text(whole, encoding="utf-8")
-    assert whole == KEPT.read_text(encoding="utf-8")
+    kept.check(KEPT, whole)

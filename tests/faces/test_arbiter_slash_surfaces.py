@@ -9,6 +9,7 @@ import pytest
 from onrecord import Caller, connect
 from onrecord.faces import arbiter_slash
 
+from .. import kept
 from ..surfaces.conftest import Served, Shell
 
 TRANSCRIPT = Path(__file__).with_name("transcripts") / "arbiter_slash.txt"
@@ -227,6 +228,7 @@ class TestRoute:
         assert "Tea" not in told["output"]
 
 
+@pytest.mark.golden
 def test_a_session_reads_as_it_is_kept(clock: Callable[[], Any]) -> None:
     """Every block of a realistic session, word by word; the file is for people to read."""
     told: list[str] = []
@@ -237,4 +239,4 @@ def test_a_session_reads_as_it_is_kept(clock: Callable[[], Any]) -> None:
             told.append(f"=== {agent}, conversation {conversation}, {days} days later ===\n")
             told += [f"> {line}".rstrip() + "\n" for line in text.rstrip("\n").split("\n")]
             told.append(f"\n{answer.output}\n\n")
-    assert "".join(told) == TRANSCRIPT.read_text(encoding="utf-8")
+    kept.check(TRANSCRIPT, "".join(told))

@@ -25,6 +25,7 @@ from onrecord.faces import checkstack
 from onrecord.model.limits import RULES
 from onrecord.surfaces.serving import application
 
+from .. import kept
 from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
 
 JIRA = "recall when filing infra jira tickets"
@@ -225,8 +226,8 @@ class Seat:
         return result.structured_content
 
 
-def test_a_session_reads_as_it_was_reviewed(office: Office, clock: Any, tmp_path: Path) -> None:
-    """The file is the whole of what is said; after a change that is meant, look at it and keep what came out."""
+@pytest.mark.golden
+def test_a_session_reads_as_it_was_reviewed(office: Office, clock: Any) -> None:
     with office.door._store.ledger() as ledger:
         ledger.keep_secret("00" * 32)
     minutes = Minutes(office)
@@ -295,6 +296,4 @@ def test_a_session_reads_as_it_was_reviewed(office: Office, clock: Any, tmp_path
     plain("deleteMemory", id="4", confirm=first["confirm"])
     plain("deleteMemory", id="4")
     settings("listMemories", systemId="pay", limit=2)
-    came_out = tmp_path / TRANSCRIPT.name
-    came_out.write_text(minutes.text, encoding="utf-8")
-    assert minutes.text == TRANSCRIPT.read_text(encoding="utf-8"), f"what came out is in {came_out}"
+    kept.check(TRANSCRIPT, minutes.text)

@@ -1,20 +1,18 @@
-"""WHAT does a session with datamind's tools read like? Some thirty calls, every answer of which is kept beside the test.
-
-After a change that is meant, read the new text and keep it: ONRECORD_TEST_KEEP=1.
-"""
+"""WHAT does a session with datamind's tools read like? Some thirty calls, every answer of which is kept beside the test."""
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client
 
 from onrecord import Caller, connect
 from onrecord.model.limits import RULES
 from onrecord.surfaces.mcp.faces import chosen
 from onrecord.surfaces.mcp.server import Visit, build_server
+from tests import kept
 from tests.conftest import Clock
 from tests.surfaces.test_mcp import Agent, introduce, said
 
@@ -75,6 +73,7 @@ CALLS: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.golden
 def test_a_session_reads_as_it_did(introduce: Callable[[Client], Agent], clock: Clock) -> None:
     with connect(":memory:", clock=clock) as door:
         callers = {
@@ -96,10 +95,7 @@ def test_a_session_reads_as_it_did(introduce: Callable[[Client], Agent], clock: 
             answer = agents[who].call(tool, **arguments)
             given = json.dumps(arguments, ensure_ascii=False)
             told.append(f"{who}: {tool} {given}\n{_shown(said(answer), failed=bool(answer.is_error))}\n")
-    text = "\n".join(told)
-    if os.environ.get("ONRECORD_TEST_KEEP"):
-        KEPT.write_text(text, encoding="utf-8")
-    assert text == KEPT.read_text(encoding="utf-8")
+    kept.check(KEPT, "\n".join(told))
 
 
 def _shown(text: str, *, failed: bool) -> str:
