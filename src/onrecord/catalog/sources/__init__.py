@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from onrecord.catalog.sources.database import DatabaseCatalog
-from onrecord.catalog.sources.database_access import URL_SCHEMES, is_sqlite
+from onrecord.catalog.sources.database_access import URL_SCHEMES
 from onrecord.catalog.sources.dbt import DbtCatalog
 from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
 from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Datasource, Model, System
+from onrecord.store.looking import is_sqlite
 
 MOST_SAMPLE_VALUES: Final = 100
 _KEYWORDS: Final = re.compile(r"\b(host|dbname|port|user|password|service)=\S")
