@@ -19,7 +19,7 @@ from sqlalchemy.pool import Pool, QueuePool, StaticPool
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import older_tables
 from onrecord.store.looking import looking_at, table_names
-from onrecord.store.migrations import VERSION_TABLE
+from onrecord.store.presence import MARKS
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
 
@@ -37,8 +37,6 @@ _SETTINGS: Final = (
     f"cache_size=-{_PAGE_CACHE_KIB}",
     f"mmap_size={_MAPPED_BYTES}",
 )
-#: By these tables a store is known, whatever else is beside them; the second is of stores under the name of before.
-_MARKS: Final = frozenset({VERSION_TABLE, "recollect_version"})
 #: What a connection does not pass on to a file that it is given beside its own.
 _ATTACHED_SETTINGS: Final = ("synchronous=FULL", "secure_delete=ON")
 
@@ -291,7 +289,7 @@ def _refuse_strangers(path: Path) -> None:
     """Said before anything of ours touches the file: already the switch to a log would change another program's."""
     with looking_at(path, _BUSY_TIMEOUT_S) as connection:
         names = table_names(connection)
-        taken = [] if names & _MARKS else sorted(names - older_tables.known_in(connection))
+        taken = [] if names & MARKS else sorted(names - older_tables.known_in(connection))
     if taken:
         raise StoreUnavailable(
             f"{path} holds tables of another program ({', '.join(taken[:3])}). "

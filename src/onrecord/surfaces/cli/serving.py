@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from onrecord.config import Config, as_environment, load, read_number, read_several
+from onrecord.config import Config, as_environment, read_number, read_several
 from onrecord.errors import Fault, Invalid, OnRecordError, StoreUnavailable
-from onrecord.surfaces.cli.commands import COMMON, common_options
+from onrecord.surfaces.cli.commands import COMMON, common_options, config_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -129,11 +129,8 @@ def _shared_by_all(config: Config) -> Iterator[None]:
 
 
 def _config(context: click.Context, given: dict[str, Any]) -> Config:
-    common = common_options(context, given)
-    return load(
-        db=common["db"],
-        tenant=common["tenant"],
-        user=common["user"],
+    return config_of(
+        common_options(context, given),
         host=given["host"],
         port=given["port"],
         faces=",".join(given["faces"]) or None,
