@@ -375,7 +375,8 @@ class OnRecord:
     @operation(Prioritise, "write", "memory.admin", "PUT /priority")
     def prioritise(self, ask: Prioritise) -> answers.Prioritised:
         prioritised = catalogues.prioritise(self._store, self.caller, ask, self._clock())
-        self._note("prioritise")
+        if ask.datasources or ask.clear:
+            self._note("prioritise")
         return prioritised
 
     @operation(Approve, "write", "memory.review", "POST /memories/{id}/approve")

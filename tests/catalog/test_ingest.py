@@ -349,6 +349,23 @@ def test_the_order_of_datasources_comes_from_its_file_or_from_whoever_sets_it(
         memory.prioritise(datasources=["nowhere"])
 
 
+def test_to_look_at_the_order_does_not_change_it(memory: OnRecord, folder: Folder) -> None:
+    folder.write(ORDERS, datasource="backup")
+    memory.ingest(str(folder))
+    assert memory.prioritise().datasources == ()
+    memory.prioritise(datasources=["backup"])
+    before = memory.audit().entries
+    assert memory.prioritise().datasources == ("backup",)
+    assert memory.prioritise(datasources=[]).datasources == ("backup",)
+    assert resolved(memory, "orders") == "backup.orders"
+    assert memory.audit().entries == before, "nothing was done"
+    with pytest.raises(Invalid, match="clear: "):
+        memory.prioritise(datasources=["backup"], clear=True)
+    assert memory.prioritise(clear=True).datasources == ()
+    with pytest.raises(Invalid, match=r"backup.*shop"):
+        resolved(memory, "orders")
+
+
 def test_names_from_elsewhere_lead_to_the_canonical_one(memory: OnRecord, tmp_path: Path) -> None:
     memory.ingest(str(a_manifest(tmp_path / "manifest.json", orders={})))
     urn = "urn:li:dataset:(urn:li:dataPlatform:duckdb,warehouse.main.orders,PROD)"

@@ -1,10 +1,12 @@
 """WHAT can be asked of the catalog, and of memories by what they are about?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
+from onrecord.model.caller import Caller
 from onrecord.model.catalog import ENTITY_KINDS, EntityKind
 from onrecord.model.requests.base import MAYBE_NAME, Request, ask
 from onrecord.model.rules import Listing, OrNone
@@ -112,8 +114,13 @@ class DropEntity(Request):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(Request):
-    """Say which datasources come first where a bare name is in several."""
+    """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
 
     datasources: Sequence[str] = ask(
         Listing(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
     )
+    clear: bool = ask(rules.FLAG, "Give the order up: all go by name again.", False)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.clear and self.datasources:
+            yield Fault("clear", "is for an order that is given up; leave it out, or name no datasources")
