@@ -41,13 +41,18 @@ class Source(Protocol):
         not told of is not gone.
         """
 
+    @property
+    def leaves_samples(self) -> bool:
+        """Whether it has not looked at any values, so that the samples of an earlier reading stay what is known."""
+
     def datasources(self) -> Sequence[Datasource]: ...
 
     def priority(self) -> tuple[str, ...] | None:
         """Which datasource goes first where a name is in several; None where the source does not say."""
 
     def fingerprints(self) -> Mapping[str, str]:
-        """For each model's canonical name a hash that changes when the model does."""
+        """For each model's canonical name a hash that changes when the model does; behind a dot, one of its samples, if those
+        were taken."""
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         """Those of these canonical names, or all. Raises Invalid where a model cannot be understood."""

@@ -52,7 +52,11 @@ class Ingest(Request):
     )
     datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
     schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
-    sample_values: int = ask(rules.Whole(0, 100), "Keep so many example values of each column.", 0)
+    sample_values: int = ask(
+        rules.Whole(0, 100),
+        "Take so many example values of each column; those taken before stay until then.",
+        0,
+    )
     dry_run: bool = ask(rules.FLAG, "Tell what would change, and change nothing.", False)
 
 
