@@ -23,7 +23,7 @@ from onrecord.recall import LAYERS
 from onrecord.remember import COMMIT, PREPARE
 from onrecord.service import OPERATIONS, Operation
 from onrecord.surfaces.cli import EXIT_CODES
-from onrecord.surfaces.cli.commands import add_operation
+from onrecord.surfaces.cli.commands import command_of
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -237,9 +237,8 @@ def _options(operation: Operation) -> dict[str, str]:
     """How each field is given on the command line, if there is a command."""
     if operation.command is None:
         return {}
-    command: click.Command = click.Group()
-    add_operation(command, operation)  # type: ignore[arg-type]
-    for word in operation.command.split():
+    command = command_of(operation, {})
+    for word in operation.command.split()[1:]:
         command = command.commands[word]  # type: ignore[attr-defined]
     return {str(parameter.name): _option(parameter) for parameter in command.params}
 

@@ -257,7 +257,7 @@ def words_of(operation: Operation, given: dict[str, Any]) -> Iterator[str]:
         elif isinstance(kind, Flag):
             yield option if value else option.replace("--", "--no-", 1)
         elif isinstance(kind, Listing):
-            one = singular.get(each.name, each.name.removesuffix("s"))
+            one = singular.get(each.name, each.name.removesuffix("s").replace("_", "-"))
             yield from (word for item in value for word in (f"--{one}", str(item)))
         else:
             yield from (option, json.dumps(value) if isinstance(value, dict) else str(value))

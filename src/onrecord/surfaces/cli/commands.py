@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field
 from typing import TYPE_CHECKING, Any, Final
@@ -27,6 +27,8 @@ from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.cli import render
+from onrecord.surfaces.cli.completing import completion_of
+from onrecord.surfaces.cli.sections import InOrder
 from onrecord.surfaces.reading import list_reader, text_reader
 
 if TYPE_CHECKING:
@@ -59,23 +61,15 @@ _GROUPS: Final = {
 }
 
 
-class InOrder(click.Group):
-    """Commands in the order in which people meet them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-def add_operation(group: click.Group, operation: Operation) -> None:
-    """The command of an operation, in a group of its own where its name has two words."""
-    *first, name = (operation.command or "").split()
-    for word in first:
-        if word not in group.commands:
-            group.add_command(InOrder(word, help=_GROUPS[word]))
-        inner = group.commands[word]
-        assert isinstance(inner, click.Group)
-        group = inner
-    group.add_command(operation_command(operation, name))
+def command_of(operation: Operation, known: Mapping[str, click.Command]) -> click.Command:
+    """The command of an operation, or the group that has it where its name has two words: a known one, if there is one."""
+    first, _, second = (operation.command or "").partition(" ")
+    if not second:
+        return operation_command(operation, first)
+    group = known.get(first) or InOrder(first, help=_GROUPS[first])
+    assert isinstance(group, click.Group)
+    group.add_command(operation_command(operation, second))
+    return group
 
 
 def operation_command(operation: Operation, name: str) -> click.Command:
@@ -109,25 +103,32 @@ def config_command() -> click.Command:
 
 def _parameter(each: Field[Any]) -> click.Parameter:
     rule, told = each.metadata["rule"], each.metadata["help"]
+    completion = completion_of(each.name, rule)
     if not each.kw_only:
         required = each.default is MISSING
         name = each.name.upper() if required else f"[{each.name.upper()}]"
-        return click.Argument([each.name], metavar=name, required=required)
+        return click.Argument([each.name], metavar=name, required=required, shell_complete=completion)
     kind = rule.rule if isinstance(rule, OrNone) else rule
     name = each.name.replace("_", "-")
     if isinstance(kind, Flag):
         return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
     if isinstance(kind, Listing):
-        one = _SINGULAR.get(each.name, each.name.removesuffix("s"))
+        one = _SINGULAR.get(each.name, name.removesuffix("s"))
         return click.Option(
             [f"--{one}", each.name],
             multiple=True,
             help=f"{told} May be repeated.",
             metavar=_metavar(kind.each),
+            shell_complete=completion,
         )
     shown = None if each.default in (UNSET, None, MISSING) else str(each.default)
     return click.Option(
-        [f"--{name}", each.name], default=None, help=told, metavar=_metavar(kind), show_default=shown or False
+        [f"--{name}", each.name],
+        default=None,
+        help=told,
+        metavar=_metavar(kind),
+        show_default=shown or False,
+        shell_complete=completion,
     )
 
 

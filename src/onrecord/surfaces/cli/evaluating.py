@@ -12,6 +12,7 @@ import click
 
 from onrecord.errors import Fault, Invalid
 from onrecord.surfaces.cli import render
+from onrecord.surfaces.cli.completing import RECIPE
 
 if TYPE_CHECKING:
     from onrecord.evaluation.data import Task
@@ -36,7 +37,9 @@ def eval_command() -> click.Command:
         params=[
             click.Argument(["tasks"], metavar="[TASK]...", nargs=-1),
             click.Option(["--data"], type=folder, required=True, help="The folder with the tasks."),
-            click.Option(["--recipe"], help="How to search; else as recall does by itself."),
+            click.Option(
+                ["--recipe"], help="How to search; else as recall does by itself.", shell_complete=RECIPE
+            ),
             click.Option(
                 ["--through"],
                 type=click.Choice(["recall", "search"]),

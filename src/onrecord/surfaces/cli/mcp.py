@@ -10,6 +10,7 @@ import click
 
 from onrecord.errors import Fault, Invalid
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
+from onrecord.surfaces.cli.completing import FACE
 
 if TYPE_CHECKING:
     from onrecord.model.caller import Caller
@@ -29,6 +30,7 @@ def mcp_command() -> click.Command:
                 ["--face", "faces"],
                 multiple=True,
                 help="Which tools: native (the default), full, slayer, checkstack; may be repeated, or with commas between.",
+                shell_complete=FACE,
             ),
             click.Option(
                 ["--run"],
