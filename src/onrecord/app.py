@@ -66,10 +66,17 @@ def connect(
 
 
 def connect_async(
-    db: str | Path | None = None, *, caller: Caller | None = None, embedder: Embedder | str | None = None
+    db: str | Path | None = None,
+    *,
+    caller: Caller | None = None,
+    embedder: Embedder | str | None = None,
+    create: bool = True,
 ) -> AsyncOnRecord:
-    """The same, for async programs. Opening is quick; call it before the loop is busy."""
-    return AsyncOnRecord(connect(db, caller=caller, embedder=embedder))
+    """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
+
+    The store is opened in a thread, and the loop goes on meanwhile.
+    """
+    return AsyncOnRecord(lambda: connect(db, caller=caller, embedder=embedder, create=create))
 
 
 @dataclass(frozen=True, slots=True)
