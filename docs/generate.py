@@ -23,7 +23,7 @@ from onrecord.recall import LAYERS
 from onrecord.remember import COMMIT, PREPARE
 from onrecord.service import OPERATIONS, Operation
 from onrecord.surfaces.cli import EXIT_CODES
-from onrecord.surfaces.cli.commands import add_operation
+from onrecord.surfaces.cli.commands import command_of
 
 PAGE = Path(__file__).with_name("reference.md")
 
@@ -107,6 +107,10 @@ def operations() -> Iterator[str]:
             for each in OPERATIONS
         ],
     )
+    yield (
+        f"On a command line a store that is not there yet is made by {_several(_beginning())}, by `serve`, `mcp`, `slash` "
+        "and `slayer memory save`, and by no other command, nor by a dry run.\n"
+    )
     for each in OPERATIONS:
         yield f"### {_command(each)}\n"
         yield _paragraphs(each.request.__doc__ or "") + "\n"
@@ -118,6 +122,10 @@ def operations() -> Iterator[str]:
                 for field in fields
             ]
             yield table(("field", "command line", "default", "takes", "meaning"), rows)
+
+
+def _beginning() -> Iterator[str]:
+    return (each.command for each in OPERATIONS if each.begins and each.command is not None)
 
 
 def limits_and_lists() -> Iterator[str]:
@@ -158,6 +166,11 @@ def settings() -> Iterator[str]:
     yield (
         "What is given on the spot wins over the environment, that over the config file, that over the default. "
         "`onrecord config` shows what is in force and where it comes from; `ONRECORD_CONFIG` names another file.\n"
+    )
+    yield (
+        f"Set to nothing, {_several(sorted(config.NEVER_EMPTY))} and `ONRECORD_CONFIG` are an error, wherever they are set: "
+        "they say who asks, where, and who is let in. In the environment or the file, any other that is empty or blank counts "
+        "as not set. Of the options only `--in-conversation` may be empty, which is no conversation.\n"
     )
     options = {name: f"`--{name}`" for name in ("db", "tenant", "user")}
     options["conversation"] = "`--in-conversation`"
@@ -224,9 +237,8 @@ def _options(operation: Operation) -> dict[str, str]:
     """How each field is given on the command line, if there is a command."""
     if operation.command is None:
         return {}
-    command: click.Command = click.Group()
-    add_operation(command, operation)  # type: ignore[arg-type]
-    for word in operation.command.split():
+    command = command_of(operation, {})
+    for word in operation.command.split()[1:]:
         command = command.commands[word]  # type: ignore[attr-defined]
     return {str(parameter.name): _option(parameter) for parameter in command.params}
 

@@ -29,3 +29,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    """The public names, also those that are not loaded yet: whoever completes a word at a prompt sees them."""
+    return sorted({*globals(), *__all__})

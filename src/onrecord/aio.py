@@ -1,16 +1,38 @@
 """HOW does an async program come in? The same door; each operation hops to a thread once."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import threading
+from collections.abc import Callable, Coroutine, Generator
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
+Made = TypeVar("Made")
+
+
+class Once(Generic[Made]):
+    """Something that takes a while to make: made when it is first needed, once, and off the loop."""
+
+    def __init__(self, make: Callable[[], Made]) -> None:
+        self._make = make
+        self._turn = threading.Lock()
+        #: What was made, if it is needed already.
+        self.made: Made | None = None
+
+    def get(self) -> Made:
+        with self._turn:
+            if self.made is None:
+                self.made = self._make()
+            return self.made
+
+    async def ready(self) -> Made:
+        """The same, while the loop goes on."""
+        return self.made if self.made is not None else await asyncio.to_thread(self.get)
 
 
 def _hop(
@@ -18,16 +40,27 @@ def _hop(
 ) -> Callable[Concatenate["AsyncOnRecord", P], Coroutine[Any, Any, Answer]]:
     @wraps(method)
     async def call(self: "AsyncOnRecord", /, *given: P.args, **named: P.kwargs) -> Answer:
-        return await asyncio.to_thread(method, self.sync, *given, **named)
+        return await asyncio.to_thread(method, await self._door.ready(), *given, **named)
 
     return call
 
 
 class AsyncOnRecord:
-    """A store as one caller sees it, for async programs."""
+    """A store as one caller sees it, for async programs. It is opened by `await`, by `async with`, or by its first operation."""
 
-    def __init__(self, sync: OnRecord) -> None:
-        self.sync = sync
+    def __init__(self, sync: OnRecord | Callable[[], OnRecord]) -> None:
+        """A door, or how to open one."""
+        self._door: Once[OnRecord]
+        if isinstance(sync, OnRecord):
+            self._door = Once(lambda: sync)
+            self._door.get()
+        else:
+            self._door = Once(sync)
+
+    @property
+    def sync(self) -> OnRecord:
+        """The door behind this one. Whoever asks before it is open opens it here, and the loop waits."""
+        return self._door.get()
 
     @property
     def caller(self) -> Caller:
@@ -40,7 +73,12 @@ class AsyncOnRecord:
 
     def as_caller(self, caller: Caller) -> "AsyncOnRecord":
         """The same store through another caller's eyes."""
-        return AsyncOnRecord(self.sync.as_caller(caller))
+        door = self._door.made
+        return (
+            AsyncOnRecord(lambda: self.sync.as_caller(caller))
+            if door is None
+            else AsyncOnRecord(door.as_caller(caller))
+        )
 
     remember = _hop(OnRecord.remember)
     recall = _hop(OnRecord.recall)
@@ -100,9 +138,14 @@ class AsyncOnRecord:
     has_leave = _hop(OnRecord.has_leave)
 
     async def close(self) -> None:
-        await asyncio.to_thread(self.sync.close)
+        if (door := self._door.made) is not None:
+            await asyncio.to_thread(door.close)
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
+        await self._door.ready()
         return self
 
     async def __aexit__(

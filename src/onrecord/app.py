@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from onrecord.access.throttle import Throttle
 
 _YAML: Final = "yaml:"
+_SQLITE: Final = "sqlite:///"
+_MEMORY: Final = ":memory:"
 #: A folder of such a name stands where a file was meant.
 _DATABASE: Final = (".db", ".sqlite", ".sqlite3")
 
@@ -40,17 +42,19 @@ def connect(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     progress: Progress = lambda what, done, total: None,
     embedder: Embedder | str | None = None,
+    create: bool = True,
 ) -> OnRecord:
     """Open a store: a file path, `:memory:`, a PostgreSQL DSN, or a folder (or `memories.yaml` in it) for one in YAML;
     without one, whatever is configured.
 
-    The same goes for the embedder: its name, or one of your own.
+    The same goes for the embedder: its name, or one of your own. A store that is not there yet is made; with
+    `create=False` it is not, and StoreUnavailable is raised instead.
     """
     config = load(
         db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
     )
     embedders = _embedders(config, None if isinstance(embedder, str) else embedder)
-    store = SqlStore(_backend(config.db, clock))
+    store = _open_store(config.db, clock, create=create)
     return OnRecord(
         store,
         caller or local_caller(config),
@@ -62,10 +66,17 @@ def connect(
 
 
 def connect_async(
-    db: str | Path | None = None, *, caller: Caller | None = None, embedder: Embedder | str | None = None
+    db: str | Path | None = None,
+    *,
+    caller: Caller | None = None,
+    embedder: Embedder | str | None = None,
+    create: bool = True,
 ) -> AsyncOnRecord:
-    """The same, for async programs. Opening is quick; call it before the loop is busy."""
-    return AsyncOnRecord(connect(db, caller=caller, embedder=embedder))
+    """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
+
+    The store is opened in a thread, and the loop goes on meanwhile.
+    """
+    return AsyncOnRecord(lambda: connect(db, caller=caller, embedder=embedder, create=create))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +120,7 @@ def open_entrance(
     )
     grants = open_grants(config.grants, trusted_proxies=config.trusted_proxies)
     embedders = _embedders(config, embedder)
-    store = SqlStore(_backend(config.db, clock))
+    store = _open_store(config.db, clock)
     owner = local_caller(config)
     gate = Gate(
         store,
@@ -166,7 +177,13 @@ def local_caller(config: Config) -> Caller:
     )
 
 
-def _backend(db: str, clock: Callable[[], datetime]) -> Backend:
+def _open_store(db: str, clock: Callable[[], datetime], *, create: bool = True) -> SqlStore:
+    # One in memory is as empty as its name says, and nothing is left of it.
+    create = create or db.removeprefix(_SQLITE) == _MEMORY
+    return SqlStore(_backend(db, clock, create), create=create)
+
+
+def _backend(db: str, clock: Callable[[], datetime], create: bool) -> Backend:
     if db.startswith(("postgresql:", "postgres:", "postgresql+")):
         try:
             from onrecord.store.postgres import PostgresBackend
@@ -178,14 +195,14 @@ def _backend(db: str, clock: Callable[[], datetime]) -> Backend:
             ) from None
     if re.match(r"(host|dbname|port|user|service)=\S", db):
         raise StoreUnavailable("Write the PostgreSQL DSN as an address: postgresql://user@host/name.")
-    if "://" in db and not db.startswith("sqlite:///"):
+    if "://" in db and not db.startswith(_SQLITE):
         raise StoreUnavailable(
             f"{db.split('://')[0]}:// is not a kind of store; give a file path or a PostgreSQL DSN."
         )
     if (yaml := _yaml_path(db)) is not None:
-        return YamlBackend(yaml, clean=lambda memory: scrub_memory(memory)[0], clock=clock)
-    path = db.removeprefix("sqlite:///")
-    return SqliteBackend(None if path == ":memory:" else Path(path).expanduser())
+        return YamlBackend(yaml, clean=lambda memory: scrub_memory(memory)[0], clock=clock, create=create)
+    path = db.removeprefix(_SQLITE)
+    return SqliteBackend(None if path == _MEMORY else Path(path).expanduser())
 
 
 def _yaml_path(db: str) -> Path | None:

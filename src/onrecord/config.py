@@ -28,6 +28,11 @@ _DATAMIND: Final = {
     "long_term": "DATAMIND__MEMORY__LONG_TERM_ENABLED",
     "tenant": "DATAMIND__DATA__PROFILE",
 }
+#: Who asks, where, and who is let in. Set to nothing, most likely from a variable that is not set, they name nobody:
+#: whatever would be taken instead is not what was meant.
+NEVER_EMPTY: Final = frozenset(
+    {"db", "tenant", "user", "embedder_key", "oidc_issuer", "oidc_audience", "grants"}
+)
 _YES_OR_NO: Final = {"true": "yes", "1": "yes", "on": "yes", "false": "no", "0": "no", "off": "no"}
 
 
@@ -119,13 +124,13 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
     settings, values = [], dict[str, Any]()
     for name, help in _HELP.items():
         variable = f"ONRECORD_{name.upper()}"
-        if chosen.get(name) is not None:
-            value, origin = chosen[name], "given"
-        elif environment.get(variable):
+        if (given := chosen.get(name)) is not None:
+            value, origin = (given if _is_told(name, given, name, chosen=True) else None), "given"
+        elif _is_told(name, environment.get(variable), variable):
             value, origin = environment[variable], variable
-        elif name in file:
+        elif _is_told(name, file.get(name), f"{path}: {name}"):
             value, origin = file[name], str(path)
-        elif environment.get(_DATAMIND.get(name, "")):
+        elif environment.get(_DATAMIND.get(name, ""), "").strip():
             value, origin = _read_datamind(name, environment), _DATAMIND[name]
         else:
             value, origin = _default(name), "default"
@@ -134,6 +139,21 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
     if next(each for each in settings if each.name == "db").origin == "default":
         former_name.refuse_store(default_store())
     return Config(**values, settings=tuple(settings))
+
+
+def _is_told(name: str, value: str | None, where: str, *, chosen: bool = False) -> bool:
+    """Whether a value stands there. What is blank counts as not set, where that names nobody else in silence."""
+    if value is None or value.strip():
+        return value is not None
+    if name in NEVER_EMPTY or (chosen and _default(name) is not None):
+        raise Invalid([_emptiness(where)])
+    return False
+
+
+def _emptiness(where: str) -> Fault:
+    return Fault(
+        where, "is empty, perhaps for want of a variable that was not set; give a value, or leave it out"
+    )
 
 
 def _read_datamind(name: str, environment: Mapping[str, str]) -> str:
@@ -155,6 +175,8 @@ def _shown(name: str, value: str) -> str:
 def config_path(environment: Mapping[str, str] | None = None) -> Path:
     """The config file, wherever the environment says it is."""
     given = (os.environ if environment is None else environment).get("ONRECORD_CONFIG")
+    if given is not None and not given.strip():
+        raise Invalid([_emptiness("ONRECORD_CONFIG")])
     return Path(given) if given else platformdirs.user_config_path(_APP) / "config.toml"
 
 

@@ -107,7 +107,8 @@ class Operation:
     """What a door method is, for the surfaces that offer it: its request, what it does, and what it takes.
 
     `route` is where it is found over HTTP, or None if it is for this machine alone; `command` what it is called on a
-    command line, or None if there is nothing to call: what it keeps ends with the process.
+    command line, or None if there is nothing to call: what it keeps ends with the process. `begins` says whether it may be
+    the first thing in a store, which is then made; all others need one that is there.
     """
 
     name: str
@@ -117,6 +118,7 @@ class Operation:
     route: str | None
     command: str | None
     method: Callable[..., Any]
+    begins: bool = False
 
     @property
     def answer(self) -> Any:
@@ -134,6 +136,7 @@ def operation(
     rule: RuleName,
     route: str | None = None,
     command: str | None = "",
+    begins: bool = False,
 ) -> Callable[[Callable[["OnRecord", Asked], Answer]], Callable[Concatenate["OnRecord", P], Answer]]:
     """Make a method take the fields of its request, or the request itself; check the rule and every field first."""
     kind: type[Asked] = request  # type: ignore[assignment]
@@ -154,7 +157,7 @@ def operation(
 
         call.__doc__ = kind.__doc__
         spelt = method.__name__.rstrip("_").replace("_", "-") if command == "" else command
-        told = Operation(method.__name__, kind, effect, rule, route, spelt, call)
+        told = Operation(method.__name__, kind, effect, rule, route, spelt, call, begins)
         call.operation = told  # type: ignore[attr-defined]
         return call
 
@@ -231,7 +234,7 @@ class OnRecord:
             terms=self._terms,
         )
 
-    @operation(Remember, "write", "memory.manage", "POST /memories")
+    @operation(Remember, "write", "memory.manage", "POST /memories", begins=True)
     def remember(self, ask: Remember) -> answers.Remembered:
         link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
         ask = replace(ask, artifact=link)
@@ -323,7 +326,7 @@ class OnRecord:
         with self._store.reading(self.caller, now) as reading:
             return reading.compare(ask.since, ask.until or now)
 
-    @operation(Ingest, "write", "memory.admin", "POST /ingest")
+    @operation(Ingest, "write", "memory.admin", "POST /ingest", begins=True)
     def ingest(self, ask: Ingest) -> answers.Ingested:
         from onrecord.catalog.sources import open_source
 
@@ -372,7 +375,8 @@ class OnRecord:
     @operation(Prioritise, "write", "memory.admin", "PUT /priority")
     def prioritise(self, ask: Prioritise) -> answers.Prioritised:
         prioritised = catalogues.prioritise(self._store, self.caller, ask, self._clock())
-        self._note("prioritise")
+        if ask.datasources or ask.clear:
+            self._note("prioritise")
         return prioritised
 
     @operation(Approve, "write", "memory.review", "POST /memories/{id}/approve")
@@ -400,7 +404,9 @@ class OnRecord:
     def clear_turns(self, ask: ClearTurns) -> answers.ClearedTurns:
         return self._turns.clear(self.caller, ask)
 
-    @operation(RegisterConversation, "write", "memory.manage", "POST /threads", "conversations register")
+    @operation(
+        RegisterConversation, "write", "memory.manage", "POST /threads", "conversations register", begins=True
+    )
     def register_conversation(self, ask: RegisterConversation) -> answers.RegisteredConversation:
         return conversing.register(self.caller, ask, self._store, self._clock())
 
@@ -418,7 +424,7 @@ class OnRecord:
         self._turns.drop(self.caller.tenant, deleted.id)
         return deleted
 
-    @operation(WriteArtifact, "write", "memory.manage", "POST /files", "artifacts write")
+    @operation(WriteArtifact, "write", "memory.manage", "POST /files", "artifacts write", begins=True)
     def write_artifact(self, ask: WriteArtifact) -> answers.WrittenArtifact:
         return files.write(self.caller, ask, self._store, self._clock())
 
@@ -434,7 +440,9 @@ class OnRecord:
     def delete_artifact(self, ask: DeleteArtifact) -> answers.DeletedArtifact:
         return files.delete(self.caller, ask, self._store, self._clock())
 
-    @operation(AppendScratchpad, "write", "memory.manage", "POST /pads/{agent}", "scratchpads append")
+    @operation(
+        AppendScratchpad, "write", "memory.manage", "POST /pads/{agent}", "scratchpads append", begins=True
+    )
     def append_scratchpad(self, ask: AppendScratchpad) -> answers.AppendedScratchpad:
         return notes.append(self.caller, ask, self._store, self._clock())
 
@@ -450,7 +458,7 @@ class OnRecord:
     def clear_scratchpad(self, ask: ClearScratchpad) -> answers.ClearedScratchpad:
         return notes.clear(self.caller, ask, self._store, self._clock())
 
-    @operation(SetAgent, "write", "memory.manage", "PUT /agents/{agent}", "agents set")
+    @operation(SetAgent, "write", "memory.manage", "PUT /agents/{agent}", "agents set", begins=True)
     def set_agent(self, ask: SetAgent) -> answers.ShownAgent:
         return agents.put(self.caller, ask, self._store, self._clock())
 
@@ -458,7 +466,7 @@ class OnRecord:
     def show_agent(self, ask: ShowAgent) -> answers.ShownAgent:
         return agents.shown(self.caller, ask, self._store, self._clock())
 
-    @operation(CreateKey, "write", "memory.admin", "POST /keys", "keys create")
+    @operation(CreateKey, "write", "memory.admin", "POST /keys", "keys create", begins=True)
     def create_key(self, ask: CreateKey) -> answers.CreatedKey:
         return keys.create(self.caller, ask, self._store, self._clock())
 
@@ -470,7 +478,7 @@ class OnRecord:
     def revoke_key(self, ask: RevokeKey) -> answers.RevokedKey:
         return keys.revoke(self.caller, ask, self._store, self._clock())
 
-    @operation(CreateTenant, "write", "memory.admin", "POST /tenants", "tenants create")
+    @operation(CreateTenant, "write", "memory.admin", "POST /tenants", "tenants create", begins=True)
     def create_tenant(self, ask: CreateTenant) -> answers.CreatedTenant:
         self.caller.require_operator("A new tenant")
         return tenants.create(self.caller, ask, self._store, self._clock())
@@ -495,7 +503,7 @@ class OnRecord:
             self.caller.require_operator("An export of all tenants")
         return export.export_to(self._store, self.caller, ask, self._clock(), self._progress)
 
-    @operation(Import, "write", "memory.admin", "POST /import")
+    @operation(Import, "write", "memory.admin", "POST /import", begins=True)
     def import_(self, ask: Import) -> answers.Imported:
         if ask.keep_tenants:
             self.caller.require_operator("An import that keeps its tenants")

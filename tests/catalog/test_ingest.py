@@ -321,6 +321,81 @@ def ingesting_source(folder: Folder) -> Any:
     return open_source(str(folder))
 
 
+# ---- sample values -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(tmp_path / "shop.db", isolation_level=None)) as there:
+        there.execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT)")
+        there.execute("CREATE TABLE customers (id INTEGER PRIMARY KEY, city TEXT)")
+        there.execute("INSERT INTO orders (status) VALUES ('paid'), ('open')")
+        there.execute("INSERT INTO customers (city) VALUES ('Bonn')")
+        yield there
+
+
+def values_of(door: OnRecord, model: str) -> dict[str, str]:
+    """The samples that are known of each column; the text by which each is found has them too."""
+    found = door.entities(model, kind="column").entities
+    return {
+        each.canonical.rpartition(".")[2]: each.text.split("values: ")[1].splitlines()[0]
+        for each in found
+        if "values: " in each.text
+    }
+
+
+def test_samples_that_were_taken_stay_until_they_are_taken_anew(
+    memory: OnRecord, shop: sqlite3.Connection, tmp_path: Path
+) -> None:
+    db = str(tmp_path / "shop.db")
+    memory.ingest(db, sample_values=3)
+    taken = values_of(memory, "shop.orders")
+    assert taken == {"id": "1, 2", "status": "paid, open"}
+    for again in ({}, {"sample_values": 3}, {}):
+        assert nothing(memory.ingest(db, **again))
+        assert values_of(memory, "shop.orders") == taken
+    shop.execute("UPDATE orders SET status = 'shipped' WHERE id = 2")
+    assert nothing(memory.ingest(db)), "the rows were not looked at"
+    answer = memory.ingest(db, sample_values=3)
+    assert answer.changed == EntityChanges(models=1, columns=1)
+    assert values_of(memory, "shop.orders") == {"id": "1, 2", "status": "paid, shipped"}
+
+
+def test_a_table_that_changes_keeps_the_samples_of_the_columns_that_stay(
+    memory: OnRecord, shop: sqlite3.Connection, tmp_path: Path
+) -> None:
+    db = str(tmp_path / "shop.db")
+    memory.ingest(db, sample_values=3)
+    shop.execute("ALTER TABLE orders ADD COLUMN amount REAL")
+    shop.execute("ALTER TABLE customers DROP COLUMN city")
+    answer = memory.ingest(db)
+    assert (answer.added, answer.gone) == (EntityChanges(columns=1), EntityChanges(columns=1))
+    assert answer.changed == EntityChanges(models=2)
+    assert values_of(memory, "shop.orders") == {"id": "1, 2", "status": "paid, open"}
+    assert values_of(memory, "shop.customers") == {"id": "1"}
+    assert nothing(memory.ingest(db))
+
+
+def test_samples_are_gone_once_there_are_none_to_take(
+    memory: OnRecord, shop: sqlite3.Connection, tmp_path: Path
+) -> None:
+    db = str(tmp_path / "shop.db")
+    memory.ingest(db, sample_values=3)
+    shop.execute("DELETE FROM orders")
+    assert memory.ingest(db, sample_values=3).changed == EntityChanges(models=1, columns=2)
+    assert values_of(memory, "shop.orders") == {}
+
+
+def test_samples_that_come_later_are_a_change(
+    memory: OnRecord, shop: sqlite3.Connection, tmp_path: Path
+) -> None:
+    db = str(tmp_path / "shop.db")
+    memory.ingest(db)
+    assert values_of(memory, "shop.orders") == {}
+    assert memory.ingest(db, sample_values=1).changed == EntityChanges(models=2, columns=4)
+    assert values_of(memory, "shop.orders") == {"id": "1", "status": "paid"}
+
+
 # ---- priority, aliases and lineage ---------------------------------------------------------------------------
 
 
@@ -347,6 +422,23 @@ def test_the_order_of_datasources_comes_from_its_file_or_from_whoever_sets_it(
     assert PRIORITY not in listed
     with pytest.raises(Invalid, match="nowhere"):
         memory.prioritise(datasources=["nowhere"])
+
+
+def test_to_look_at_the_order_does_not_change_it(memory: OnRecord, folder: Folder) -> None:
+    folder.write(ORDERS, datasource="backup")
+    memory.ingest(str(folder))
+    assert memory.prioritise().datasources == ()
+    memory.prioritise(datasources=["backup"])
+    before = memory.audit().entries
+    assert memory.prioritise().datasources == ("backup",)
+    assert memory.prioritise(datasources=[]).datasources == ("backup",)
+    assert resolved(memory, "orders") == "backup.orders"
+    assert memory.audit().entries == before, "nothing was done"
+    with pytest.raises(Invalid, match="clear: "):
+        memory.prioritise(datasources=["backup"], clear=True)
+    assert memory.prioritise(clear=True).datasources == ()
+    with pytest.raises(Invalid, match=r"backup.*shop"):
+        resolved(memory, "orders")
 
 
 def test_names_from_elsewhere_lead_to_the_canonical_one(memory: OnRecord, tmp_path: Path) -> None:

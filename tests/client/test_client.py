@@ -103,6 +103,24 @@ class TestAsking:
 
         assert sorted(map(int, asyncio.run(ask()))) == list(range(1, 21))
 
+    @pytest.mark.parametrize("way", ["await", "async with", "at once"])
+    def test_an_async_program_comes_in_whichever_way_it_likes(self, server: Served, way: str) -> None:
+        async def ask() -> str:
+            if way == "async with":
+                async with connect_async(server.url) as memory:
+                    return (await memory.remember("said")).memory.id
+            memory = await connect_async(server.url) if way == "await" else connect_async(server.url)
+            inside = memory.narrowed(conversation="c7")
+            try:
+                return (await inside.remember("said")).memory.id
+            finally:
+                await memory.close()
+
+        assert asyncio.run(ask()) == "1"
+
+    def test_one_that_never_asked_is_closed_all_the_same(self, server: Served) -> None:
+        asyncio.run(connect_async(server.url).close())
+
     def test_it_speaks_from_inside_a_conversation(self, server: Served) -> None:
         with connect(server.url, key=server.make_key(), conversation="plän") as memory:
             memory.remember("Only here.", scope="session")

@@ -117,6 +117,13 @@ def _prepare(shell: Any) -> None:
         door.remember("a proposal", id="proposal")
 
 
+def sections_of(help: str) -> dict[str, list[str]]:
+    """The commands that a help names, under each of its headings."""
+    parts = re.split(r"^(\w[\w ]*):\n", help.split("Options:")[1], flags=re.MULTILINE)
+    headed = zip(parts[1::2], parts[2::2], strict=True)
+    return {title: re.findall(r"^  ([a-z-]+)  ", text, re.MULTILINE) for title, text in headed}
+
+
 class TestEveryCommand:
     def test_each_operation_has_a_command_and_a_call_here(self) -> None:
         assert sorted(CALLS) == sorted(COMMANDS)
@@ -151,14 +158,30 @@ class TestEveryCommand:
         for option in re.findall(r"^  (--[\w-]+)", said.out, re.MULTILINE):
             assert re.search(rf"{option}\b[^\n]*(\n {{10,}}| {{2,}})[A-Za-z]", said.out), option
 
-    def test_the_help_of_all_names_them_in_the_order_in_which_people_meet_them(self, shell: Any) -> None:
-        listed = re.findall(r"^  ([a-z-]+)  ", shell("--help").out.split("Commands:")[1], re.MULTILINE)
-        assert listed == list(dict.fromkeys(command.split()[0] for command in [*COMMANDS, *OTHERS]))
+    def test_the_help_of_all_names_each_once_under_a_heading(self, shell: Any) -> None:
+        told = sections_of(shell("--help").out)
+        assert list(told) == [
+            "Memories", "Questions", "Catalog", "Workspace", "Review and access", "Care of the store",
+            "Agents and servers", "Other vocabularies",
+        ]  # fmt: skip
+        named = [name for names in told.values() for name in names]
+        assert len(named) == len(set(named))
+        assert set(named) == {command.split()[0] for command in [*COMMANDS, *OTHERS]}
+
+    def test_what_is_about_one_thing_stands_together_in_the_order_in_which_people_meet_it(
+        self, shell: Any
+    ) -> None:
+        told = sections_of(shell("--help").out)
+        for names in told.values():
+            placed = [name for name in dict.fromkeys(each.split()[0] for each in COMMANDS) if name in names]
+            assert names[: len(placed)] == placed
+        assert told["Questions"][0] == "recall"
+        assert told["Other vocabularies"] == ["slayer", "slash"]
 
     def test_without_a_command_the_help_appears(self, shell: Any) -> None:
         said = shell()
         assert said.code == 2
-        assert "Commands:" in said.out + said.err
+        assert "Other vocabularies:" in said.out + said.err
 
     def test_the_version_is_told(self, shell: Any) -> None:
         assert re.fullmatch(r"onrecord \d+\.\d+\.\d+\S*\n", shell("--version").out)

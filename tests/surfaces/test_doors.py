@@ -2,7 +2,9 @@
 
 import asyncio
 import inspect
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import pytest
 
 from onrecord import AsyncOnRecord, Caller, OnRecord, connect, connect_async
-from onrecord.errors import Forbidden, Invalid
+from onrecord.errors import Forbidden, Invalid, StoreUnavailable
 from onrecord.model import requests
 from onrecord.model.requests import Browse, Recall, Remember, Request, Show, request_fields
 from onrecord.service import OPERATIONS
@@ -68,6 +70,81 @@ class TestBothDoors:
                 return [shown.memory, found.hits[0].memory, (await stranger.browse()).memories]
 
         assert asyncio.run(ask()) == [saved, saved, ()]
+
+    @pytest.mark.parametrize("way", ["await", "async with", "at once"])
+    def test_it_is_opened_by_whichever_way_one_comes_in(self, tmp_path: Path, way: str) -> None:
+        async def ask() -> str:
+            if way == "async with":
+                async with connect_async(tmp_path / "one.db") as memory:
+                    return (await memory.remember("said")).memory.id
+            memory = (
+                await connect_async(tmp_path / "one.db")
+                if way == "await"
+                else connect_async(tmp_path / "one.db")
+            )
+            try:
+                return (await memory.remember("said")).memory.id
+            finally:
+                await memory.close()
+
+        assert asyncio.run(ask()) == "1"
+
+    @pytest.mark.parametrize("way", ["await", "async with", "at once"])
+    def test_the_loop_goes_on_while_it_is_opened(self, tmp_path: Path, way: str) -> None:
+        """The store cannot be made before the loop has done something else: whoever waits on the loop waits in vain."""
+        db = tmp_path / "one.db"
+        db.touch()
+
+        async def opened() -> Any:
+            if way == "await":
+                return await connect_async(db)
+            memory = connect_async(db)
+            if way == "async with":
+                return await memory.__aenter__()
+            await memory.browse()
+            return memory
+
+        async def ask(other: sqlite3.Connection) -> str:
+            other.execute("BEGIN EXCLUSIVE")
+            opening = asyncio.create_task(opened())
+            await asyncio.sleep(0)
+            assert not opening.done()
+            other.execute("ROLLBACK")
+            memory = await opening
+            try:
+                return (await memory.remember("said")).memory.id
+            finally:
+                await memory.close()
+
+        with closing(sqlite3.connect(db, isolation_level=None)) as other:
+            assert asyncio.run(ask(other)) == "1"
+
+    def test_what_goes_wrong_in_opening_is_told_there(self, tmp_path: Path) -> None:
+        async def ask() -> None:
+            await connect_async(tmp_path / "none.db", create=False)
+
+        with pytest.raises(StoreUnavailable, match="There is no store"):
+            asyncio.run(ask())
+
+    def test_one_that_was_never_opened_is_closed_without_a_trace(self, tmp_path: Path) -> None:
+        async def leave() -> None:
+            await connect_async(tmp_path / "none.db").close()
+
+        asyncio.run(leave())
+        assert not (tmp_path / "none.db").exists()
+
+    def test_many_who_come_at_once_find_one_store(self, tmp_path: Path) -> None:
+        async def ask() -> list[str]:
+            memory = connect_async(tmp_path / "one.db")
+            stranger = memory.as_caller(Caller(tenant="elsewhere", user="eve"))
+            saved = await asyncio.gather(
+                memory.remember("one"), memory.remember("two"), stranger.remember("three")
+            )
+            assert stranger.sync._store is memory.sync._store
+            await memory.close()
+            return sorted(each.memory.id for each in saved)
+
+        assert asyncio.run(ask()) == ["1", "1", "2"]
 
     def test_an_error_of_the_other_door_is_the_same_error(self) -> None:
         async def ask() -> None:

@@ -33,7 +33,8 @@ EXPLAINED = re.compile(
     r"is required|is not a (mark|recipe|persona|system)|must not be before|must be another memory|from inside its"
     r"|is what If-Match says|must be in the future|everything in it is erased|by whoever runs the store"
     r"|must be the name of a system|identifier segment|letters, digits|is not a way of searching|must not contain|is not base64"
-    r"|must be relative|must not name|between two slashes|must not be empty"
+    r"|must be relative|must not name|between two slashes|must not be empty|are not known|order that is given up"
+    r"|none is configured|is not an export|is not JSON"
 )
 each_operation = pytest.mark.parametrize(("path", "method"), OPERATED, ids=lambda part: str(part))
 few = settings(

@@ -50,6 +50,12 @@ Call = tuple[str, dict[str, Any]]
 STORY: tuple[Call, ...] = (
     ("ingest", {"path": "{models}"}),
     ("prioritise", {"datasources": ["mydb", "other"]}),
+    # With none named the order in force is shown, and stays; it is given up by a word of its own.
+    ("prioritise", {}),
+    ("prioritise", {"datasources": ["other"], "clear": True}),
+    ("prioritise", {"clear": True}),
+    ("prioritise", {}),
+    ("prioritise", {"datasources": ["mydb", "other"]}),
     ("remember", {"content": "Revenue is net of refunds.", "kind": "decision", "tags": ["finance", "net"]}),
     (
         "remember",
@@ -251,7 +257,7 @@ def words_of(operation: Operation, given: dict[str, Any]) -> Iterator[str]:
         elif isinstance(kind, Flag):
             yield option if value else option.replace("--", "--no-", 1)
         elif isinstance(kind, Listing):
-            one = singular.get(each.name, each.name.removesuffix("s"))
+            one = singular.get(each.name, each.name.removesuffix("s").replace("_", "-"))
             yield from (word for item in value for word in (f"--{one}", str(item)))
         else:
             yield from (option, json.dumps(value) if isinstance(value, dict) else str(value))
@@ -363,6 +369,12 @@ def test_every_operation_gives_the_same_through_every_surface(
     }
     assert set(BY_NAME) - went_well == OF_WHOEVER_RUNS_IT
     assert differing(STORY, outcomes) == []
+    orders = [
+        each.answer and each.answer["datasources"]
+        for (name, _), each in zip(STORY, outcomes["python"], strict=True)
+        if name == "prioritise"
+    ]
+    assert orders == [["mydb", "other"], ["mydb", "other"], None, [], [], ["mydb", "other"]]
 
 
 def test_without_vectors_it_is_the_same_too(surfaces: Surfaces) -> None:

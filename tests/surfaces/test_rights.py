@@ -34,6 +34,41 @@ def test_one_who_writes_and_does_not_read_gets_the_same_answer_again(server: Any
     assert second.headers["idempotent-replayed"] == "true"
 
 
+def test_an_admin_reads_manages_and_reviews_with_that_rule_alone(
+    server: Any, introduce: Callable[[Client], Agent]
+) -> None:
+    whole = server.make_key(user="root", rules=ADMIN)
+    key = server.make_key(user="ann", rules=["memory.admin"], actor="person")
+    robot = server.make_key(user="robot", actor="unattended")
+    with server.connect(robot) as run:
+        run.post("/v1/memories", json={"content": "Refunds take a week.", "id": "proposal"})
+    with server.connect(key) as admin:
+        assert admin.post("/v1/memories", json={"content": "Pay day is the 27th."}).status_code == 201
+        assert admin.get("/v1/memories").json()["memories"]
+        assert admin.post("/v1/memories/proposal/approve", json={}).json()["changed"]
+        # What it may do it may also pass on.
+        made = admin.post("/v1/keys", json={"rules": ["memory.read", "memory.review"]})
+        assert made.status_code == 201
+        # The key itself is listed as it was made.
+        listed = {each["user"]: each["rules"] for each in admin.get("/v1/keys").json()["keys"]}
+        assert listed["root"] == ADMIN
+    site = Site(server.url, server.entrance.door)
+    offered = [introduce(site.client("/mcp/full", key=each)).tools for each in (key, whole)]
+    assert offered[0] == offered[1]
+
+
+@pytest.mark.parametrize("rule", ["memory.read", "memory.manage", "memory.review"])
+def test_no_other_rule_implies_one(server: Any, rule: str) -> None:
+    with server.connect(server.make_key(rules=[rule])) as holder:
+        said = {
+            "memory.read": holder.get("/v1/memories"),
+            "memory.manage": holder.post("/v1/memories", json={"content": "Pay day."}),
+            "memory.review": holder.post("/v1/memories/1/approve", json={}),
+            "memory.admin": holder.get("/v1/keys"),
+        }
+    assert {name for name, each in said.items() if each.status_code != 403} == {rule}
+
+
 def test_an_import_that_is_refused_is_in_the_audit(server: Any) -> None:
     admin_key = server.make_key(user="ann", rules=ADMIN)
     with server.connect(server.make_key(user="bob")) as bob, server.connect(admin_key) as admin:

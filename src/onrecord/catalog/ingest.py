@@ -28,13 +28,15 @@ from onrecord.catalog.records import (
     record_of_datasource,
     record_of_system,
     records_of_model,
+    samples_of,
+    with_samples,
 )
 from onrecord.catalog.resolution import probe
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Conflict, Invalid, OnRecordError
 from onrecord.model.answers import EntityChanges, Ingested
 from onrecord.model.caller import Caller
-from onrecord.model.catalog import MEMORY_PREFIX, Datasource
+from onrecord.model.catalog import MEMORY_PREFIX, Datasource, Model
 from onrecord.model.memory import Change, Memory, Version
 from onrecord.model.requests import Browse
 from onrecord.store.index import entity_facet
@@ -119,6 +121,19 @@ class _Known(NamedTuple):
 
     fingerprint: str
     hidden: bool
+    samples: Mapping[str, Any]
+
+    def is_told_by(self, fingerprint: str, *, but_for_samples: bool) -> bool:
+        """Whether this is the fingerprint of what is known; samples of before may stand behind that without."""
+        known = self.fingerprint
+        return known == fingerprint or (but_for_samples and known.startswith(f"{fingerprint}."))
+
+    def kept_by(self, model: Model, fingerprint: str) -> tuple[Model, str]:
+        """A model that has changed, and its fingerprint, with the samples that were taken before."""
+        if not self.samples:
+            return model, fingerprint
+        _, _, *of_samples = self.fingerprint.split(".")
+        return with_samples(model, self.samples), ".".join([fingerprint, *of_samples])
 
 
 def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> list[str]:
@@ -133,7 +148,9 @@ def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> lis
 def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Known]:
     inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
     return {
-        _canonical(record): _Known(entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN)
+        _canonical(record): _Known(
+            entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN, samples_of(record)
+        )
         for record in inside
     }
 
@@ -145,11 +162,14 @@ def _differing(
     wanted = {
         name
         for name, fingerprint in fingerprints.items()
-        if name not in known or known[name].fingerprint != fingerprint
+        if name not in known or not known[name].is_told_by(fingerprint, but_for_samples=source.leaves_samples)
     }
     read = {}
     for number, model in enumerate(source.models(wanted) if wanted else (), 1):
-        read[model.canonical] = list(records_of_model(model, fingerprints[model.canonical]))
+        name, fingerprint = model.canonical, fingerprints[model.canonical]
+        if source.leaves_samples and name in known:
+            model, fingerprint = known[name].kept_by(model, fingerprint)
+        read[name] = list(records_of_model(model, fingerprint))
         progress("reading models", number, len(wanted))
     return read
 

@@ -167,7 +167,10 @@ def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change:
 
 
 def prioritise(store: Store, caller: Caller, ask: Prioritise, now: datetime) -> Prioritised:
-    """Which datasources come first where a name is in several."""
+    """Which datasources come first where a name is in several; unless told otherwise, those that do already."""
+    if not ask.datasources and not ask.clear:
+        with store.reading(caller, now) as reading:
+            return Prioritised(datasources=StoredCatalog(reading).priority())
     with store.writing(caller, now) as writing:
         known = set(StoredCatalog(writing).datasources())
         if unknown := [name for name in ask.datasources if name not in known]:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from onrecord.catalog import rendering
-from onrecord.model.catalog import Datasource, EntityKind, Join, Model, Part, System
+from onrecord.model.catalog import SAMPLED, Datasource, EntityKind, Join, Model, Part, System
 from onrecord.model.limits import ID_CHARACTERS, TITLE_CHARACTERS
 from onrecord.model.memory import Memory
 from onrecord.providers.scrubber import scrub, scrub_value
@@ -163,6 +163,22 @@ def model_of(memory: Memory) -> Model:
     return model
 
 
+def samples_of(memory: Memory) -> dict[str, Any]:
+    """The samples of each part of a model, as its record holds them."""
+    parts = entity_of(memory).get("document", {}).get("parts", ())
+    found = {part["name"]: part.get("details", {}).get(SAMPLED) for part in parts}
+    return {name: samples for name, samples in found.items() if samples}
+
+
+def with_samples(model: Model, samples: Mapping[str, Any]) -> Model:
+    """The model with what is known of the values of its parts, where it says nothing of them itself."""
+    parts = (
+        replace(part, details={SAMPLED: samples[part.name], **part.details}) if part.name in samples else part
+        for part in model.parts
+    )
+    return replace(model, parts=tuple(parts))
+
+
 def datasource_of(memory: Memory) -> Datasource:
     datasource: Datasource = _read(Datasource, entity_of(memory)["document"])
     return datasource
@@ -178,11 +194,11 @@ def _clean_model(model: Model) -> Model:
 
 def _clean_part(part: Part) -> Part:
     clean = _clean(part)
-    if "sampled" not in part.details:
+    if SAMPLED not in part.details:
         return clean
     # The name of a column says what its values are.
-    values, _ = scrub_value(part.name, part.details["sampled"])
-    return replace(clean, details={**clean.details, "sampled": values})
+    values, _ = scrub_value(part.name, part.details[SAMPLED])
+    return replace(clean, details={**clean.details, SAMPLED: values})
 
 
 def _clean(told: Described) -> Described:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
 
 import httpx2
 
+from onrecord.aio import Once
 from onrecord.client.answering import Lost, Reply, pause_before_repeating, read_answer
 from onrecord.client.asking import MOVING, Call, prepare, read_arguments
 from onrecord.client.moving import exported, file_for
@@ -48,9 +49,12 @@ def connect_async(
     run: str | None = None,
     timeout: float = _TIMEOUT_S,
 ) -> "AsyncClient":
-    """The same, for async programs."""
-    address = read_address(url)
-    http = httpx2.AsyncClient(base_url=address, headers=credentials(key), timeout=timeout)
+    """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
+
+    What takes a while, such as reading certificates, is done in a thread, and the loop goes on meanwhile.
+    """
+    address, carried = read_address(url), credentials(key)
+    http = Once(lambda: httpx2.AsyncClient(base_url=address, headers=carried, timeout=timeout))
     return AsyncClient(http, address, narrowing(conversation, run), timeout)
 
 
@@ -206,7 +210,7 @@ class AsyncClient:
     """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the loop that first uses it."""
 
     def __init__(
-        self, http: httpx2.AsyncClient, location: str, narrowed: dict[str, bytes], timeout: float
+        self, http: Once[httpx2.AsyncClient], location: str, narrowed: dict[str, bytes], timeout: float
     ) -> None:
         self._http, self._narrowed, self._timeout = http, narrowed, timeout
         self._location = location
@@ -298,8 +302,9 @@ class AsyncClient:
         timeout = max(self._timeout, SLOW_S) if call.is_slow else self._timeout
         headers = together(self._narrowed, call.headers)
         content = _parts(call.body) if isinstance(call.body, Path) else call.body
+        http = await self._http.ready()
         try:
-            async with self._http.stream(
+            async with http.stream(
                 call.method, call.path, headers=headers, content=content, timeout=timeout
             ) as response:
                 if call.into is None or not response.is_success:
@@ -312,9 +317,14 @@ class AsyncClient:
             return lost(problem, timeout)
 
     async def close(self) -> None:
-        await self._http.aclose()
+        if (http := self._http.made) is not None:
+            await http.aclose()
+
+    def __await__(self) -> Generator[Any, None, Self]:
+        return self.__aenter__().__await__()
 
     async def __aenter__(self) -> Self:
+        await self._http.ready()
         return self
 
     async def __aexit__(

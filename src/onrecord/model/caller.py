@@ -39,7 +39,7 @@ class Caller:
         if faults:
             raise Invalid(faults)
         object.__setattr__(self, "personas", frozenset(self.personas))
-        object.__setattr__(self, "rules", frozenset(self.rules))
+        object.__setattr__(self, "rules", _with_implied(frozenset(self.rules)))
         object.__setattr__(self, "systems", MappingProxyType(dict(self.systems)))
 
     @property
@@ -74,6 +74,11 @@ class Caller:
     def inside(self, conversation: str | None) -> "Caller":
         """The same caller, speaking in another conversation."""
         return replace(self, conversation=conversation)
+
+
+def _with_implied(held: frozenset[RuleName]) -> frozenset[RuleName]:
+    """An admin sees all of the tenant and may change all of it, and so reads, manages and reviews there too."""
+    return frozenset(limits.RULES) if "memory.admin" in held else held
 
 
 def _shape_faults(caller: Caller) -> Iterable[Fault]:

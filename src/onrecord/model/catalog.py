@@ -11,6 +11,8 @@ Form = Literal["table", "view", "sql", "query"]
 State = Literal["present", "deprecated", "gone"]
 
 ENTITY_KINDS: Final[tuple[EntityKind, ...]] = get_args(EntityKind)
+#: Under this name the details of a column hold examples of its values.
+SAMPLED: Final = "sampled"
 MEMORY_PREFIX: Final = "memory:"
 THING_PREFIX: Final = "thing:"
 SYSTEM_PREFIX: Final = "system:"

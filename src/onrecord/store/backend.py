@@ -32,7 +32,7 @@ class Backend(Protocol):
     version_table: str
 
     def exists(self) -> bool:
-        """Whether there is a database to read at all."""
+        """Whether there is a database to read at all; StoreUnavailable if it is another program's alone. Changes nothing."""
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that cannot write and takes no lock that a writer waits for."""

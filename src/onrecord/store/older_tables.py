@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import Inspector
 
 from onrecord.errors import StoreUnavailable
+from onrecord.store.looking import looking_at, table_names
 
 _TIMEOUT_S: Final = 60
 #: What a table of such a name has if it is the one that is meant.
@@ -43,6 +44,16 @@ def known(inspector: Inspector) -> set[str]:
     }
 
 
+def known_in(connection: sqlite3.Connection) -> set[str]:
+    """The same of a file that is only looked at."""
+    names = table_names(connection)
+    return {
+        name
+        for name, needed in _COLUMNS.items()
+        if name in names and needed <= {row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')}
+    }
+
+
 def read(path: Path) -> Found:
     """What is there; nothing if the file is no SQLite file, or if nothing could be taken away from it."""
     try:
@@ -51,10 +62,14 @@ def read(path: Path) -> Found:
         raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None
     if not os.access(path, os.W_OK):
         return Found({}, frozenset())
-    with _connected(path) as connection:
-        # Asked of SQLite: whoever opens and closes the file of an open store otherwise takes away all locks of this
-        # process on it, and the next process to close it then throws away the log that this one writes to.
-        return _found(connection) if _is_sqlite(connection) else Found({}, frozenset())
+    try:
+        with looking_at(path, _TIMEOUT_S) as connection:
+            connection.row_factory = sqlite3.Row
+            return _found(connection)
+    except sqlite3.DatabaseError as problem:
+        if problem.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+            return Found({}, frozenset())
+        raise StoreUnavailable(f"{path} cannot be used: {problem}.") from None
 
 
 def take_away(path: Path, read_before: Found, dropped: Sequence[str], renamed: Sequence[str]) -> bool:
@@ -73,16 +88,6 @@ def take_away(path: Path, read_before: Found, dropped: Sequence[str], renamed: S
     return True
 
 
-def _is_sqlite(connection: sqlite3.Connection) -> bool:
-    try:
-        connection.execute("PRAGMA schema_version").fetchone()
-    except sqlite3.DatabaseError as problem:
-        if problem.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-            return False
-        raise
-    return True
-
-
 @contextmanager
 def _connected(path: Path) -> Iterator[sqlite3.Connection]:
     try:
@@ -97,14 +102,11 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _found(connection: sqlite3.Connection) -> Found:
-    names = frozenset(
-        row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    )
-    rows = {}
-    for name, needed in _COLUMNS.items():
-        columns = {row["name"] for row in connection.execute(f'PRAGMA table_info("{name}")')}
-        if name in names and needed <= columns:
-            rows[name] = [dict(row) for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')]
+    names = table_names(connection)
+    rows = {
+        name: [dict(row) for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')]
+        for name in sorted(known_in(connection))
+    }
     return Found(rows, names)
 
 

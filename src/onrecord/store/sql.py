@@ -20,6 +20,7 @@ from onrecord.store.ledger import SqlLedger
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.port import Job
 from onrecord.store.prepared import Statements
+from onrecord.store.presence import refuse_absence
 from onrecord.store.reading import SqlReading
 from onrecord.store.sql_papers import Hands, SqlPapers
 from onrecord.store.writing import SqlWriting
@@ -28,12 +29,14 @@ from onrecord.store.writing import SqlWriting
 class SqlStore:
     """Readings and writings for callers; `archive` is for the care of the whole."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, *, create: bool = True) -> None:
         self._backend = backend
         self._statements = Statements(backend)
         self.location = backend.location
         try:
             with self._explained():
+                if not create:
+                    refuse_absence(backend)
                 migrate(backend)
         except BaseException:
             # Nobody gets a store to close.

@@ -90,6 +90,8 @@ class Vector(TypeDecorator[Any]):
 metadata: Final = MetaData()
 #: Where the migrations keep their record; a name of our own, since another program may keep its own in the same schema.
 VERSION_TABLE: Final = "onrecord_version"
+#: What it was called while the project had another name.
+FORMER_VERSION_TABLE: Final = "recollect_version"
 
 
 def _record_columns() -> list[Column[Any]]:

@@ -104,7 +104,6 @@ class KeyConformance(Conformance):
             )
         )
         for ask in (
-            {"rules": ["memory.read", "memory.review"]},
             {"rules": ["memory.read"], "systems": ["erp"]},
             {"rules": ["memory.read"], "systems": ["crm=manage"]},
             {"rules": ["memory.read"], "systems": ["*"]},

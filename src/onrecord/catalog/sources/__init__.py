@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from onrecord.catalog.sources.database import DatabaseCatalog
-from onrecord.catalog.sources.database_access import URL_SCHEMES, is_sqlite
+from onrecord.catalog.sources.database_access import URL_SCHEMES
 from onrecord.catalog.sources.dbt import DbtCatalog
 from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
 from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Datasource, Model, System
+from onrecord.store.looking import is_sqlite
 
 MOST_SAMPLE_VALUES: Final = 100
 _KEYWORDS: Final = re.compile(r"\b(host|dbname|port|user|password|service)=\S")
@@ -40,13 +41,18 @@ class Source(Protocol):
         not told of is not gone.
         """
 
+    @property
+    def leaves_samples(self) -> bool:
+        """Whether it has not looked at any values, so that the samples of an earlier reading stay what is known."""
+
     def datasources(self) -> Sequence[Datasource]: ...
 
     def priority(self) -> tuple[str, ...] | None:
         """Which datasource goes first where a name is in several; None where the source does not say."""
 
     def fingerprints(self) -> Mapping[str, str]:
-        """For each model's canonical name a hash that changes when the model does."""
+        """For each model's canonical name a hash that changes when the model does; behind a dot, one of its samples, if those
+        were taken."""
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         """Those of these canonical names, or all. Raises Invalid where a model cannot be understood."""

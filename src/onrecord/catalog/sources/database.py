@@ -15,11 +15,11 @@ from sqlalchemy.exc import DatabaseError, DBAPIError, NoSuchTableError, SAWarnin
 from sqlalchemy.types import NullType
 
 from onrecord.catalog.sources.database_access import access_by_address, access_to_file
-from onrecord.catalog.sources.fingerprinting import fingerprint
+from onrecord.catalog.sources.fingerprinting import fingerprint, fingerprint_with_samples
 from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.catalog.sources.sampling import may_be_sampled, sample
 from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Datasource, Join, Model, Part, System
+from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part, System
 
 _PARTITIONS: Final = (
     select(pg_class.c.relname)
@@ -69,8 +69,13 @@ class DatabaseCatalog:
     def priority(self) -> None:
         return None
 
+    @property
+    def leaves_samples(self) -> bool:
+        return not self._sample_values
+
     def fingerprints(self) -> Mapping[str, str]:
-        return {model.canonical: fingerprint(model) for model in self._read.models}
+        of = fingerprint if self.leaves_samples else fingerprint_with_samples
+        return {model.canonical: of(model) for model in self._read.models}
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._read.models if wanted is None or model.canonical in wanted)
@@ -189,7 +194,7 @@ class _Tables:
             details = {
                 "sql": quote(called) if part_name != called else None,
                 "primary_key": called in key,
-                "sampled": samples.get(called),
+                SAMPLED: samples.get(called),
             }
             yield Part(
                 name=part_name,

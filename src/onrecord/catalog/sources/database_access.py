@@ -1,8 +1,7 @@
 """HOW is a database of others opened so that nothing in it changes? Read-only, in one state, and its password kept out of sight."""
 
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,6 +12,7 @@ from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.store.looking import connect_to_look
 
 URL_SCHEMES: Final = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
 _SQLITE: Final = ("sqlite", "sqlite+pysqlite")
@@ -93,7 +93,7 @@ def access_to_file(path: Path) -> DatabaseAccess:
 def _sqlite_engine(path: Path) -> Engine:
     if not path.is_file():
         raise StoreUnavailable(f"There is no SQLite file at {path}; nothing was made. Check the path.")
-    engine = create_engine("sqlite://", creator=partial(_connect_sqlite, path), poolclass=NullPool)
+    engine = create_engine("sqlite://", creator=partial(connect_to_look, path), poolclass=NullPool)
 
     # The driver begins a transaction only to write; without one, each statement would see another state.
     @event.listens_for(engine, "begin")
@@ -101,39 +101,6 @@ def _sqlite_engine(path: Path) -> Engine:
         connection.exec_driver_sql("BEGIN")
 
     return engine
-
-
-def _connect_sqlite(path: Path) -> sqlite3.Connection:
-    way = "immutable=1" if _is_left_alone(path) else "mode=ro"
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True, isolation_level=None)
-    # Text that was stored in another encoding is shown as far as it can be.
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
-    return connection
-
-
-def is_sqlite(path: Path) -> bool:
-    """Whether there is a SQLite file. Only SQLite itself may open and close one: any other look at the file would take away
-    the locks that this process has on it, if it uses it."""
-    try:
-        return path.is_file() and path.stat().st_size > 0 and _peeked(path, "immutable=1") is None
-    except (OSError, ValueError):
-        return False
-
-
-def _is_left_alone(path: Path) -> bool:
-    """Whether it is made for a log and has none: to look for one, SQLite would leave files beside it."""
-    # Without locks there is no log, so a file that is made for one cannot be opened.
-    return not Path(f"{path}-wal").exists() and _peeked(path, "mode=ro&nolock=1") == sqlite3.SQLITE_CANTOPEN
-
-
-def _peeked(path: Path, way: str) -> int | None:
-    """What SQLite says against reading a file; None if nothing."""
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?{way}", uri=True)) as connection:
-        try:
-            connection.execute("PRAGMA schema_version").fetchone()
-        except sqlite3.DatabaseError as problem:
-            return problem.sqlite_errorcode
-    return None
 
 
 def _postgres(url: URL) -> DatabaseAccess:

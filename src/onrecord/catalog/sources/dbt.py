@@ -29,6 +29,7 @@ class DbtCatalog:
 
     kind = "dbt"
     origin = None
+    leaves_samples = True
 
     def __init__(self, manifest: Path, *, datasource: str | None = None) -> None:
         self._path = manifest

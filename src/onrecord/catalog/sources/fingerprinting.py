@@ -2,13 +2,29 @@
 
 import hashlib
 import json
+from dataclasses import replace
+from typing import Any
 
-from onrecord.model.catalog import Join, Model, Part
+from onrecord.model.catalog import SAMPLED, Join, Model, Part
 
 
 def fingerprint(model: Model) -> str:
     """The same for equal models, whatever order their details are in."""
-    text = json.dumps(_fields(model), default=_fields, sort_keys=True, ensure_ascii=False)
+    return _hash(model)
+
+
+def fingerprint_with_samples(model: Model) -> str:
+    """That of the model without its samples, a dot, and that of the samples: whoever takes none compares the first alone."""
+    samples = {part.name: part.details[SAMPLED] for part in model.parts if SAMPLED in part.details}
+    return f"{_hash(replace(model, parts=tuple(map(_without_samples, model.parts))))}.{_hash(samples)}"
+
+
+def _without_samples(part: Part) -> Part:
+    return replace(part, details={what: value for what, value in part.details.items() if what != SAMPLED})
+
+
+def _hash(value: Any) -> str:
+    text = json.dumps(value, default=_fields, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -41,6 +41,8 @@ class YamlCatalog:
     """A folder of models and datasources. Each call reads the files as they are then."""
 
     kind = "yaml"
+    #: A file that names no samples says that there are none.
+    leaves_samples = False
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -1,10 +1,12 @@
 """WHAT can be asked of the catalog, and of memories by what they are about?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
+from onrecord.model.caller import Caller
 from onrecord.model.catalog import ENTITY_KINDS, EntityKind
 from onrecord.model.requests.base import MAYBE_NAME, Request, ask
 from onrecord.model.rules import Listing, OrNone
@@ -50,7 +52,11 @@ class Ingest(Request):
     )
     datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
     schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
-    sample_values: int = ask(rules.Whole(0, 100), "Keep so many example values of each column.", 0)
+    sample_values: int = ask(
+        rules.Whole(0, 100),
+        "Take so many example values of each column; those taken before stay until then.",
+        0,
+    )
     dry_run: bool = ask(rules.FLAG, "Tell what would change, and change nothing.", False)
 
 
@@ -112,8 +118,13 @@ class DropEntity(Request):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(Request):
-    """Say which datasources come first where a bare name is in several."""
+    """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
 
     datasources: Sequence[str] = ask(
         Listing(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
     )
+    clear: bool = ask(rules.FLAG, "Give the order up: all go by name again.", False)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.clear and self.datasources:
+            yield Fault("clear", "is for an order that is given up; leave it out, or name no datasources")

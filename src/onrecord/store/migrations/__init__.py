@@ -12,13 +12,11 @@ from onrecord.errors import StoreUnavailable
 from onrecord.store import older_tables
 from onrecord.store.archive import note_index
 from onrecord.store.backend import Backend
-from onrecord.store.tables import VERSION_TABLE, metadata, store_facts
+from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE, metadata, store_facts
 
 #: The last step in `versions/`; a test keeps it true.
 HEAD: Final = "0004"
 
-#: What it was called while the project had another name.
-_FORMER_TABLE: Final = "recollect_version"
 #: Where a store says which copy of it was made before its tables last changed.
 _COPY: Final = "copy before migration"
 _log: Final = logging.getLogger("onrecord.store")
@@ -106,7 +104,7 @@ def _read_stand(backend: Backend) -> Stand:
 
 def _stand_of(connection: Connection) -> Stand:
     present = inspect(connection).get_table_names()
-    for name in (VERSION_TABLE, _FORMER_TABLE):
+    for name in (VERSION_TABLE, FORMER_VERSION_TABLE):
         if name in present:
             found = connection.execute(select(table(name, column("version_num", Text)).c.version_num))
             return Stand(found.scalar_one_or_none(), name)

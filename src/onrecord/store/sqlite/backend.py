@@ -18,6 +18,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.store import older_tables
+from onrecord.store.looking import looking_at, table_names
+from onrecord.store.presence import MARKS
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
 from onrecord.store.tables import VERSION_TABLE
@@ -59,14 +62,21 @@ class SqliteBackend:
         self.nearest = self._vectors.nearest
         self.nearness = self._vectors.nearness
         if path:
-            _create_folder(path)
             self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", beside, pool_size=1)
             self._reader = _engine(partial(_connect_reader, path), "DEFERRED", beside, pool_size=_READERS)
         else:
             self._writer = self._reader = _engine(_connect_memory, "IMMEDIATE", poolclass=StaticPool)
 
     def exists(self) -> bool:
-        return self._path is None or self._path.exists()
+        if self._path is None or not self._path.exists():
+            return self._path is None
+        try:
+            _refuse_strangers(self._path)
+        except sqlite3.DatabaseError as problem:
+            if problem.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise self.explain(problem) from problem
+            # What else is wrong with it is said to whoever reads it, and that changes nothing either.
+        return True
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -88,6 +98,8 @@ class SqliteBackend:
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
+        if self._path is not None:
+            _create_folder(self._path)
         with self.writing() as connection:
             yield connection
 
@@ -296,6 +308,18 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             if "locked" not in str(problem) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
+
+
+def _refuse_strangers(path: Path) -> None:
+    """Said before anything of ours touches the file: already the switch to a log would change another program's."""
+    with looking_at(path, _BUSY_TIMEOUT_S) as connection:
+        names = table_names(connection)
+        taken = [] if names & MARKS else sorted(names - older_tables.known_in(connection))
+    if taken:
+        raise StoreUnavailable(
+            f"{path} holds tables of another program ({', '.join(taken[:3])}). "
+            "Give another database with --db; nothing was changed."
+        )
 
 
 def _create_folder(path: Path) -> None:

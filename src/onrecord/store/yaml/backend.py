@@ -21,6 +21,7 @@ from onrecord.model.memory import Memory
 from onrecord.store.archive import SqlArchive
 from onrecord.store.index import INDEX_VERSION
 from onrecord.store.prepared import Statements
+from onrecord.store.presence import no_store
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import store_facts
 from onrecord.store.yaml.document import Document, read_document
@@ -61,12 +62,15 @@ class YamlBackend:
         *,
         clean: Clean = lambda memory: memory,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        create: bool = True,
     ) -> None:
         path = path.resolve()
         self.location = str(path)
         self._clean = clean
         self._clock = clock
         self._files = Files(path)
+        if not create and not self._files.are_there():
+            raise no_store(self.location)
         # Where nothing can be written there is no lock, and an index in memory serves those who read.
         folder = folder_beside(path)
         self._lock = None if folder is None else FolderLock(folder / "lock", self.location)

@@ -134,6 +134,10 @@ class Files:
         self.yaml = TextFile(path, by_people=True)
         self.history = TextFile(path.with_name(f"{path.stem}.history.jsonl"), by_people=False)
 
+    def are_there(self) -> bool:
+        """Whether there is either of them; a history alone tells that the other was lost."""
+        return self.yaml.path.exists() or self.history.path.exists()
+
     def digests(self) -> Digests:
         return Digests(self.yaml.digest(), self.history.digest())
 

@@ -11,11 +11,12 @@ import click
 from onrecord import __version__
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, StoreUnavailable
 from onrecord.service import OPERATIONS
-from onrecord.surfaces.cli.commands import COMMON, InOrder, add_operation, config_command
+from onrecord.surfaces.cli.commands import COMMON, command_of, config_command
 from onrecord.surfaces.cli.evaluating import eval_command
 from onrecord.surfaces.cli.installing import install_command, uninstall_command
 from onrecord.surfaces.cli.mcp import mcp_command
 from onrecord.surfaces.cli.migrating import migrate_command
+from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned, section_of
 from onrecord.surfaces.cli.serving import serve_command
 from onrecord.surfaces.cli.slash import slash_command
 from onrecord.surfaces.cli.slayer import slayer_command
@@ -37,7 +38,7 @@ Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not f
 
 
 def _group() -> click.Group:
-    group = InOrder(
+    group = Sectioned(
         "onrecord",
         params=[
             *COMMON,
@@ -46,26 +47,24 @@ def _group() -> click.Group:
         help="The memory layer for agents that work on real systems: no model, no network, only the store you name.",
         epilog=_EPILOG,
         callback=click.pass_context(lambda context, **common: setattr(context, "obj", common)),
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+        context_settings={
+            "help_option_names": ["-h", "--help"],
+            "max_content_width": 110,
+            # Whoever knows a field by its name in Python may write it so; the help has hyphens alone.
+            "token_normalize_func": lambda token: token.replace("_", "-"),
+        },
     )
     for operation in OPERATIONS:
         if operation.command is not None:
-            add_operation(group, operation)
-    group.add_command(config_command())
-    group.add_command(migrate_command())
-    group.add_command(serve_command())
-    group.add_command(mcp_command())
-    group.add_command(install_command())
-    group.add_command(uninstall_command())
-    group.add_command(work_command())
-    group.add_command(eval_command())
-    group.add_command(slayer_command())
-    group.add_command(slash_command())
+            group.put(section_of(operation), command_of(operation, group.commands))
+    group.put(CARE, config_command(), migrate_command(), work_command(), eval_command())
+    group.put(AGENTS, serve_command(), mcp_command(), install_command(), uninstall_command())
+    group.put(VOCABULARIES, slayer_command(), slash_command())
     return group
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    if wanted:
+    if wanted and not context.resilient_parsing:
         click.echo(f"onrecord {__version__}")
         context.exit()
 

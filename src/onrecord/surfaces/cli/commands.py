@@ -2,15 +2,15 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model.requests import Request, request_fields
+from onrecord.model.requests import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
     Flag,
@@ -27,7 +27,13 @@ from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.cli import render
+from onrecord.surfaces.cli.completing import completion_of
+from onrecord.surfaces.cli.sections import InOrder
 from onrecord.surfaces.reading import list_reader, text_reader
+
+if TYPE_CHECKING:
+    from onrecord.config import Config
+    from onrecord.model.caller import Caller
 
 COMMON: Final = (
     click.Option(
@@ -37,12 +43,14 @@ COMMON: Final = (
     click.Option(["--user"], help="Who you are; else ONRECORD_USER."),
     click.Option(["--json", "as_json"], is_flag=True, help="Print the whole answer as JSON."),
 )
-_IN_CONVERSATION: Final = click.Option(
+IN_CONVERSATION: Final = click.Option(
     ["--in-conversation"], help="The conversation you speak in; else ONRECORD_CONVERSATION."
 )
 # How a field that holds several values is called when one of them is given.
 _SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
 _STANDARD: Final = "-"
+#: Fields in which nobody is not the same as left out.
+_WHO: Final = frozenset({"tenant", "user"})
 _GROUPS: Final = {
     "keys": "Make, list and revoke the keys that agents and people come with.",
     "tenants": "Make, list and erase tenants.",
@@ -53,23 +61,15 @@ _GROUPS: Final = {
 }
 
 
-class InOrder(click.Group):
-    """Commands in the order in which people meet them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-
-def add_operation(group: click.Group, operation: Operation) -> None:
-    """The command of an operation, in a group of its own where its name has two words."""
-    *first, name = (operation.command or "").split()
-    for word in first:
-        if word not in group.commands:
-            group.add_command(InOrder(word, help=_GROUPS[word]))
-        inner = group.commands[word]
-        assert isinstance(inner, click.Group)
-        group = inner
-    group.add_command(operation_command(operation, name))
+def command_of(operation: Operation, known: Mapping[str, click.Command]) -> click.Command:
+    """The command of an operation, or the group that has it where its name has two words: a known one, if there is one."""
+    first, _, second = (operation.command or "").partition(" ")
+    if not second:
+        return operation_command(operation, first)
+    group = known.get(first) or InOrder(first, help=_GROUPS[first])
+    assert isinstance(group, click.Group)
+    group.add_command(operation_command(operation, second))
+    return group
 
 
 def operation_command(operation: Operation, name: str) -> click.Command:
@@ -79,7 +79,7 @@ def operation_command(operation: Operation, name: str) -> click.Command:
     common = [option for option in COMMON if option.name not in asked]
     return click.Command(
         name,
-        params=[*asked.values(), _IN_CONVERSATION, *common],
+        params=[*asked.values(), IN_CONVERSATION, *common],
         help=operation.request.__doc__,
         short_help=(operation.request.__doc__ or "").split("\n")[0].split(". ")[0].rstrip("."),
         callback=click.pass_context(_runner(operation)),
@@ -90,15 +90,12 @@ def config_command() -> click.Command:
     """The settings in force and where each comes from; the only command that opens no store."""
 
     def run(context: click.Context, **given: Any) -> None:
-        from onrecord.config import load
-
         common = common_options(context, given)
-        settings = load(**{name: common[name] for name in ("db", "tenant", "user")}).settings
-        _print(settings, as_json=common["as_json"])
+        _print(config_of(common).settings, as_json=common["as_json"])
 
     return click.Command(
         "config",
-        params=list(COMMON),
+        params=[IN_CONVERSATION, *COMMON],
         help="Show the settings in force and where each comes from.",
         callback=click.pass_context(run),
     )
@@ -106,25 +103,32 @@ def config_command() -> click.Command:
 
 def _parameter(each: Field[Any]) -> click.Parameter:
     rule, told = each.metadata["rule"], each.metadata["help"]
+    completion = completion_of(each.name, rule)
     if not each.kw_only:
         required = each.default is MISSING
         name = each.name.upper() if required else f"[{each.name.upper()}]"
-        return click.Argument([each.name], metavar=name, required=required)
+        return click.Argument([each.name], metavar=name, required=required, shell_complete=completion)
     kind = rule.rule if isinstance(rule, OrNone) else rule
     name = each.name.replace("_", "-")
     if isinstance(kind, Flag):
         return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
     if isinstance(kind, Listing):
-        one = _SINGULAR.get(each.name, each.name.removesuffix("s"))
+        one = _SINGULAR.get(each.name, name.removesuffix("s"))
         return click.Option(
             [f"--{one}", each.name],
             multiple=True,
             help=f"{told} May be repeated.",
             metavar=_metavar(kind.each),
+            shell_complete=completion,
         )
     shown = None if each.default in (UNSET, None, MISSING) else str(each.default)
     return click.Option(
-        [f"--{name}", each.name], default=None, help=told, metavar=_metavar(kind), show_default=shown or False
+        [f"--{name}", each.name],
+        default=None,
+        help=told,
+        metavar=_metavar(kind),
+        show_default=shown or False,
+        shell_complete=completion,
     )
 
 
@@ -146,7 +150,11 @@ def _runner(operation: Operation) -> Callable[..., None]:
         request = _request(operation.request, given)
         own = {each.name for each in request_fields(operation.request)}
         common = common_options(context, {name: value for name, value in given.items() if name not in own})
-        with opened_door(common) as door:
+        # What is wrong with a request is said before a store is looked for, or made.
+        checked(request, _owner(common))
+        # What is only planned makes nothing.
+        creates = operation.begins and not getattr(request, "dry_run", False)
+        with opened_door(common, create=creates) as door:
             answer = operation.method(door, request)
         _print(answer, as_json=common["as_json"])
         if render.is_bad_news(answer):
@@ -158,8 +166,26 @@ def _runner(operation: Operation) -> Callable[..., None]:
 def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
     """Options that stand before or after the command; the one after it wins."""
     before = context.obj or {}
-    names = (*(option.name for option in COMMON), _IN_CONVERSATION.name)
-    return {str(name): given.pop(str(name), None) or before.get(name) for name in names}
+    common = {}
+    for name in (str(option.name) for option in (*COMMON, IN_CONVERSATION)):
+        after = given.pop(name, None)
+        # An empty text was given too, and is refused where it names nobody; only a flag that is off was not.
+        common[name] = before.get(name) if after in (None, False) else after
+    return common
+
+
+def config_of(common: dict[str, Any], **more: str | None) -> "Config":
+    """The settings in force, with what these options say."""
+    from onrecord.config import load
+
+    return load(
+        None,
+        db=common["db"],
+        tenant=common["tenant"],
+        user=common["user"],
+        conversation=common["in_conversation"],
+        **more,
+    )
 
 
 def _request(kind: type[Request], given: dict[str, Any]) -> Request:
@@ -167,7 +193,8 @@ def _request(kind: type[Request], given: dict[str, Any]) -> Request:
     for each in request_fields(kind):
         value = given.get(each.name)
         if value is not None and value != ():
-            values[each.name] = _read(value, each.metadata["rule"])
+            is_nobody = each.name in _WHO and not value.strip()
+            values[each.name] = value if is_nobody else _read(value, each.metadata["rule"])
     if values.get("content") == _STANDARD:
         values["content"] = _standard_input()
     return kind(**values)
@@ -190,21 +217,27 @@ def _read(value: Any, rule: Rule) -> Any:
     return value if isinstance(value, bool) else text_reader(rule)(value)
 
 
-@contextmanager
-def opened_door(common: dict[str, Any]) -> Iterator[OnRecord]:
-    # Here, not above: `onrecord --help` must not wait for the database library.
-    from onrecord.app import connect, local_caller
-    from onrecord.config import load
+def _owner(common: dict[str, Any]) -> "Caller":
+    from onrecord.app import local_caller
 
-    config = load(
-        db=common["db"],
-        tenant=common["tenant"],
-        user=common["user"],
-        conversation=common["in_conversation"],
-    )
+    return local_caller(config_of(common))
+
+
+@contextmanager
+def opened_door(
+    common: dict[str, Any],
+    *,
+    create: bool = False,
+    narrowed: Callable[["Caller"], "Caller"] = lambda owner: owner,
+) -> Iterator[OnRecord]:
+    """The door of every command: to the store and for whom the options say. A store is made only for `create`."""
+    # Here, not above: `onrecord --help` must not wait for the database library.
+    from onrecord.app import connect
+
+    db, caller = config_of(common).db, narrowed(_owner(common))
     with (
         render.progress() as report,
-        connect(config.db, caller=local_caller(config), progress=report) as door,
+        connect(db, caller=caller, progress=report, create=create) as door,
     ):
         yield door
 

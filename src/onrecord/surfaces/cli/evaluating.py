@@ -12,6 +12,7 @@ import click
 
 from onrecord.errors import Fault, Invalid
 from onrecord.surfaces.cli import render
+from onrecord.surfaces.cli.completing import RECIPE
 
 if TYPE_CHECKING:
     from onrecord.evaluation.data import Task
@@ -36,7 +37,9 @@ def eval_command() -> click.Command:
         params=[
             click.Argument(["tasks"], metavar="[TASK]...", nargs=-1),
             click.Option(["--data"], type=folder, required=True, help="The folder with the tasks."),
-            click.Option(["--recipe"], help="How to search; else as recall does by itself."),
+            click.Option(
+                ["--recipe"], help="How to search; else as recall does by itself.", shell_complete=RECIPE
+            ),
             click.Option(
                 ["--through"],
                 type=click.Choice(["recall", "search"]),
@@ -82,7 +85,7 @@ def _run(
     from onrecord.evaluation.data import read_task, tasks_in
     from onrecord.evaluation.report import FOOTNOTE
 
-    if any((context.obj or {}).values()):
+    if any(value not in (None, False) for value in (context.obj or {}).values()):
         raise click.UsageError("eval takes no option before its name; --store names a store to measure on")
     with _appended(file) as results:
         read = [read_task(data, name, skipped) for name in tasks or tasks_in(data)]
@@ -116,9 +119,9 @@ def _empty_store(store: str | None, task: int) -> "Iterator[OnRecord]":
 
     with (
         TemporaryDirectory(prefix="onrecord-eval-") as folder,
-        connect(store or Path(folder) / "store.db") as door,
+        connect(Path(folder) / "store.db" if store is None else store) as door,
     ):
-        if store and task == 1 and door.doctor().memories:
+        if store is not None and task == 1 and door.doctor().memories:
             raise Invalid([Fault("store", f"{door.location} holds memories already; name an empty one")])
         yield door
 

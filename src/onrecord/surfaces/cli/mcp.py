@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onrecord.errors import Fault, Invalid
-from onrecord.surfaces.cli.commands import COMMON, common_options
+from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
+from onrecord.surfaces.cli.completing import FACE
 
 if TYPE_CHECKING:
+    from onrecord.model.caller import Caller
     from onrecord.surfaces.mcp.tools import Tool
 
 _HELP = """Serve this store to an agent over standard input and output, in the Model Context Protocol.
@@ -28,14 +30,13 @@ def mcp_command() -> click.Command:
                 ["--face", "faces"],
                 multiple=True,
                 help="Which tools: native (the default), full, slayer, checkstack; may be repeated, or with commas between.",
+                shell_complete=FACE,
             ),
             click.Option(
                 ["--run"],
                 help="No person looks on: the name of this run, which may save little and erase nothing.",
             ),
-            click.Option(
-                ["--in-conversation"], help="The conversation you speak in; else ONRECORD_CONVERSATION."
-            ),
+            IN_CONVERSATION,
             *COMMON,
         ],
         help=_HELP,
@@ -59,17 +60,13 @@ def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
     common = common_options(context, given)
     tools = tools_of([name.strip() for each in faces for name in each.split(",")])
-    from onrecord.app import connect, local_caller
-    from onrecord.config import load
     from onrecord.surfaces.mcp.stdio import serve_stdio
 
-    names = ("db", "tenant", "user")
-    config = load(**{name: common[name] for name in names}, conversation=common["in_conversation"])
-    # What an agent does is not what the person who runs the store does, though both sit at this machine.
-    caller = replace(
-        local_caller(config), actor="agent" if run is None else "unattended", run=run, operator=False
-    )
+    def agent(owner: "Caller") -> "Caller":
+        """What an agent does is not what the person who runs the store does, though both sit at this machine."""
+        return replace(owner, actor="agent" if run is None else "unattended", run=run, operator=False)
+
     # Standard output belongs to the protocol.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    with connect(config.db, caller=caller) as door:
+    with opened_door(common, create=True, narrowed=agent) as door:
         serve_stdio(door, tools)

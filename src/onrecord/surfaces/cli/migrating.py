@@ -30,6 +30,6 @@ def _run(context: click.Context, **given: Any) -> None:
 
     for former, now in former_name.take_over(config_path(), default_store()):
         click.echo(f"Copied {former} to {now}. The former one was left as it is.")
-    with opened_door(common_options(context, given)) as door:
+    with opened_door(common_options(context, given), create=False) as door:
         told = door.status()
     click.echo(f"{told.location} is up to date.")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from onrecord.config import Config, as_environment, load, read_number, read_several
+from onrecord.config import Config, as_environment, read_number, read_several
 from onrecord.errors import Fault, Invalid, OnRecordError, StoreUnavailable
-from onrecord.surfaces.cli.commands import COMMON, common_options
+from onrecord.surfaces.cli.commands import COMMON, common_options, config_of
+from onrecord.surfaces.cli.completing import FACE
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -60,7 +61,10 @@ def serve_command() -> click.Command:
             ),
             click.Option(["--no-worker"], is_flag=True, help="Leave what is put off to `onrecord work`."),
             click.Option(
-                ["--face", "faces"], multiple=True, help="Which vocabulary to speak; may be repeated."
+                ["--face", "faces"],
+                multiple=True,
+                help="Which vocabulary to speak; may be repeated.",
+                shell_complete=FACE,
             ),
             click.Option(
                 ["--ingest-on-startup"],
@@ -129,11 +133,8 @@ def _shared_by_all(config: Config) -> Iterator[None]:
 
 
 def _config(context: click.Context, given: dict[str, Any]) -> Config:
-    common = common_options(context, given)
-    return load(
-        db=common["db"],
-        tenant=common["tenant"],
-        user=common["user"],
+    return config_of(
+        common_options(context, given),
         host=given["host"],
         port=given["port"],
         faces=",".join(given["faces"]) or None,

@@ -9,7 +9,7 @@ import click
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.wire import to_json
-from onrecord.surfaces.cli.commands import COMMON, common_options, opened_door
+from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 
 _HELP: Final = """Run the memory commands in an agent's text and print what they answer.
 
@@ -26,9 +26,7 @@ def slash_command() -> click.Command:
         params=[
             click.Argument(["file"], metavar="[FILE]", required=False, default=_STANDARD),
             click.Option(["--agent"], help="Whose scratchpad and settings count.", metavar="NAME"),
-            click.Option(
-                ["--in-conversation"], help="The conversation it is said in; else ONRECORD_CONVERSATION."
-            ),
+            IN_CONVERSATION,
             *COMMON,
         ],
         help=_HELP,
@@ -42,7 +40,8 @@ def _run(context: click.Context, file: str, agent: str | None, **given: Any) -> 
 
     common = common_options(context, given)
     text = _text(file)
-    with opened_door(common) as door:
+    # An agent's turn goes on though nothing was kept yet, as over MCP.
+    with opened_door(common, create=True) as door:
         answer = arbiter_slash.run(door, text, agent=agent)
     if common["as_json"]:
         click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2))

@@ -4,17 +4,19 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from onrecord.errors import Fault, Invalid, OnRecordError
-
-if TYPE_CHECKING:
-    from onrecord.service import OnRecord
+from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 
 _CAPS = {"max_memories": 5, "max_example_queries": 2, "max_entities": 5}
-_STORAGE = click.Option(["--storage"], help="A file, a folder or a DSN; else the store in force.")
+#: `--storage` is what it is called there; both mean the same.
+_STORAGE = click.Option(
+    ["--storage", "--db", "db"], help="A file, a folder or a DSN; else the store in force."
+)
+_COMMON = (_STORAGE, *(option for option in COMMON if option.name != "db"), IN_CONVERSATION)
 
 
 def slayer_command() -> click.Command:
@@ -34,8 +36,9 @@ def slayer_command() -> click.Command:
 
 
 @click.pass_context
-def _keep_storage(context: click.Context, storage: str | None) -> None:
-    context.obj = {**(context.obj or {}), "storage": storage}
+def _keep_storage(context: click.Context, db: str | None) -> None:
+    if db is not None:
+        context.obj = {**(context.obj or {}), "db": db}
     if context.invoked_subcommand is None:
         raise _failed(context.get_help())
 
@@ -57,17 +60,27 @@ def _told() -> Iterator[None]:
 def _save() -> click.Command:
     @click.pass_context
     def run(
-        context: click.Context, /, learning: str, entities: str | None, query: str | None, id: str | None
+        context: click.Context,
+        /,
+        learning: str,
+        entities: str | None,
+        query: str | None,
+        id: str | None,
+        **given: Any,
     ) -> None:
         from onrecord.faces import slayer
 
+        common = common_options(context, given)
         if entities is None and query is None:
             raise _failed("--entities or --query must be supplied (one or the other).")
         if entities is not None and query is not None:
             raise _failed("--entities and --query are mutually exclusive.")
-        with _told(), _door(context) as door:
+        with _told(), opened_door(common, create=True) as door:
             linked: Any = _names(entities) if entities is not None else _json(query or "")
             saved = slayer.save_memory(door, learning, linked, id)
+        if common["as_json"]:
+            _print(saved)
+            return
         click.echo(f"Saved memory {saved['memory_id']}.")
         click.echo(f"Resolved entities: {', '.join(saved['resolved_entities'])}")
         for warning in saved["warnings"]:
@@ -80,6 +93,7 @@ def _save() -> click.Command:
             click.Option(["--entities"], help="References, with commas between."),
             click.Option(["--query"], help="A query as JSON, or @file.json."),
             click.Option(["--id"], help="An id of your own."),
+            *_COMMON,
         ],
         callback=run,
         help="Keep a note about entities, or the note that goes with an example query.",
@@ -88,15 +102,20 @@ def _save() -> click.Command:
 
 def _forget() -> click.Command:
     @click.pass_context
-    def run(context: click.Context, /, identifier: str) -> None:
+    def run(context: click.Context, /, identifier: str, **given: Any) -> None:
         from onrecord.faces import slayer
 
-        with _told(), _door(context) as door:
-            click.echo(f"Forgot memory {slayer.forget_memory(door, identifier)['deleted_id']}.")
+        common = common_options(context, given)
+        with _told(), opened_door(common) as door:
+            forgotten = slayer.forget_memory(door, identifier)
+        if common["as_json"]:
+            _print(forgotten)
+        else:
+            click.echo(f"Forgot memory {forgotten['deleted_id']}.")
 
     return click.Command(
         "forget",
-        params=[click.Argument(["identifier"])],
+        params=[click.Argument(["identifier"]), *_COMMON],
         callback=run,
         help="Delete a note, and every reference to it.",
         # An id may begin with a hyphen.
@@ -106,28 +125,25 @@ def _forget() -> click.Command:
 
 def _search() -> click.Command:
     @click.pass_context
-    def run(
-        context: click.Context, /, storage: str | None, entities: str | None, query: str | None, **asked: Any
-    ) -> None:
+    def run(context: click.Context, /, entities: str | None, query: str | None, **asked: Any) -> None:
         from onrecord.faces import slayer
 
-        context.obj = {**(context.obj or {}), "storage": storage}
+        common = common_options(context, asked)
         given = {name: value for name, value in asked.items() if value is not None}
         is_one_list = bool(given.keys() & {"max_results", "cypher_filter", "compact"})
         if is_one_list and (apart := sorted(given.keys() & _CAPS.keys())):
             options = " and ".join(f"--{name.replace('_', '-')}" for name in apart)
             told = f"{options}: for lists of their own; with --max-results, --cypher-filter or --compact there is one."
             raise _failed(f"Error: {told}")
-        with _told(), _door(context) as door:
+        with _told(), opened_door(common) as door:
             given["entities"] = _names(entities) if entities else None
             given["query"] = _json(query) if query else None
             found = (slayer.search_flat if is_one_list else slayer.search)(door, **given)
-        click.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        _print(found)
 
     return click.Command(
         "search",
         params=[
-            _STORAGE,
             click.Option(["--entities"], help="References, with commas between."),
             click.Option(["--query"], help="A query as JSON, or @file.json."),
             click.Option(["--question"], help="In plain words."),
@@ -146,10 +162,15 @@ def _search() -> click.Command:
                 default=None,
                 help="That list, with previews instead of texts or not.",
             ),
+            *_COMMON,
         ],
         callback=run,
         help="Find notes, example queries and entities.",
     )
+
+
+def _print(told: Any) -> None:
+    click.echo(json.dumps(told, ensure_ascii=False, indent=2))
 
 
 def _names(listed: str) -> list[str]:
@@ -173,12 +194,3 @@ def _json(given: str) -> dict[str, Any]:
     if not isinstance(read, dict):
         raise Invalid([Fault("query", f"must be a query as an object; got {type(read).__name__}")])
     return read
-
-
-def _door(context: click.Context) -> "OnRecord":
-    from onrecord.app import connect
-    from onrecord.config import load
-
-    common = context.find_root().obj or {}
-    storage = (context.obj or {}).get("storage") or common.get("db")
-    return connect(load(db=storage).db)

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from onrecord.errors import Fault, Invalid
-from onrecord.surfaces.mcp import checkstack, datamind, full, native, slayer
+from onrecord.surfaces.mcp import FACE_NAMES, checkstack, datamind, full, native, slayer
 from onrecord.surfaces.mcp.tools import Tool
 
-DEFAULT: Final = "native"
-FACES: Final[Mapping[str, Sequence[Tool]]] = {
-    DEFAULT: native.TOOLS,
-    "full": full.TOOLS,
-    "slayer": slayer.TOOLS,
-    "datamind": datamind.TOOLS,
-    "checkstack": checkstack.TOOLS,
-}
+DEFAULT: Final = FACE_NAMES[0]
+FACES: Final[Mapping[str, Sequence[Tool]]] = dict(
+    zip(
+        FACE_NAMES,
+        (native.TOOLS, full.TOOLS, slayer.TOOLS, datamind.TOOLS, checkstack.TOOLS),
+        strict=True,
+    )
+)
 
 
 def chosen(names: Iterable[str], faces: Mapping[str, Sequence[Tool]] = FACES) -> dict[str, Tool]:

@@ -1,0 +1,75 @@
+"""HOW does one look at a SQLite file so that nothing about it changes? Not a byte of it, and no file beside it.
+
+Only SQLite itself may open and close such a file: any other look would take away all locks that this process has on it, if
+it uses it, and the next process to close it would throw away the log that this one writes to.
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+
+def connect_to_look(path: Path, timeout: float = 5) -> sqlite3.Connection:
+    """A connection that reads what is there, what is in its log included, and writes nothing."""
+    return _connect(path, "immutable=1" if _is_left_alone(path) else "mode=ro", timeout)
+
+
+@contextmanager
+def looking_at(path: Path, timeout: float = 5) -> Iterator[sqlite3.Connection]:
+    """The same for a moment; raises what SQLite says against reading the file."""
+    with closing(connect_to_look(path, timeout)) as connection:
+        refusal = _refusal(connection)
+        if refusal is None:
+            yield connection
+            return
+    if refusal.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+        raise refusal
+    # Whoever wrote was interrupted, and only who may write could tidy up after them.
+    with closing(_connect(path, "immutable=1", timeout)) as connection:
+        yield connection
+
+
+def table_names(connection: sqlite3.Connection) -> frozenset[str]:
+    """The tables of a file, without SQLite's own."""
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    return frozenset(name for (name,) in rows if not name.startswith("sqlite_"))
+
+
+def is_sqlite(path: Path) -> bool:
+    """Whether there is a SQLite file with something in it."""
+    try:
+        if not path.is_file() or path.stat().st_size == 0:
+            return False
+        with closing(_connect(path, "immutable=1")) as connection:
+            return _refusal(connection) is None
+    except (OSError, ValueError):
+        return False
+
+
+def _is_left_alone(path: Path) -> bool:
+    """Whether it is made for a log and has none: to look for one, SQLite would leave files beside it."""
+    if Path(f"{path}-wal").exists():
+        return False
+    with closing(_connect(path, "mode=ro&nolock=1")) as connection:
+        refusal = _refusal(connection)
+    # Without locks there is no log, so a file that is made for one cannot be opened.
+    return refusal is not None and refusal.sqlite_errorcode == sqlite3.SQLITE_CANTOPEN
+
+
+def _refusal(connection: sqlite3.Connection) -> sqlite3.DatabaseError | None:
+    """What SQLite says against reading; None if nothing."""
+    try:
+        connection.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.DatabaseError as problem:
+        return problem
+    return None
+
+
+def _connect(path: Path, way: str, timeout: float = 5) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{way}", uri=True, timeout=timeout, isolation_level=None
+    )
+    # Text that was stored in another encoding is shown as far as it can be.
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection

@@ -1,0 +1,28 @@
+"""IS there a store? It is known by the table in which its migrations keep their record."""
+
+from typing import Final
+
+from sqlalchemy import inspect
+
+from onrecord.errors import StoreUnavailable
+from onrecord.store.backend import Backend
+from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE
+
+#: By these tables a store is known, whatever else is beside them.
+MARKS: Final = frozenset({VERSION_TABLE, FORMER_VERSION_TABLE})
+
+
+def refuse_absence(backend: Backend) -> None:
+    """For whoever only reads: nothing is made, and nothing is answered in the name of a store that is not there."""
+    if not backend.exists():
+        raise no_store(backend.location)
+    with backend.reading() as connection:
+        if not any(map(inspect(connection).has_table, sorted(MARKS))):
+            raise no_store(backend.location)
+
+
+def no_store(location: str) -> StoreUnavailable:
+    return StoreUnavailable(
+        f"There is no store at {location}. The first save makes one, as `onrecord remember` does; "
+        "if there should be one already, check --db or ONRECORD_DB."
+    )

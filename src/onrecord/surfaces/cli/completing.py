@@ -1,0 +1,59 @@
+"""WHAT may come next? The words of a closed list, for whoever presses the tab key. What is typed is checked elsewhere."""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import click
+from click.shell_completion import CompletionItem
+
+from onrecord.model.rules import Choice, Listing, OrNone, Rule
+
+Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+
+
+def _recipes() -> Iterable[str]:
+    from onrecord.recall.recipes import RECIPES
+
+    return RECIPES
+
+
+def _sections() -> Iterable[str]:
+    from onrecord.catalog.inspection import SECTIONS
+
+    return SECTIONS
+
+
+def _faces() -> Iterable[str]:
+    from onrecord.surfaces.mcp import FACE_NAMES
+
+    return FACE_NAMES
+
+
+#: Fields whose words are known to who answers, and not to their rule.
+_KNOWN_ELSEWHERE: Final[dict[str, Callable[[], Iterable[str]]]] = {"recipe": _recipes, "sections": _sections}
+
+
+def completion_of(name: str, rule: Rule) -> Completion | None:
+    """What completes a field, if there is a closed list for it."""
+    kind = rule.rule if isinstance(rule, OrNone) else rule
+    each = kind.each if isinstance(kind, Listing) else kind
+    if name in _KNOWN_ELSEWHERE:
+        return among(_KNOWN_ELSEWHERE[name])
+    if isinstance(each, Choice):
+        # Of closed words one text may hold several, with commas between.
+        return among(lambda: each.options, several=isinstance(kind, Listing))
+    return None
+
+
+def among(words: Callable[[], Iterable[str]], *, several: bool = False) -> Completion:
+    """What begins like what is typed; with `several`, like what stands behind its last comma."""
+
+    def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
+        before, comma, begun = typed.rpartition(",") if several else ("", "", typed)
+        return [CompletionItem(f"{before}{comma}{word}") for word in words() if word.startswith(begun)]
+
+    return complete
+
+
+FACE: Final = among(_faces, several=True)
+RECIPE: Final = among(_recipes)
