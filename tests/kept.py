@@ -10,6 +10,8 @@ from difflib import unified_diff
 from pathlib import Path
 
 ANSWERS = Path(__file__).parent / "golden" / "answers"
+#: Where this checkout lies says nothing; a catalog notes from where it was told.
+_ROOT = str(Path(__file__).parents[1])
 WRITES = os.environ.get("ONRECORD_TEST_GOLDEN") == "write"
 #: How much of a difference is shown: enough to see what kind it is.
 _MOST_LINES = 80
@@ -25,6 +27,7 @@ def check(path: Path, said: str, *, alike: Alike = str.__eq__) -> None:
 
 def check_all(said: Mapping[Path, str], *, alike: Alike = str.__eq__, writes: bool = True) -> None:
     """The same for several files. With `writes=False` another test writes them, and this one only compares."""
+    said = {path: text.replace(_ROOT, "<checkout>") for path, text in said.items()}
     if WRITES:
         for path, text in said.items() if writes else ():
             path.parent.mkdir(parents=True, exist_ok=True)
