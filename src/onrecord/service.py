@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import wraps
@@ -233,10 +233,6 @@ class OnRecord:
 
     @operation(Remember, "write", "memory.manage", "POST /memories")
     def remember(self, ask: Remember) -> answers.Remembered:
-        link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
-        ask = replace(ask, artifact=link)
-        if not ask.dry_run:
-            conversing.note_use(self.caller, self._store, self._clock())
         return remembering.run(
             self.caller,
             ask,
@@ -270,8 +266,6 @@ class OnRecord:
 
     @operation(Revise, "write", "memory.manage", "PATCH /memories/{id}")
     def revise(self, ask: Revise) -> answers.Revised:
-        link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
-        ask = replace(ask, artifact=link)
         return life.revise(self.caller, ask, self._store, self._clock(), self._embedders.current)
 
     @operation(Retire, "write", "memory.manage", "POST /memories/{id}/retire")
@@ -389,8 +383,9 @@ class OnRecord:
 
     @operation(NoteTurn, "write", "memory.manage", "POST /turns", command=None)
     def note_turn(self, ask: NoteTurn) -> answers.NotedTurn:
+        noted = self._turns.note(self.caller, ask, self._clock())
         conversing.note_turn(self.caller, self._store, self._clock())
-        return self._turns.note(self.caller, ask, self._clock())
+        return noted
 
     @operation(ListTurns, "read", "memory.read", "GET /turns", command=None)
     def turns(self, ask: ListTurns) -> answers.ListedTurns:
