@@ -359,15 +359,11 @@ class OnRecord:
 
     @operation(DropEntity, "destroy", "memory.admin", "DELETE /entities/{entity}")
     def drop_entity(self, ask: DropEntity) -> answers.DroppedEntity:
-        dropped = catalogues.drop(self._store, self.caller, ask, self._clock())
-        self._note("drop_entity", ask.entity)
-        return dropped
+        return catalogues.drop(self._store, self.caller, ask, self._clock())
 
     @operation(Prioritise, "write", "memory.admin", "PUT /priority")
     def prioritise(self, ask: Prioritise) -> answers.Prioritised:
-        prioritised = catalogues.prioritise(self._store, self.caller, ask, self._clock())
-        self._note("prioritise")
-        return prioritised
+        return catalogues.prioritise(self._store, self.caller, ask, self._clock())
 
     @operation(Approve, "write", "memory.review", "POST /memories/{id}/approve")
     def approve(self, ask: Approve) -> answers.Reviewed:
