@@ -1,14 +1,16 @@
 """ON which stores do the suites run? A class for each, to inherit beside a suite: one store for all of its tests."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import Select, Table, select
 
 from onrecord.store.postgres import PostgresBackend
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
-from onrecord.store.tables import metadata, store_facts
+from onrecord.store.tables import audit, metadata, store_facts
 from tests.schemas import address, new_schema
 
 
@@ -25,6 +27,18 @@ def empty(store: SqlStore) -> None:
         store._backend._vectors.clear()
 
 
+def every_row(store: SqlStore) -> dict[str, list[str]]:
+    with store._backend.reading() as connection:
+        return {
+            name: sorted(map(repr, connection.execute(_rows(table))))
+            for name, table in metadata.tables.items()
+        }
+
+
+def _rows(table: Table) -> Select[Any]:
+    return select(table).where(table.c.outcome != "refused") if table is audit else select(table)
+
+
 class Emptied:
     """One store for all tests of a class, emptied after each."""
 
@@ -32,6 +46,11 @@ class Emptied:
     def store(self, shared: SqlStore) -> Iterator[SqlStore]:
         yield shared
         empty(shared)
+
+    @pytest.fixture
+    def contents(self, store: SqlStore) -> Callable[[], Any]:
+        """Every row of every table but the audit of refusals, for comparing before and after."""
+        return lambda: every_row(store)
 
 
 class InMemory(Emptied):

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import MISSING, dataclass, replace
+from dataclasses import MISSING, dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import wraps
@@ -236,10 +236,6 @@ class OnRecord:
 
     @operation(Remember, "write", "memory.manage", "POST /memories", begins=True)
     def remember(self, ask: Remember) -> answers.Remembered:
-        link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
-        ask = replace(ask, artifact=link)
-        if not ask.dry_run:
-            conversing.note_use(self.caller, self._store, self._clock())
         return remembering.run(
             self.caller,
             ask,
@@ -273,8 +269,6 @@ class OnRecord:
 
     @operation(Revise, "write", "memory.manage", "PATCH /memories/{id}")
     def revise(self, ask: Revise) -> answers.Revised:
-        link = files.check_link(self.caller, ask.artifact, self._store, self._clock())
-        ask = replace(ask, artifact=link)
         return life.revise(self.caller, ask, self._store, self._clock(), self._embedders.current)
 
     @operation(Retire, "write", "memory.manage", "POST /memories/{id}/retire")
@@ -368,16 +362,11 @@ class OnRecord:
 
     @operation(DropEntity, "destroy", "memory.admin", "DELETE /entities/{entity}")
     def drop_entity(self, ask: DropEntity) -> answers.DroppedEntity:
-        dropped = catalogues.drop(self._store, self.caller, ask, self._clock())
-        self._note("drop_entity", ask.entity)
-        return dropped
+        return catalogues.drop(self._store, self.caller, ask, self._clock())
 
     @operation(Prioritise, "write", "memory.admin", "PUT /priority")
     def prioritise(self, ask: Prioritise) -> answers.Prioritised:
-        prioritised = catalogues.prioritise(self._store, self.caller, ask, self._clock())
-        if ask.datasources or ask.clear:
-            self._note("prioritise")
-        return prioritised
+        return catalogues.prioritise(self._store, self.caller, ask, self._clock())
 
     @operation(Approve, "write", "memory.review", "POST /memories/{id}/approve")
     def approve(self, ask: Approve) -> answers.Reviewed:
@@ -393,8 +382,9 @@ class OnRecord:
 
     @operation(NoteTurn, "write", "memory.manage", "POST /turns", command=None)
     def note_turn(self, ask: NoteTurn) -> answers.NotedTurn:
+        noted = self._turns.note(self.caller, ask, self._clock())
         conversing.note_turn(self.caller, self._store, self._clock())
-        return self._turns.note(self.caller, ask, self._clock())
+        return noted
 
     @operation(ListTurns, "read", "memory.read", "GET /turns", command=None)
     def turns(self, ask: ListTurns) -> answers.ListedTurns:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,28 @@ def test_a_catalog_is_noted_as_a_whole_and_not_entity_by_entity(memory: OnRecord
         ("drop_entity", "shop.orders", "done"),
     ]
     assert str(shop) not in str(memory.audit())
+
+
+class WithoutLedger:
+    """A store whose process ends before it can note anything in a transaction of its own."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        assert name != "ledger"
+        return getattr(self._store, name)
+
+
+def test_what_changes_a_catalog_in_one_transaction_is_noted_in_the_same(
+    memory: OnRecord, shop: Path, clock: Any
+) -> None:
+    memory.ingest(str(shop))
+    store: Any = WithoutLedger(memory._store)
+    door = OnRecord(store, memory.caller, clock=clock)
+    door.prioritise(datasources=["shop"])
+    door.drop_entity("shop.orders")
+    assert told(memory)[1:] == [("prioritise", None, "done"), ("drop_entity", "shop.orders", "done")]
 
 
 def test_an_import_is_one_line(memory: OnRecord, tmp_path: Path, opened: Callable[[str], OnRecord]) -> None:

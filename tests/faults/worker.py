@@ -135,13 +135,15 @@ def _change(memory: OnRecord, act: str, id: str | None, content: str) -> str | N
     ).memory.id
 
 
-def die_at(parent: Parent, db: str, statement: int, act: str, given: dict[str, Any]) -> None:
-    """Do one thing, and die just before its nth statement; commits count as statements."""
+def die_at(
+    parent: Parent, db: str, statement: int, act: str, given: dict[str, Any], talk: str | None = None
+) -> None:
+    """Do one thing, if wanted from inside a talk, and die just before its nth statement; commits count as statements."""
     if act == "migrate":
         _trap(statement)
         connect(db, caller=ANN).close()
     else:
-        with connect(db, caller=ANN) as memory:
+        with connect(db, caller=ANN.inside(talk)) as memory:
             memory.browse(limit=1)
             _trap(statement)
             getattr(memory, act)(**given)

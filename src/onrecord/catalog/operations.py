@@ -106,6 +106,7 @@ def drop(store: Store, caller: Caller, ask: DropEntity, now: datetime) -> Droppe
         elif kind == "model":
             _tell_datasource(writing, lookup, canonical.partition(".")[0], change)
         stripped = writing.strip([canonical] if gone[0] is meant else names, change)
+        writing.note("drop_entity", ask.entity)
     return DroppedEntity(entity=canonical, kind=kind, entities=len(gone), stripped=stripped)
 
 
@@ -184,4 +185,5 @@ def prioritise(store: Store, caller: Caller, ask: Prioritise, now: datetime) -> 
             )
         change = Change("prioritise", caller.user, caller.actor, now)
         keep(writing, priority_record(ask.datasources), change)
+        writing.note("prioritise")
     return Prioritised(datasources=tuple(ask.datasources))

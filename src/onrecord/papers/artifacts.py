@@ -16,7 +16,7 @@ from onrecord.model.unset import Unset
 from onrecord.papers import conversations
 from onrecord.providers.scrubber import scrub_bytes
 from onrecord.store.papers import File, Papers
-from onrecord.store.port import Store
+from onrecord.store.port import Store, Writing
 
 
 def write(caller: Caller, ask: WriteArtifact, store: Store, now: datetime) -> WrittenArtifact:
@@ -143,17 +143,17 @@ def of_memory(caller: Caller, memory: Memory, store: Store, now: datetime) -> Ar
         return papers.artifact(memory.artifact)
 
 
-def check_link(caller: Caller, link: str | None | Unset, store: Store, now: datetime) -> str | None | Unset:
-    """A link to a file of ours, as its number is written; Invalid if the tenant has no such file.
+def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
+    """The number of the file of ours that a link names, or None; Invalid if the tenant has no such file.
 
-    Any other text is the name of a file elsewhere, which is not ours to look up.
+    Any other text is the name of a file elsewhere, which is not ours to look up. Whoever writes the link looks in the
+    same transaction: until its end nobody deletes the file, and who deletes it then finds the link and takes it away.
     """
     if isinstance(link, Unset) or link is None or ids.whole_number(link.removeprefix("#")) is None:
-        return link
+        return None
     number = link.removeprefix("#")
-    with store.papers(caller, now, writes=False) as papers:
-        if papers.artifact(number) is None:
-            raise Invalid([Fault("artifact", f"there is no file {number} in this tenant; write it first")])
+    if writing.papers().artifact(number) is None:
+        raise Invalid([Fault("artifact", f"there is no file {number} in this tenant; write it first")])
     return number
 
 

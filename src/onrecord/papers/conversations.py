@@ -44,26 +44,22 @@ def register(
     return RegisteredConversation(conversation=made, created=created)
 
 
-def note_use(caller: Caller, store: Store, now: datetime) -> None:
-    """The first save from inside a conversation makes it known: the caller's own conversation is to be trusted."""
-    if caller.conversation is None:
-        return
-    with store.papers(caller, now, writes=False) as papers:
-        # A look without a lock: all saves but the first find it there.
-        if papers.conversation(caller.conversation) is not None:
-            return
-    with store.papers(caller, now) as papers:
-        enter(caller, papers)
-
-
 def note_turn(caller: Caller, store: Store, now: datetime) -> None:
-    """The same for a turn, which is kept in memory alone and so needs no store that can be written."""
+    """A turn enters its conversation too; it is kept in memory alone and so needs no store that can be written."""
     with suppress(StoreUnavailable):
-        note_use(caller, store, now)
+        if caller.conversation is not None and not _is_known(caller.conversation, caller, store, now):
+            with store.papers(caller, now) as papers:
+                enter(caller, papers)
+
+
+def _is_known(id: str, caller: Caller, store: Store, now: datetime) -> bool:
+    """A look without a lock: all turns but the first find it there."""
+    with store.papers(caller, now, writes=False) as papers:
+        return papers.conversation(id) is not None
 
 
 def enter(caller: Caller, papers: Papers) -> None:
-    """The conversation that the caller is in, known from now on."""
+    """The conversation that the caller is in, known from now on: what a caller is in is to be trusted."""
     made, created = papers.register(caller.conversation, None, None)
     if created:
         papers.note("register_conversation", made.id)

@@ -18,6 +18,8 @@ from onrecord.remember.check import check
 from onrecord.remember.dedupe import dedupe
 from onrecord.remember.draft import Draft, Tools
 from onrecord.remember.embed import embed, keep_vectors
+from onrecord.remember.enter import enter
+from onrecord.remember.link import link
 from onrecord.remember.refer import refer
 from onrecord.remember.save import save
 from onrecord.remember.scrub import scrub
@@ -28,6 +30,8 @@ from onrecord.store.port import Store, Writing
 
 PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
 COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (
+    link,
+    enter,
     refer,
     dedupe,
     save,

@@ -15,6 +15,7 @@ from onrecord.model.embedding import embedded_text
 from onrecord.model.memory import Change, Memory, changed_fields
 from onrecord.model.requests import Forget, Relate, RemoveRelation, Retire, Revise, Unrelate
 from onrecord.model.unset import Unset
+from onrecord.papers.artifacts import linked_file
 from onrecord.providers.embedding import Embedder
 from onrecord.remember.check import given_values
 from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
@@ -31,6 +32,8 @@ def revise(
 ) -> Revised:
     """A text that has changed loses its vectors; new ones are made at once where that is quick, else by a job."""
     with _writing(caller, ask.id, store, now) as writing:
+        if number := linked_file(ask.artifact, writing):
+            ask = replace(ask, artifact=number)
         before = writing.target(ask.id)
         if ask.expected_version not in (None, before.version):
             raise VersionConflict(before.id, ask.expected_version or 0, before.version)

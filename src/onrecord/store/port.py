@@ -304,6 +304,12 @@ class Writing(Reading, Protocol):
     def catalog_writing(self) -> "Writing":
         """The records of what the tenant's memories can be about, in the same transaction."""
 
+    def papers(self) -> "Papers":
+        """What the caller's own tenant keeps beside its memories, in the same transaction."""
+
+    def note(self, operation: str, subject: str | None = None) -> None:
+        """A line of the audit about what is done to no memory, in the same transaction."""
+
     def strip(self, references: Sequence[str], change: Change) -> int:
         """Take references, and what lies under them by a dot, out of every memory of the tenant; gives how many changed."""
 

@@ -22,7 +22,7 @@ from onrecord.store.port import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
 from onrecord.store.reading import SqlReading
-from onrecord.store.sql_papers import Hands, SqlPapers
+from onrecord.store.sql_papers import SqlPapers
 from onrecord.store.writing import SqlWriting
 
 
@@ -79,18 +79,12 @@ class SqlStore:
 
     @contextmanager
     def papers(self, caller: Caller, now: datetime, *, writes: bool = True) -> Iterator[SqlPapers]:
-        if not writes:
+        if writes:
+            with self.writing(caller, now) as writing:
+                yield writing.papers()
+        else:
             with self._explained(), self._backend.reading() as connection:
                 yield SqlPapers(connection, caller, now)
-            return
-        with self._writing() as connection:
-            writing = SqlWriting(connection, self._statements, self._backend, caller, now, caller.tenant)
-            ledger = SqlLedger(connection, self._statements, self._backend, caller.tenant)
-            papers = SqlPapers(connection, caller, now, Hands(writing, ledger))
-            yield papers
-            writing.finish()
-        if papers.erased:
-            self._backend.after_erasing()
 
     def make_room(self, tenant: str) -> bool:
         with self._writing() as connection:

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Protocol
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
 
@@ -14,7 +14,6 @@ from onrecord.model.caller import Caller
 from onrecord.model.memory import Change, Memory
 from onrecord.model.papers import AgentSettings, Artifact, Conversation, Scratchpad, pad_kind
 from onrecord.model.requests import ListConversations
-from onrecord.store.ledger import SqlLedger
 from onrecord.store.paper_rows import (
     ARTIFACT,
     BLOCK,
@@ -34,16 +33,21 @@ from onrecord.store.tables import (
     memories,
     scratchpads,
 )
-from onrecord.store.writing import SqlWriting
 
 _MARK_DIGITS: Final = 18
 
 
-class Hands(NamedTuple):
-    """What a transaction writes with. The writing holds the tenant's row, so that no one else writes there."""
+class Hands(Protocol):
+    """What papers need of the writing they belong to. It holds the tenant's row, so that no one else writes there."""
 
-    writing: SqlWriting
-    ledger: SqlLedger
+    #: Whether something went whose bytes must not linger.
+    erased: bool
+
+    def every(self, which: ColumnElement[bool]) -> list[Memory]: ...
+
+    def replace(self, before: Memory, after: Memory, change: Change) -> Memory: ...
+
+    def note(self, operation: str, subject: str | None = None) -> None: ...
 
 
 class SqlPapers(PaperRows):
@@ -56,8 +60,6 @@ class SqlPapers(PaperRows):
         self._caller = caller
         self._now = now
         self._given_hands = hands
-        #: Whether something went whose bytes must not linger.
-        self.erased = False
 
     # Conversations
 
@@ -119,7 +121,7 @@ class SqlPapers(PaperRows):
             self._add(artifacts, id=self._next(ARTIFACT), created_at=self._now, **values)
         else:
             self._connection.execute(update(artifacts).where(self._numbered(before.id)).values(values))
-            self.erased = True
+            self._hands.erased = True
         kept = self.artifact_at(file.conversation, file.path)
         assert kept is not None
         return kept
@@ -170,17 +172,17 @@ class SqlPapers(PaperRows):
     # Memories that belong to them, and the audit
 
     def pinned(self, conversation: str) -> list[Memory]:
-        return self._hands.writing.every(memories.c.conversation == conversation)
+        return self._hands.every(memories.c.conversation == conversation)
 
     def linked(self, ids: Sequence[str]) -> list[Memory]:
-        return self._hands.writing.every(memories.c.artifact.in_(ids)) if ids else []
+        return self._hands.every(memories.c.artifact.in_(ids)) if ids else []
 
     def change(self, before: Memory, after: Memory, operation: str) -> None:
         made = Change(operation, self._caller.user, self._caller.actor, self._now)
-        self._hands.writing.replace(before, after, made)
+        self._hands.replace(before, after, made)
 
     def note(self, operation: str, subject: str) -> None:
-        self._hands.ledger.note(self._caller, operation, self._now, subject)
+        self._hands.note(operation, subject)
 
     # What they share
 
@@ -190,7 +192,8 @@ class SqlPapers(PaperRows):
         return self._given_hands
 
     def _drop(self, table: Table, wanted: ColumnElement[bool]) -> None:
-        self.erased |= bool(self._connection.execute(delete(table).where(wanted)).rowcount)
+        if self._connection.execute(delete(table).where(wanted)).rowcount:
+            self._hands.erased = True
 
     def _numbered(self, id: str) -> ColumnElement[bool]:
         return and_(artifacts.c.tenant == self._tenant, artifacts.c.id == int(id))

@@ -49,6 +49,7 @@ from onrecord.store.rows import (
     record_of,
     version_row,
 )
+from onrecord.store.sql_papers import SqlPapers
 from onrecord.store.tables import audit, facets, memories, relations, tenants, versions
 from onrecord.store.tenant import LockedTenant
 from onrecord.store.view import NAMED, key_of
@@ -81,6 +82,8 @@ class SqlWriting(SqlReading):
         self._new: set[tuple[int, int]] = set()
         self.erased = False
         self._catalog: SqlWriting | None = None
+        # In the caller's own tenant, where this one is among the global memories.
+        self._beside: SqlWriting | None = None
         self._is_audited = not tenant.startswith(CATALOG_PREFIX)
         self._holds_caller = tenant == caller.tenant
         super().__init__(connection, backend, caller, now, is_settled=False)
@@ -88,6 +91,9 @@ class SqlWriting(SqlReading):
     def finish(self) -> None:
         if self._catalog is not None:
             self._catalog.finish()
+        if self._beside is not None:
+            self._beside.finish()
+            self.erased |= self._beside.erased
         if not self._changed:
             return
         self._write_index()
@@ -134,6 +140,10 @@ class SqlWriting(SqlReading):
     def spent(self) -> Spent:
         self._hold_caller()
         return ledger.spent(self._view.connection, self._view.caller, self._view.now)
+
+    def note(self, operation: str, subject: str | None = None) -> None:
+        caller = self._view.caller
+        self._note(Change(operation, caller.user, caller.actor, self._view.now), subject)
 
     def _note(self, change: Change, subject: str | None) -> None:
         """One line of the audit, with whoever it is that changes something, in their own tenant."""
@@ -298,6 +308,16 @@ class SqlWriting(SqlReading):
                 view.connection, self._statements, self._backend, there, view.now, there.tenant
             )
         return self._catalog
+
+    def papers(self) -> SqlPapers:
+        view, caller = self._view, self._view.caller
+        if self._home != caller.tenant and self._beside is None:
+            # Among the global memories it is another tenant that is held so far; this one may have no row yet.
+            self._beside = SqlWriting(
+                view.connection, self._statements, self._backend, caller, view.now, caller.tenant
+            )
+            self._holds_caller = True
+        return SqlPapers(view.connection, caller, view.now, self._beside or self)
 
     def strip(self, references: Sequence[str], change: Change) -> int:
         """Old versions keep what they said: the thing is gone, not the memory of it."""

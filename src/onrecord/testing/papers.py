@@ -3,17 +3,21 @@
 import hashlib
 import threading
 from base64 import b64encode
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
 from onrecord.model.answers import ScratchpadContent
+from onrecord.model.caller import Caller
 from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, SCRATCHPAD_BYTES
+from onrecord.model.memory import Memory
 from onrecord.model.papers import MEDIA_TYPE, AgentSettings
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.port import Store, Writing
 from onrecord.testing.builders import Clock, Conformance, administrator, person, told
 from onrecord.testing.moving_papers import MovedPaperConformance
 
@@ -31,6 +35,39 @@ def paths_of(door: OnRecord, conversation: str | None = None) -> list[str]:
 
 def faults_of(refused: pytest.ExceptionInfo[Invalid]) -> list[str]:
     return [fault.field for fault in refused.value.faults]
+
+
+class _Disturbed:
+    """A store in which something else happens just before a writing begins, and as soon as it has begun."""
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        before: Callable[[], Any] = lambda: None,
+        within: Callable[[], Any] = lambda: None,
+    ) -> None:
+        self._store = store
+        self._before = before
+        self._within = within
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    @contextmanager
+    def writing(self, *given: Any) -> Iterator[Writing]:
+        self._before()
+        with self._store.writing(*given) as writing:
+            self._within()
+            yield writing
+
+
+def linked(store: Any, caller: Caller, act: str) -> Memory:
+    """A memory that is linked to the first file, by its first save or by a revision."""
+    door = OnRecord(store, caller)
+    given = {"content": "about the file"} if act == "remember" else {"id": "k"}
+    memory: Memory = getattr(door, act)(artifact="1", **given).memory
+    return memory
 
 
 class PapersConformance(Conformance):
@@ -103,6 +140,11 @@ class ConversationConformance(PapersConformance):
     ) -> None:
         inside.note_turn("hello")
         assert conversation_ids(ann) == ["talk"]
+
+    def test_a_turn_that_is_refused_registers_nothing(self, ann: OnRecord, inside: OnRecord) -> None:
+        with pytest.raises(Invalid, match="is another than the one this caller speaks in"):
+            inside.note_turn("hello", conversation="another")
+        assert conversation_ids(ann) == []
 
     def test_a_save_from_outside_registers_nothing_even_if_it_names_a_conversation(
         self, ann: OnRecord
@@ -360,6 +402,44 @@ class LinkConformance(PapersConformance):
             with pytest.raises(Invalid) as refused:
                 attempt()
             assert faults_of(refused) == ["artifact"]
+
+    @pytest.mark.parametrize("act", ["remember", "revise"])
+    def test_a_file_that_is_deleted_before_the_transaction_begins_is_linked_to_by_nobody(
+        self, store: Store, inside: OnRecord, act: str
+    ) -> None:
+        file = inside.write_artifact("a.txt", "x").artifact
+        inside.remember("a note", id="k")
+        disturbed = _Disturbed(store, before=lambda: inside.delete_artifact(file.id))
+        with pytest.raises(Invalid, match=r"^artifact: there is no file 1 in this tenant; write it first$"):
+            linked(disturbed, inside.caller, act)
+        assert [memory.artifact for memory in inside.browse().memories] == [None]
+
+    @pytest.mark.parametrize("act", ["remember", "revise"])
+    def test_a_deletion_that_comes_while_a_link_is_made_waits_and_takes_it_away(
+        self, store: Store, inside: OnRecord, act: str
+    ) -> None:
+        file = inside.write_artifact("a.txt", "x").artifact
+        inside.remember("a note", id="k")
+        begun = threading.Event()
+        deletions: list[Future[int]] = []
+
+        def delete() -> int:
+            begun.set()
+            return int(inside.delete_artifact(file.id).unlinked)
+
+        def disturb() -> None:
+            deletions.append(pool.submit(delete))
+            begun.wait()
+
+        with ThreadPoolExecutor(1) as pool:
+            saved = linked(_Disturbed(store, within=disturb), inside.caller, act)
+        assert saved.artifact == file.id
+        assert [each.result() for each in deletions] == [1]
+        assert inside.show(saved.id).memory.artifact is None
+
+    def test_the_link_of_a_revision_is_looked_at_before_the_memory(self, inside: OnRecord) -> None:
+        with pytest.raises(Invalid, match="there is no file 7"):
+            inside.revise("nobody", artifact="7")
 
     def test_any_other_text_is_the_name_of_a_file_elsewhere(self, ann: OnRecord) -> None:
         memory = ann.remember("see the report", artifact="s3://bucket/report.pdf").memory

@@ -26,6 +26,7 @@ from onrecord.testing.life import (
     SupersedeConformance,
 )
 from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.sight import NameConformance, SightConformance
@@ -45,6 +46,7 @@ class StoreConformance(
     ReviseConformance,
     RetireConformance,
     SupersedeConformance,
+    RefusedSaveConformance,
     ForgetConformance,
     DedupeConformance,
     RelateConformance,

@@ -388,6 +388,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.embed: an own one of the same text": _embedded,
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
     "Writing.catalog_writing": lambda t: t.write(lambda w: w.catalog_writing().size),
+    "Writing.papers": lambda t: t.write(lambda w: w.papers().conversation(t.code)),
+    "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
     "remember: repeated": lambda t: _saved(t, content=t.one.content, scope="user"),

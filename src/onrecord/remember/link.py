@@ -1,0 +1,15 @@
+"""WHICH file does it point to? One of the tenant's own must be there when the link to it is written."""
+
+from dataclasses import replace
+
+from onrecord.papers.artifacts import linked_file
+from onrecord.remember.draft import Draft, Tools
+from onrecord.store.port import Writing
+
+
+def link(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+    """The link in its one form. Looked up as it was given: a scrubber may take a long number for a secret."""
+    number = linked_file(draft.ask.artifact, writing)
+    if number is None:
+        return draft
+    return replace(draft, memory=replace(draft.ready, artifact=number))
