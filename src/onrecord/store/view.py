@@ -105,13 +105,6 @@ class View:
         return [read_memory(row, self.names) for row in self.run(statement, when, statuses, **more).all()]
 
     @cached_property
-    def stamp(self) -> tuple[object, ...]:
-        """What tells this state from every other: how often each tenant was written to, and its vectors."""
-        written = self.backend.fetch(self.connection, _WRITTEN, _tenant_names(self.caller))
-        vectors = [(each.tenant, each.key, each.stamp, each.dropped) for each in self.coverage]
-        return (*map(tuple, written), *vectors)
-
-    @cached_property
     def coverage(self) -> list[Coverage]:
         """How far each model has come in these tenants."""
         return read_coverage(self.backend.fetch(self.connection, COVERAGE, {"homes": self.keys}))
@@ -154,10 +147,6 @@ class _Tenant(NamedTuple):
     has_references: bool
 
 
-def _tenant_names(caller: Caller) -> dict[str, str]:
-    return {"own": caller.tenant, "catalog": CATALOG_PREFIX + caller.tenant}
-
-
 NAMED: Final = and_(memories.c.tenant == bindparam("home"), memories.c.id == bindparam("plain"))
 _TENANTS: Final = select(
     tenants.c.key,
@@ -169,8 +158,3 @@ _TENANTS: Final = select(
     # Of tags or references: which of them cannot be asked by order, since databases order punctuation differently.
     exists().where(facets.c.tenant == tenants.c.key).label("has_references"),
 ).where(tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT]))
-_WRITTEN: Final = (
-    select(tenants.c.key, tenants.c.changes)
-    .where(tenants.c.name.in_([bindparam("own"), bindparam("catalog"), GLOBAL_TENANT]))
-    .order_by(tenants.c.key)
-)
