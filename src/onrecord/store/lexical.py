@@ -8,9 +8,9 @@ from sqlalchemy import Select, String, cast, select
 
 from onrecord.model.limits import CATALOG_PREFIX
 from onrecord.store import index
-from onrecord.store.kept_lists import kept_lists
-from onrecord.store.kept_rows import counted
+from onrecord.store.candidate_cache import counted
 from onrecord.store.port import Places
+from onrecord.store.posting_cache import posting_cache
 from onrecord.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from onrecord.store.several import Joined, one_of
 from onrecord.store.tables import postings, terms
@@ -97,7 +97,7 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
 
 def _search_small(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
     """The same where every list is short: all of them are in memory."""
-    candidates, kept = Candidates(known, most), kept_lists(view)
+    candidates, kept = Candidates(known, most), posting_cache(view)
     for tenant in view.keys:
         candidates.add_scored(kept.scored(view, tenant, known, list(known.counts)))
     return candidates.best()
@@ -112,7 +112,7 @@ def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int,
     if short:
         candidates.add(list(view.fetch(_lists(view.sight, False), wanted=short)))
     # A catalog is one tenant: what is for everyone stands beside the memories.
-    kept = kept_lists(view).scored(view, view.keys[0], known, long) if long else []
+    kept = posting_cache(view).scored(view, view.keys[0], known, long) if long else []
     left = sum(each.highest for each in kept)
     floor = candidates.floor()
     while kept and left >= floor:

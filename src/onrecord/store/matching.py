@@ -15,12 +15,12 @@ from onrecord.model.when import NOW, When
 from onrecord.store import lexical
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
+from onrecord.store.candidate_cache import candidate_cache, counted
 from onrecord.store.index import entries_of, name_facet, reference_facet
 from onrecord.store.instants import microseconds_of
-from onrecord.store.kept_lists import kept_lists
-from onrecord.store.kept_rows import counted, kept_rows
 from onrecord.store.moments import Asked, asked_of, listed
 from onrecord.store.port import About, Coverage, Found, Key, Match, Near, Places
+from onrecord.store.posting_cache import posting_cache
 from onrecord.store.rows import as_stored, read_memory, read_words
 from onrecord.store.several import one_of
 from onrecord.store.tables import Instant, facets, memories, vectors
@@ -78,7 +78,7 @@ def places(view: View, matches: Sequence[Match], pairs: Iterable[tuple[str, str]
 def _kept_places(view: View, matches: Sequence[Match], held: Sequence[str]) -> dict[Key, Places] | None:
     if not view.is_small:
         return None
-    kept, found = kept_lists(view), dict[Key, Places]()
+    kept, found = posting_cache(view), dict[Key, Places]()
     for tenant in view.keys:
         rows = [match.key[1] for match in matches if match.key[0] == tenant]
         here = kept.places(view, tenant, rows, held) if rows else {}
@@ -263,7 +263,7 @@ def standing(view: View, keys: Iterable[Key], when: When, statuses: Sequence[Sta
     # The row of today is read even for a question about what was known: it is the one that has not changed.
     statement = _among(view.sight, asked_of(When(as_of=when.as_of), statuses), when.known_at is not None)
     wanted = set(keys)
-    kept = kept_rows(view) if view.is_settled and when == NOW and not statuses else None
+    kept = candidate_cache(view) if view.is_settled and when == NOW and not statuses else None
     known = {} if kept is None else kept.matches(view, wanted)
     wanted.difference_update(known)
     if not wanted:

@@ -1,16 +1,17 @@
-"""WHAT of its rows is kept in memory? Of each tenant what was last read to rank them, until somebody writes to it.
+"""WHAT of its candidates is kept in memory? Of each tenant what was last read to rank them, until somebody writes to it.
 
 A memory that stands now stands at every later moment too, until its tenant is written to: nothing but a change retires
 it. The tenant's counter of changes tells a reader whether what is kept is of its own state, also when another process
 wrote. Whole memories are not kept: who is told of one has it read, through the predicate of visibility.
 """
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from threading import Lock
 from typing import Final
 
+from onrecord.lru_cache import LruCache
 from onrecord.store.per_database import PerDatabase
 from onrecord.store.port import Key, Match
 from onrecord.store.view import View
@@ -19,18 +20,16 @@ from onrecord.store.view import View
 _MOST: Final = 100_000
 
 
-class KeptRows:
+class CandidateCache:
     """What is known of the rows of the tenants that were asked lately, in one database."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
-        #: How much it holds; counted as it comes and goes, since there may be very many tenants.
-        self._size = 0
-        self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
+        self._tenants: LruCache[int, _Tenant] = LruCache(most, len)
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return self._size
+        return self._tenants.weight
 
     def matches(self, view: View, keys: Iterable[Key]) -> dict[Key, Match]:
         """Those that are known to stand in this state, and are for the caller's eyes."""
@@ -75,24 +74,22 @@ class KeptRows:
     def _keep(self, view: View, tenant: int, matches: Mapping[int, Match], counts: Mapping[str, int]) -> None:
         state = self._state(view, tenant)
         with self._lock:
-            before = len(state)
-            state.matches.update(matches)
-            state.counts.update(counts)
+            # Before they are there: whoever reads meanwhile, and asks about an earlier moment, must not find them.
             if matches:
                 state.asked_at = max(state.asked_at or view.now, view.now)
-            if self._tenants.get(tenant) is state:
-                self._size += len(state) - before
-            while self._tenants and self._size > self._most:
-                self._size -= len(self._tenants.popitem(last=False)[1])
+            state.matches.update(matches)
+            state.counts.update(counts)
+        if len(state) > self._most:
+            self._tenants.pop(tenant)
+        else:
+            self._tenants.weigh_again(tenant)
 
     def _state(self, view: View, tenant: int) -> "_Tenant":
-        with self._lock:
-            state = self._tenants.get(tenant)
-            if state is None or state.changes != view.changes[tenant]:
-                self._size -= len(state) if state else 0
-                state = self._tenants[tenant] = _Tenant(view.changes[tenant])
-            self._tenants.move_to_end(tenant)
-            return state
+        state = self._tenants.get(tenant)
+        if state is None or state.changes != view.changes[tenant]:
+            state = _Tenant(view.changes[tenant])
+            self._tenants.put(tenant, state)
+        return state
 
 
 class _Tenant:
@@ -116,7 +113,7 @@ def counted(
     view: View, wanted: Sequence[str], read: Callable[[Sequence[str]], Iterable[tuple[int, str, int]]]
 ) -> Counter[str]:
     """How many rows have each of some things, visible or not; `read` gives tenant, thing and count where there are any."""
-    kept = kept_rows(view) if view.is_settled else None
+    kept = candidate_cache(view) if view.is_settled else None
     counts, unknown = (Counter[str](), wanted) if kept is None else kept.counts(view, wanted)
     if unknown:
         found = {(tenant, each): count for tenant, each, count in read(unknown)}
@@ -127,9 +124,9 @@ def counted(
     return counts
 
 
-def kept_rows(view: View) -> KeptRows:
+def candidate_cache(view: View) -> CandidateCache:
     """Those of the database that is read."""
     return _OF_DATABASE.of(view)
 
 
-_OF_DATABASE: Final = PerDatabase(KeptRows)
+_OF_DATABASE: Final = PerDatabase(CandidateCache)

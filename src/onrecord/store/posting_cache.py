@@ -3,13 +3,12 @@
 The tenant's counter of changes tells a reader whether a list is of its own state, also when another process wrote.
 """
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import String, bindparam, cast, select
 
+from onrecord.lru_cache import LruCache
 from onrecord.store.index import read_positions
 from onrecord.store.per_database import PerDatabase
 from onrecord.store.port import Places
@@ -32,35 +31,38 @@ _PLACES_BYTES: Final = 150
 _CALM: Final = 8
 
 
-class KeptLists:
+class PostingCache:
     """The lists that were asked for lately, in one database."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        #: What they take, or a little less; counted as they come and go, since there may be very many.
-        self.nbytes = 0
-        self._tenants: OrderedDict[int, _Tenant] = OrderedDict()
-        self._lock = Lock()
+        self._tenants: LruCache[int, _Tenant] = LruCache(most_bytes, lambda state: state.lists.weight)
+
+    @property
+    def nbytes(self) -> int:
+        """What they take, or a little less."""
+        return self._tenants.weight
 
     def scored(self, view: View, tenant: int, known: Statistics, terms: Sequence[str]) -> list[Scored]:
         """What each term adds to the scores of those that hold it and are for the caller's eyes, in the order given."""
-        lists = self._lists(view, tenant, terms)
+        lists = self._lists(view, tenant, self._state(view, tenant), terms)
         return [lists[term].scored(view, tenant, term, known) for term in terms]
 
     def places(
         self, view: View, tenant: int, rows: Collection[int], terms: Sequence[str]
     ) -> dict[int, Places] | None:
         """Where the terms stand in some rows that the caller sees; None while it is not worth keeping."""
-        with self._lock:
-            state = self._state(view, tenant)
-            state.asked += 1
-            if state.asked <= _CALM:
-                return None
-        lists = self._lists(view, tenant, terms)
+        state = self._state(view, tenant)
+        state.asked += 1
+        if state.asked <= _CALM:
+            return None
+        lists = self._lists(view, tenant, state, terms)
         unread = {term: lists[term] for term in terms if lists[term].places is None}
         if unread:
             _read_places(view, tenant, unread)
-            self._note(view, tenant, _PLACES_BYTES * sum(len(each.places or ()) for each in unread.values()))
+            for term in unread:
+                state.lists.weigh_again(term)
+            self._tenants.weigh_again(tenant)
         found: dict[int, tuple[int, dict[str, tuple[int, ...]]]] = {}
         for term in terms:
             held = lists[term].places or {}
@@ -70,67 +72,55 @@ class KeptLists:
                     found.setdefault(row, (length, {}))[1][term] = positions
         return {row: Places(*each) for row, each in found.items()}
 
-    def _lists(self, view: View, tenant: int, terms: Sequence[str]) -> "Mapping[str, _Kept]":
-        with self._lock:
-            kept = self._state(view, tenant).lists
-            lists = {term: kept[term] for term in terms if term in kept}
-            for term in lists:
-                kept.move_to_end(term)
+    def _lists(
+        self, view: View, tenant: int, state: "_Tenant", terms: Sequence[str]
+    ) -> "Mapping[str, _List]":
+        found = {term: state.lists.get(term) for term in terms}
+        lists = {term: each for term, each in found.items() if each is not None}
         missing = [term for term in terms if term not in lists]
         if missing:
-            read = _read(view, tenant, missing)
-            lists |= read
-            with self._lock:
-                self._state(view, tenant).lists.update(read)
-            self._note(view, tenant, sum(each.nbytes for each in read.values()))
+            for term, each in _read(view, tenant, missing).items():
+                lists[term] = each
+                state.lists.put(term, each)
+            self._tenants.weigh_again(tenant)
         return lists
 
     def _state(self, view: View, tenant: int) -> "_Tenant":
-        """Whoever calls holds the lock. Of another state nothing is left: words that were forgotten are forgotten here."""
+        """Of another state nothing is left: words that were forgotten are forgotten here."""
         state = self._tenants.get(tenant)
         if state is None or state.changes != view.changes[tenant]:
-            self.nbytes -= state.nbytes if state else 0
-            state = self._tenants[tenant] = _Tenant(view.changes[tenant])
-        self._tenants.move_to_end(tenant)
+            state = _Tenant(view.changes[tenant], self._most_bytes)
+            self._tenants.put(tenant, state)
         return state
-
-    def _note(self, view: View, tenant: int, nbytes: int) -> None:
-        """So much has come; tenants that were asked longest ago make room for it."""
-        with self._lock:
-            self._state(view, tenant).nbytes += nbytes
-            self.nbytes += nbytes
-            while len(self._tenants) > 1 and self.nbytes > self._most_bytes:
-                self.nbytes -= self._tenants.popitem(last=False)[1].nbytes
-            (last,) = self._tenants.values() if len(self._tenants) == 1 else (None,)
-            while last and len(last.lists) > 1 and self.nbytes > self._most_bytes:
-                gone = last.lists.popitem(last=False)[1]
-                size = gone.nbytes + _PLACES_BYTES * len(gone.places or ())
-                last.nbytes -= size
-                self.nbytes -= size
 
 
 class _Tenant:
     """The lists of one tenant as it is after so many changes, and how often it was asked since."""
 
-    def __init__(self, changes: int) -> None:
+    def __init__(self, changes: int, most_bytes: int) -> None:
         self.changes = changes
         self.asked = 0
-        self.nbytes = 0
-        self.lists: OrderedDict[str, _Kept] = OrderedDict()
+        self.lists: LruCache[str, _List] = LruCache(most_bytes, lambda each: each.nbytes)
 
 
-class _Kept:
+class _List:
     """The postings of one term by audience."""
 
     def __init__(self, by_audience: "Mapping[str, NDArray[Any]]") -> None:
         #: Where the term stands in each row, with the length of the row: once somebody has asked.
         self.places: Mapping[int, tuple[int, tuple[int, ...]]] | None = None
         rows = sum(map(len, by_audience.values()))
-        #: Each posting, its key and what it adds; and, of one that may be laid out by rows, these.
-        self.nbytes = _LIST_BYTES + 3 * 8 * rows + (4 * _span(by_audience.values()) if rows > _LONG else 0)
+        # Each posting, its key and what it adds; and, of one that may be laid out by rows, these.
+        self._list_bytes = (
+            _LIST_BYTES + 3 * 8 * rows + (4 * _span(by_audience.values()) if rows > _LONG else 0)
+        )
         self._by_audience = by_audience
         # Who sees the same of it gets the same scores, until something changes.
         self._last: tuple[Any, Scored] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        return self._list_bytes + _PLACES_BYTES * len(self.places or ())
 
     def scored(self, view: View, tenant: int, term: str, known: Statistics) -> Scored:
         seen = [audience for audience in self._by_audience if view.sees(audience)]
@@ -151,15 +141,15 @@ def _span(lists: "Iterable[NDArray[Any]]") -> int:
     return last - first + 1 if last - first < SPARSE * sum(map(len, rows)) else 0
 
 
-def _read(view: View, tenant: int, terms: Sequence[str]) -> dict[str, _Kept]:
+def _read(view: View, tenant: int, terms: Sequence[str]) -> dict[str, _List]:
     found: dict[str, dict[str, Any]] = {term: {} for term in terms}
     rows: Iterable[tuple[str, str, str]] = view.fetch(_LISTS, home=tenant, wanted=list(terms))
     for term, audience, packed in rows:
         found[term][audience] = packed_numbers(packed)
-    return {term: _Kept(by_audience) for term, by_audience in found.items()}
+    return {term: _List(by_audience) for term, by_audience in found.items()}
 
 
-def _read_places(view: View, tenant: int, lists: "Mapping[str, _Kept]") -> None:
+def _read_places(view: View, tenant: int, lists: "Mapping[str, _List]") -> None:
     found: dict[str, dict[int, tuple[int, tuple[int, ...]]]] = {term: {} for term in lists}
     for term, row, length, packed in view.fetch(_PLACES, home=tenant, wanted=list(lists)):
         found[term][row] = (length, read_positions(packed))
@@ -167,12 +157,12 @@ def _read_places(view: View, tenant: int, lists: "Mapping[str, _Kept]") -> None:
         lists[term].places = places
 
 
-def kept_lists(view: View) -> KeptLists:
+def posting_cache(view: View) -> PostingCache:
     """Those of the database that is read; none of what a transaction may have written."""
-    return _OF_DATABASE.of(view) if view.is_settled else KeptLists()
+    return _OF_DATABASE.of(view) if view.is_settled else PostingCache()
 
 
-_OF_DATABASE: Final = PerDatabase(KeptLists)
+_OF_DATABASE: Final = PerDatabase(PostingCache)
 _PACKED: Final = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
 _LISTS: Final = (
     select(postings.c.term, postings.c.audience, Joined(cast(_PACKED, String)))
