@@ -5,8 +5,7 @@ it. The tenant's counter of changes tells a reader whether what is kept is of it
 wrote. Whole memories are not kept: who is told of one has it read, through the predicate of visibility.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from threading import Lock
 from typing import Final
@@ -50,35 +49,15 @@ class CandidateCache:
             tenant, row = match.key
             found[tenant][row] = match
         for tenant, rows in found.items():
-            self._keep(view, tenant, rows, {})
+            if rows:
+                self._keep(view, tenant, rows)
 
-    def counts(self, view: View, wanted: Iterable[str]) -> tuple[Counter[str], list[str]]:
-        """How many rows of this state have each of some things, and of which of them that is not known."""
-        known: Counter[str] = Counter()
-        unknown = []
-        here = [self._state(view, tenant).counts for tenant in view.keys]
-        for each in wanted:
-            found = [counts.get(each) for counts in here]
-            if None in found:
-                unknown.append(each)
-            elif total := sum(filter(None, found)):
-                known[each] = total
-        return known, unknown
-
-    def keep_counts(self, view: View, wanted: Iterable[str], counts: Mapping[tuple[int, str], int]) -> None:
-        """What was found of some things, in each tenant; what is not told of has none."""
-        asked = list(wanted)
-        for tenant in view.keys:
-            self._keep(view, tenant, {}, {each: counts.get((tenant, each), 0) for each in asked})
-
-    def _keep(self, view: View, tenant: int, matches: Mapping[int, Match], counts: Mapping[str, int]) -> None:
+    def _keep(self, view: View, tenant: int, rows: Mapping[int, Match]) -> None:
         state = self._state(view, tenant)
         with self._lock:
             # Before they are there: whoever reads meanwhile, and asks about an earlier moment, must not find them.
-            if matches:
-                state.asked_at = max(state.asked_at or view.now, view.now)
-            state.matches.update(matches)
-            state.counts.update(counts)
+            state.asked_at = max(state.asked_at or view.now, view.now)
+            state.matches.update(rows)
         if len(state) > self._most:
             self._tenants.pop(tenant)
         else:
@@ -98,30 +77,14 @@ class _Tenant:
     def __init__(self, changes: int) -> None:
         self.changes = changes
         self.matches: dict[int, Match] = {}
-        self.counts: dict[str, int] = {}
         self.asked_at: datetime | None = None
 
     def __len__(self) -> int:
-        return len(self.matches) + len(self.counts)
+        return len(self.matches)
 
     def matches_at(self, now: datetime) -> Mapping[int, Match]:
         """None before the last time of asking: what stands since then did not stand yet."""
         return self.matches if self.asked_at is None or now >= self.asked_at else {}
-
-
-def counted(
-    view: View, wanted: Sequence[str], read: Callable[[Sequence[str]], Iterable[tuple[int, str, int]]]
-) -> Counter[str]:
-    """How many rows have each of some things, visible or not; `read` gives tenant, thing and count where there are any."""
-    kept = candidate_cache(view) if view.is_settled else None
-    counts, unknown = (Counter[str](), wanted) if kept is None else kept.counts(view, wanted)
-    if unknown:
-        found = {(tenant, each): count for tenant, each, count in read(unknown)}
-        for (_, each), count in found.items():
-            counts[each] += count
-        if kept is not None:
-            kept.keep_counts(view, unknown, found)
-    return counts
 
 
 def candidate_cache(view: View) -> CandidateCache:

@@ -1,17 +1,15 @@
-"""WHICH posting lists are kept in memory? The long ones of catalogs, and all of a small tenant: they are asked for often.
+"""WHICH posting lists are kept in memory? The long ones of catalogs: what every model says is asked for often.
 
 The tenant's counter of changes tells a reader whether a list is of its own state, also when another process wrote.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import String, bindparam, cast, select
 
 from onrecord.lru_cache import LruCache
-from onrecord.store.index import read_positions
 from onrecord.store.per_database import PerDatabase
-from onrecord.store.port import Places
 from onrecord.store.ranking import ROW_UNIT, SPARSE, WEIGHT_UNIT, Scored, Statistics, packed_numbers
 from onrecord.store.several import Joined, one_of
 from onrecord.store.tables import postings
@@ -25,10 +23,6 @@ _MOST_BYTES: Final = 256 << 20
 # What a list takes that holds nothing, and from which length on it is worth laying out.
 _LIST_BYTES: Final = 600
 _LONG: Final = 256
-# What the places of a term in one row take.
-_PLACES_BYTES: Final = 150
-# To read where a term stands in every row pays where it is asked for again: after so many questions without a change.
-_CALM: Final = 8
 
 
 class PostingCache:
@@ -45,36 +39,11 @@ class PostingCache:
 
     def scored(self, view: View, tenant: int, known: Statistics, terms: Sequence[str]) -> list[Scored]:
         """What each term adds to the scores of those that hold it and are for the caller's eyes, in the order given."""
-        lists = self._lists(view, tenant, self._state(view, tenant), terms)
+        lists = self._lists(view, tenant, terms)
         return [lists[term].scored(view, tenant, term, known) for term in terms]
 
-    def places(
-        self, view: View, tenant: int, rows: Collection[int], terms: Sequence[str]
-    ) -> dict[int, Places] | None:
-        """Where the terms stand in some rows that the caller sees; None while it is not worth keeping."""
+    def _lists(self, view: View, tenant: int, terms: Sequence[str]) -> "Mapping[str, _List]":
         state = self._state(view, tenant)
-        state.asked += 1
-        if state.asked <= _CALM:
-            return None
-        lists = self._lists(view, tenant, state, terms)
-        unread = {term: lists[term] for term in terms if lists[term].places is None}
-        if unread:
-            _read_places(view, tenant, unread)
-            for term in unread:
-                state.lists.weigh_again(term)
-            self._tenants.weigh_again(tenant)
-        found: dict[int, tuple[int, dict[str, tuple[int, ...]]]] = {}
-        for term in terms:
-            held = lists[term].places or {}
-            for row in rows:
-                if (here := held.get(row)) is not None:
-                    length, positions = here
-                    found.setdefault(row, (length, {}))[1][term] = positions
-        return {row: Places(*each) for row, each in found.items()}
-
-    def _lists(
-        self, view: View, tenant: int, state: "_Tenant", terms: Sequence[str]
-    ) -> "Mapping[str, _List]":
         found = {term: state.lists.get(term) for term in terms}
         lists = {term: each for term, each in found.items() if each is not None}
         missing = [term for term in terms if term not in lists]
@@ -95,11 +64,10 @@ class PostingCache:
 
 
 class _Tenant:
-    """The lists of one tenant as it is after so many changes, and how often it was asked since."""
+    """The lists of one tenant as it is after so many changes."""
 
     def __init__(self, changes: int, most_bytes: int) -> None:
         self.changes = changes
-        self.asked = 0
         self.lists: LruCache[str, _List] = LruCache(most_bytes, lambda each: each.nbytes)
 
 
@@ -107,20 +75,12 @@ class _List:
     """The postings of one term by audience."""
 
     def __init__(self, by_audience: "Mapping[str, NDArray[Any]]") -> None:
-        #: Where the term stands in each row, with the length of the row: once somebody has asked.
-        self.places: Mapping[int, tuple[int, tuple[int, ...]]] | None = None
         rows = sum(map(len, by_audience.values()))
-        # Each posting, its key and what it adds; and, of one that may be laid out by rows, these.
-        self._list_bytes = (
-            _LIST_BYTES + 3 * 8 * rows + (4 * _span(by_audience.values()) if rows > _LONG else 0)
-        )
+        #: Each posting, its key and what it adds; and, of one that may be laid out by rows, these.
+        self.nbytes = _LIST_BYTES + 3 * 8 * rows + (4 * _span(by_audience.values()) if rows > _LONG else 0)
         self._by_audience = by_audience
         # Who sees the same of it gets the same scores, until something changes.
         self._last: tuple[Any, Scored] | None = None
-
-    @property
-    def nbytes(self) -> int:
-        return self._list_bytes + _PLACES_BYTES * len(self.places or ())
 
     def scored(self, view: View, tenant: int, term: str, known: Statistics) -> Scored:
         seen = [audience for audience in self._by_audience if view.sees(audience)]
@@ -149,14 +109,6 @@ def _read(view: View, tenant: int, terms: Sequence[str]) -> dict[str, _List]:
     return {term: _List(by_audience) for term, by_audience in found.items()}
 
 
-def _read_places(view: View, tenant: int, lists: "Mapping[str, _List]") -> None:
-    found: dict[str, dict[int, tuple[int, tuple[int, ...]]]] = {term: {} for term in lists}
-    for term, row, length, packed in view.fetch(_PLACES, home=tenant, wanted=list(lists)):
-        found[term][row] = (length, read_positions(packed))
-    for term, places in found.items():
-        lists[term].places = places
-
-
 def posting_cache(view: View) -> PostingCache:
     """Those of the database that is read; none of what a transaction may have written."""
     return _OF_DATABASE.of(view) if view.is_settled else PostingCache()
@@ -168,7 +120,4 @@ _LISTS: Final = (
     select(postings.c.term, postings.c.audience, Joined(cast(_PACKED, String)))
     .where(postings.c.tenant == bindparam("home"), one_of(postings.c.term, "wanted"))
     .group_by(postings.c.term, postings.c.audience)
-)
-_PLACES: Final = select(postings.c.term, postings.c.row, postings.c.length, postings.c.positions).where(
-    postings.c.tenant == bindparam("home"), one_of(postings.c.term, "wanted")
 )

@@ -31,9 +31,6 @@ from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import facets, memories, tenants, versions
 from onrecord.store.visibility import Sight, sight_of, sight_parameters, visible
 
-# Below this no word is common.
-_SMALL: Final = 4_000
-
 
 class View:
     """A caller's sight of one consistent state. Every statement run here may use the predicates of sight and time."""
@@ -65,8 +62,6 @@ class View:
         #: How many memories there are in these tenants, and how many words they have together.
         self.documents = sum(row.documents for row in rows)
         self.words = sum(row.words for row in rows)
-        #: Whether so few memories are seen, and none is being written, that all of the index may be kept in memory.
-        self.is_small = is_settled and self.documents <= _SMALL
         self.sees_global = any(row.name == GLOBAL_TENANT and row.documents for row in rows)
         self.has_relations = any(row.last_relation for row in rows)
         self.has_references = any(row.has_references for row in rows)
