@@ -7,7 +7,6 @@ import json
 import logging
 import time
 import tomllib
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
@@ -21,6 +20,7 @@ import httpx2
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, Invalid
+from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.model.rules import NAME
 
@@ -191,24 +191,18 @@ class ServiceGrants:
             raise Invalid([Fault("grants", f"{url!a} names no host")])
         self._url, self._timer = address, timer
         self._client = httpx2.Client(timeout=timeout_s)
-        self._lock = Lock()
-        self._told: OrderedDict[tuple[str, str], _Told] = OrderedDict()
+        self._told: LruCache[tuple[str, str], _Told] = LruCache(_MOST_CALLERS)
         self._silent_until = 0.0
 
     def systems(self, caller: Caller, arrival: Arrival) -> Systems:
         who, now = (caller.tenant, caller.user), self._timer()
-        with self._lock:
-            told, silent = self._told.get(who), now < self._silent_until
+        told = self._told.get(who)
         if told is not None and now < told.until:
             return told.systems
-        if silent:
+        if now < self._silent_until:
             return _NONE
         answer = self._ask(who, now)
-        with self._lock:
-            self._told[who] = answer
-            self._told.move_to_end(who)
-            while len(self._told) > _MOST_CALLERS:
-                self._told.popitem(last=False)
+        self._told.put(who, answer)
         return answer.systems
 
     def close(self) -> None:
@@ -222,8 +216,7 @@ class ServiceGrants:
             _log.warning("No systems are granted, since %s did not say which: %s", self._url.host, problem)
             if not problem.reached:
                 # It answers no one: whoever comes next need not wait for it too.
-                with self._lock:
-                    self._silent_until = self._timer() + _PAUSE_S
+                self._silent_until = self._timer() + _PAUSE_S
         return _Told(_NONE, now + _PAUSE_S)
 
 

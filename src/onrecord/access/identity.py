@@ -6,20 +6,19 @@
 import math
 import re
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
-from threading import Lock
 from typing import Final, Protocol
 
 from onrecord.access import keys
 from onrecord.access.grants import NO_GRANTS, Arrival, Grants
 from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated
+from onrecord.lru_cache import LruCache
 from onrecord.model.answers import Key
 from onrecord.model.caller import Caller
 from onrecord.model.limits import KEY_PREFIXES, NAME_CHARACTERS
@@ -216,36 +215,24 @@ class _KnownKeys:
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer
-        self._lock = Lock()
-        self._known: OrderedDict[str, _Known] = OrderedDict()
-        self._cleared = 0
+        self.clear()
 
     def find(self, id: str, digest: bytes, look_up: Callable[[], Key | None]) -> Key | None:
         # The time before the look-up counts: what it finds may be revoked while it is on its way.
         now = self._timer()
-        with self._lock:
-            known, cleared = self._known.get(id), self._cleared
+        cache = self._known
+        known = cache.get(id)
         if known is not None and now < known.until and compare_digest(known.digest, digest):
             return known.key
         key = look_up()
         if key is not None:
-            with self._lock:
-                if cleared == self._cleared:
-                    self._keep(key.id, _Known(digest, key, now + _KEPT_S))
+            cache.put(key.id, _Known(digest, key, now + _KEPT_S))
         return key
 
     def by_id(self, id: str) -> Key | None:
-        with self._lock:
-            known = self._known.get(id)
+        known = self._known.get(id)
         return None if known is None else known.key
 
     def clear(self) -> None:
-        with self._lock:
-            self._cleared += 1
-            self._known.clear()
-
-    def _keep(self, id: str, known: _Known) -> None:
-        self._known[id] = known
-        self._known.move_to_end(id)
-        while len(self._known) > _KEPT_KEYS:
-            self._known.popitem(last=False)
+        # Another one, so that whoever is looking a key up right now keeps what it finds where nobody looks any more.
+        self._known: LruCache[str, _Known] = LruCache(_KEPT_KEYS)

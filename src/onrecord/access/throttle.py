@@ -5,13 +5,13 @@ The buckets are in this process: several servers side by side allow as many time
 
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
 from onrecord.errors import TooMany
+from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 
 _MOST_CALLERS: Final = 10_000
@@ -48,7 +48,7 @@ class Throttle:
         """`per_minute` holds for everyone, or no one if None; `of_key` gives the lower limit of a key, if it has one."""
         self._per_minute, self._of_key, self._timer = per_minute, of_key, timer
         self._lock = Lock()
-        self._buckets: OrderedDict[tuple[str, ...], _Bucket] = OrderedDict()
+        self._buckets: LruCache[tuple[str, ...], _Bucket] = LruCache(_MOST_CALLERS)
 
     def take(self, caller: Caller) -> Budget | None:
         """Count one request: what is left after it, or None where nothing is limited; TooMany if nothing was left."""
@@ -74,10 +74,7 @@ class Throttle:
         """The caller's bucket as it is now; a fresh one is full."""
         who = ("user", caller.tenant, caller.user) if caller.key is None else ("key", caller.key)
         now = self._timer()
-        bucket = self._buckets.setdefault(who, _Bucket(left=limit, at=now))
+        bucket = self._buckets.get_or_put(who, lambda: _Bucket(left=limit, at=now))
         bucket.left = min(limit, bucket.left + (now - bucket.at) * limit / _MINUTE_S)
         bucket.at = now
-        self._buckets.move_to_end(who)
-        if len(self._buckets) > _MOST_CALLERS:
-            self._buckets.popitem(last=False)
         return bucket

@@ -1,5 +1,6 @@
 """HOW do words find rows? One statement brings the postings of the rare words, and often that is all it takes."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
@@ -8,9 +9,8 @@ from sqlalchemy import Select, String, cast, select
 
 from onrecord.model.limits import CATALOG_PREFIX
 from onrecord.store import index
-from onrecord.store.kept_lists import kept_lists
-from onrecord.store.kept_rows import counted
 from onrecord.store.port import Places
+from onrecord.store.posting_cache import posting_cache
 from onrecord.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from onrecord.store.several import Joined, one_of
 from onrecord.store.tables import postings, terms
@@ -32,8 +32,6 @@ _MOST_TERMS: Final = 64
 _COMMON: Final = 4_000
 # A list of a catalog that is longer than this is kept in memory: a shorter one is read as quickly.
 _KEPT: Final = 256
-# What tells a term from a facet where both are counted.
-_TERM: Final = "term:"
 # Looking a candidate up costs about as much as reading this many postings in a row.
 _LOOK_UP_COST: Final = 10
 
@@ -52,15 +50,12 @@ def statistics(view: View, wanted: Iterable[str], *, past: bool = False) -> Stat
 
 def _count(view: View, terms: Sequence[str]) -> None:
     """In how many memories the terms stand; once for each term, since several layers want to know."""
-    unknown = [_TERM + term for term in terms if term not in view.counts]
+    unknown = [term for term in terms if term not in view.counts]
     if unknown:
-        found = counted(view, unknown, lambda wanted: _read_counts(view, wanted))
-        view.counts.update({each.removeprefix(_TERM): found[each] for each in unknown})
-
-
-def _read_counts(view: View, wanted: Sequence[str]) -> list[tuple[int, str, int]]:
-    found = view.fetch(_COUNTS, wanted=[each.removeprefix(_TERM) for each in wanted])
-    return [(tenant, _TERM + term, count) for tenant, term, count in found]
+        found: Counter[str] = Counter()
+        for term, count in view.fetch(_COUNTS, wanted=unknown):
+            found[term] += count
+        view.counts.update({term: found[term] for term in unknown})
 
 
 def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
@@ -72,8 +67,6 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
 
     if view.caller.tenant.startswith(CATALOG_PREFIX):
         return _search_catalog(view, known, most)
-    if view.is_small:
-        return _search_small(view, known, most)
 
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
         statement = _lists(view.sight, among is not None)
@@ -95,14 +88,6 @@ def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int
     return candidates.best()
 
 
-def _search_small(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
-    """The same where every list is short: all of them are in memory."""
-    candidates, kept = Candidates(known, most), kept_lists(view)
-    for tenant in view.keys:
-        candidates.add_scored(kept.scored(view, tenant, known, list(known.counts)))
-    return candidates.best()
-
-
 def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
     """The same of entities: long lists are in memory, so to look into them costs little, and their highest is known."""
     candidates = Candidates(known, most)
@@ -112,7 +97,7 @@ def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int,
     if short:
         candidates.add(list(view.fetch(_lists(view.sight, False), wanted=short)))
     # A catalog is one tenant: what is for everyone stands beside the memories.
-    kept = kept_lists(view).scored(view, view.keys[0], known, long) if long else []
+    kept = posting_cache(view).scored(view, view.keys[0], known, long) if long else []
     left = sum(each.highest for each in kept)
     floor = candidates.floor()
     while kept and left >= floor:
@@ -191,6 +176,6 @@ def score_entries(entries: index.Entries, known: Statistics) -> int:
     )
 
 
-_COUNTS: Final = select(terms.c.tenant, terms.c.term, terms.c.documents).where(
+_COUNTS: Final = select(terms.c.term, terms.c.documents).where(
     terms.c.tenant.in_(SEEN_TENANTS), one_of(terms.c.term, "wanted")
 )

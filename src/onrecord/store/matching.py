@@ -1,5 +1,6 @@
 """WHICH rows match, for this caller and at this time? By words, by nearness and by what they are about."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from itertools import chain
@@ -15,10 +16,9 @@ from onrecord.model.when import NOW, When
 from onrecord.store import lexical
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
+from onrecord.store.candidate_cache import candidate_cache
 from onrecord.store.index import entries_of, name_facet, reference_facet
 from onrecord.store.instants import microseconds_of
-from onrecord.store.kept_lists import kept_lists
-from onrecord.store.kept_rows import counted, kept_rows
 from onrecord.store.moments import Asked, asked_of, listed
 from onrecord.store.port import About, Coverage, Found, Key, Match, Near, Places
 from onrecord.store.rows import as_stored, read_memory, read_words
@@ -71,21 +71,7 @@ def places(view: View, matches: Sequence[Match], pairs: Iterable[tuple[str, str]
     held = sorted({term for pair in possible for term in pair})
     if not matches or not held:
         return {}
-    kept = _kept_places(view, matches, held)
-    return lexical.positions(view, _somewhere(matches), held) if kept is None else kept
-
-
-def _kept_places(view: View, matches: Sequence[Match], held: Sequence[str]) -> dict[Key, Places] | None:
-    if not view.is_small:
-        return None
-    kept, found = kept_lists(view), dict[Key, Places]()
-    for tenant in view.keys:
-        rows = [match.key[1] for match in matches if match.key[0] == tenant]
-        here = kept.places(view, tenant, rows, held) if rows else {}
-        if here is None:
-            return None
-        found |= {(tenant, row): each for row, each in here.items()}
-    return found
+    return lexical.positions(view, _somewhere(matches), held)
 
 
 def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
@@ -216,7 +202,9 @@ def about(
 ) -> About:
     called = {name_facet(each): each for each in names}
     asked = {reference_facet(each): each for each in references} | called
-    found = counted(view, list(asked), lambda facets: view.fetch(_COUNTS, facets=facets))
+    found: Counter[str] = Counter()
+    for facet, count in view.fetch(_COUNTS, facets=list(asked)) if asked else ():
+        found[facet] += count
     counts = {
         facet: count
         for facet, count in found.items()
@@ -235,7 +223,7 @@ def about(
 
 
 _COUNTS: Final = (
-    select(facets.c.tenant, facets.c.facet, func.count())
+    select(facets.c.facet, func.count())
     .where(facets.c.tenant.in_(SEEN_TENANTS), one_of(facets.c.facet, "facets"))
     # In the order of the index, so that nothing need be sorted to be counted.
     .group_by(facets.c.tenant, facets.c.facet)
@@ -263,7 +251,7 @@ def standing(view: View, keys: Iterable[Key], when: When, statuses: Sequence[Sta
     # The row of today is read even for a question about what was known: it is the one that has not changed.
     statement = _among(view.sight, asked_of(When(as_of=when.as_of), statuses), when.known_at is not None)
     wanted = set(keys)
-    kept = kept_rows(view) if view.is_settled and when == NOW and not statuses else None
+    kept = candidate_cache(view) if view.is_settled and when == NOW and not statuses else None
     known = {} if kept is None else kept.matches(view, wanted)
     wanted.difference_update(known)
     if not wanted:

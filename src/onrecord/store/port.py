@@ -142,10 +142,6 @@ class Reading(Protocol):
     """One consistent state of the store, as far as one caller may see it."""
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        """Another one whenever memories, vectors or the catalog of the caller's tenants have changed."""
-
-    @property
     def size(self) -> int:
         """How many memories there are in the caller's tenants, whoever sees them."""
 

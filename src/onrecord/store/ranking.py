@@ -147,19 +147,8 @@ class Candidates:
         postings = packed_numbers(",".join([packed for _, _, packed in lists]))
         tenants = np.repeat([tenant << _ROW_BITS for tenant, _, _ in lists], sizes)
         weights = np.repeat([self._known.weights[term] for _, term, _ in lists], sizes)
-        self._add([_rows(postings) | tenants], [_parts(self._known, weights, postings)])
-
-    def add_scored(self, lists: Sequence[Scored]) -> None:
-        """The same for lists in memory."""
-        self._add([each.keys for each in lists], [each.parts for each in lists])
-
-    def _add(self, new_keys: "Sequence[NDArray[Any]]", new_parts: "Sequence[NDArray[Any]]") -> None:
-        import numpy as np
-
-        keys = np.concatenate([self._keys, *new_keys])
-        parts = np.concatenate([self._scores, *new_parts])
-        if not len(keys):
-            return
+        keys = np.concatenate([self._keys, _rows(postings) | tenants])
+        parts = np.concatenate([self._scores, _parts(self._known, weights, postings)])
         order = np.argsort(keys, kind="stable")
         keys, parts = keys[order], parts[order]
         starts = np.ones(len(keys), np.bool_)

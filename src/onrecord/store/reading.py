@@ -63,10 +63,6 @@ class SqlReading:
         self._view = View(connection, backend, caller, now, is_settled=is_settled)
 
     @property
-    def stamp(self) -> tuple[object, ...]:
-        return self._view.stamp
-
-    @property
     def size(self) -> int:
         return int(self._view.documents)
 

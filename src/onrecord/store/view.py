@@ -31,9 +31,6 @@ from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import facets, memories, tenants, versions
 from onrecord.store.visibility import Sight, sight_of, sight_parameters, visible
 
-# Below this no word is common.
-_SMALL: Final = 4_000
-
 
 class View:
     """A caller's sight of one consistent state. Every statement run here may use the predicates of sight and time."""
@@ -65,8 +62,6 @@ class View:
         #: How many memories there are in these tenants, and how many words they have together.
         self.documents = sum(row.documents for row in rows)
         self.words = sum(row.words for row in rows)
-        #: Whether so few memories are seen, and none is being written, that all of the index may be kept in memory.
-        self.is_small = is_settled and self.documents <= _SMALL
         self.sees_global = any(row.name == GLOBAL_TENANT and row.documents for row in rows)
         self.has_relations = any(row.last_relation for row in rows)
         self.has_references = any(row.has_references for row in rows)
@@ -103,13 +98,6 @@ class View:
         self, statement: Select[Any], when: When = NOW, statuses: Sequence[Status] = (), **more: Any
     ) -> list[Memory]:
         return [read_memory(row, self.names) for row in self.run(statement, when, statuses, **more).all()]
-
-    @cached_property
-    def stamp(self) -> tuple[object, ...]:
-        """What tells this state from every other: how often each tenant was written to, and its vectors."""
-        written = self.backend.fetch(self.connection, _WRITTEN, _tenant_names(self.caller))
-        vectors = [(each.tenant, each.key, each.stamp, each.dropped) for each in self.coverage]
-        return (*map(tuple, written), *vectors)
 
     @cached_property
     def coverage(self) -> list[Coverage]:
@@ -154,10 +142,6 @@ class _Tenant(NamedTuple):
     has_references: bool
 
 
-def _tenant_names(caller: Caller) -> dict[str, str]:
-    return {"own": caller.tenant, "catalog": CATALOG_PREFIX + caller.tenant}
-
-
 NAMED: Final = and_(memories.c.tenant == bindparam("home"), memories.c.id == bindparam("plain"))
 _TENANTS: Final = select(
     tenants.c.key,
@@ -169,8 +153,3 @@ _TENANTS: Final = select(
     # Of tags or references: which of them cannot be asked by order, since databases order punctuation differently.
     exists().where(facets.c.tenant == tenants.c.key).label("has_references"),
 ).where(tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT]))
-_WRITTEN: Final = (
-    select(tenants.c.key, tenants.c.changes)
-    .where(tenants.c.name.in_([bindparam("own"), bindparam("catalog"), GLOBAL_TENANT]))
-    .order_by(tenants.c.key)
-)

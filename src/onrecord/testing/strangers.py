@@ -484,7 +484,6 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
 }
 #: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
 COUNTS: Final = {
-    "Reading.stamp",
     "Reading.size",
     "Reading.has_references",
     "Reading.sees_global",

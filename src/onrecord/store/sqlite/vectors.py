@@ -4,7 +4,6 @@ The stamp of a tenant's vectors tells a reader what is new, also when another pr
 holds beyond the reader's own state does no harm: a row that does not stand in it is left out later.
 """
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import bindparam, select
 
 from onrecord.errors import StoreUnavailable
+from onrecord.lru_cache import LruCache
 from onrecord.store.port import Coverage, Near
 from onrecord.store.rows import as_stored
 from onrecord.store.tables import vectors
@@ -30,9 +30,9 @@ class VectorCache:
     """The vectors of the tenants that were searched lately."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        self._shelves: OrderedDict[tuple[int, int], _Shelf] = OrderedDict()
-        self._lock = Lock()
+        self._shelves: LruCache[tuple[int, int], _Shelf] = LruCache(
+            most_bytes, lambda shelf: shelf.vectors.nbytes
+        )
 
     def nearest(self, view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
         shelf = self._shelf(view, covered)
@@ -46,24 +46,13 @@ class VectorCache:
 
     def _shelf(self, view: View, covered: Coverage) -> "_Shelf":
         place = (covered.tenant, covered.key)
-        with self._lock:
-            shelf = self._shelves.get(place)
-            if shelf is None:
-                shelf = self._shelves[place] = _Shelf(covered)
-            self._shelves.move_to_end(place)
+        shelf = self._shelves.get_or_put(place, lambda: _Shelf(covered))
         shelf.catch_up(view, covered)
-        with self._lock:
-            while len(self._shelves) > 1 and self.nbytes > self._most_bytes:
-                self._shelves.popitem(last=False)
+        self._shelves.weigh_again(place)
         return shelf
 
-    @property
-    def nbytes(self) -> int:
-        return sum(shelf.vectors.nbytes for shelf in self._shelves.values())
-
     def clear(self) -> None:
-        with self._lock:
-            self._shelves.clear()
+        self._shelves.clear()
 
 
 def _of_tenant(tenant: int, found: Sequence[tuple[int, int, float]]) -> list[Near]:

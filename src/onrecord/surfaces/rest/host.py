@@ -77,11 +77,6 @@ class Host:
         if _may_be_large(Headers(scope=scope)):
             await self.run(self.admit, scope)
 
-    def stamp(self, caller: Caller) -> tuple[object, ...]:
-        """What tells the state of the store that this caller meets from every other."""
-        with self.store.reading(caller, self.clock()) as reading:
-            return reading.stamp
-
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
         """What `act` does with the door of whoever sent the request, in one hop to a thread.
 

@@ -20,7 +20,6 @@ from onrecord.surfaces.reading import list_reader, text_reader
 from onrecord.surfaces.rest import repeating
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
 from onrecord.surfaces.rest.host import Host, send_reply, visit_of
-from onrecord.surfaces.rest.kept import KeptReplies, question_of
 from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, PRECONDITION, Refusal, Reply, problem
 
 PREFIX: Final = "/v1"
@@ -31,8 +30,6 @@ _TAG: Final = re.compile(r'"(?P<version>[0-9]{1,10})(?:\.[0-9a-f]+)?"')
 _MOST_PARAMETERS: Final = 1_000
 #: After these another key works, or one works no longer; that holds at once.
 _OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
-#: Asked often and in the same words; see kept.py.
-_KEPT: Final = frozenset({"recall"})
 #: Its answer shows a memory, and the state of that memory is its tag.
 _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
@@ -48,7 +45,6 @@ class Handling:
         self.is_slow = operation.rule == "memory.admin"
         self.reads = operation.effect == "read"
         self.host = host
-        self._replies = KeptReplies()
         rules = {each.name: each.metadata["rule"] for each in request_fields(operation.request)}
         inner = {name: rule.rule if isinstance(rule, OrNone) else rule for name, rule in rules.items()}
         self._whole = frozenset(
@@ -80,8 +76,6 @@ class Handling:
         door = self.host.admit(scope)
         values = self.values(scope, headers, body)
         key = repeating.key_in(headers)
-        if self.operation.name in _KEPT:
-            return self._kept_or_fresh(scope, headers, door, values, body)
         if key is None or self.method == "GET":
             return self.reply(scope, headers, self.call(door, values))
         expected = headers.get("if-match", "").encode("latin-1")
@@ -96,23 +90,6 @@ class Handling:
             self.host, door, self.operation, key, sent, lambda: self.call(door, values)
         )
         return self.reply(scope, headers, told, repeated=repeated)
-
-    def _kept_or_fresh(
-        self, scope: Scope, headers: Headers, door: OnRecord, values: dict[str, Any], body: bytes
-    ) -> Reply:
-        asked = question_of(door.caller, body)
-        if not self._replies.comes_again(asked):
-            return self.reply(scope, headers, self.call(door, values))
-        # Before the answer is made: what is written meanwhile makes it an old one.
-        stamp = self.host.stamp(door.caller)
-        kept = self._replies.find(asked)
-        if kept is not None and kept.stamp == stamp:
-            return kept.reply
-        answer = self.call(door, values)
-        reply = self.reply(scope, headers, answer)
-        if not answer[1].get("degraded"):
-            self._replies.keep(asked, reply, stamp)
-        return reply
 
     def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Told:
         answer = self.operation.method(door, **values)

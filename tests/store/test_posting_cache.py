@@ -1,6 +1,5 @@
 """Posting lists in memory: scored as those that are read, and never of another state than the reader's."""
 
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,8 @@ from hypothesis import strategies as st
 
 from onrecord import Caller
 from onrecord.model.limits import RULES
-from onrecord.recall.lexical import pairs_of
-from onrecord.store.kept_lists import KeptLists
 from onrecord.store.lexical import statistics
+from onrecord.store.posting_cache import PostingCache
 from onrecord.store.ranking import (
     ROW_UNIT,
     SCALE,
@@ -22,10 +20,8 @@ from onrecord.store.ranking import (
     Statistics,
     packed_numbers,
 )
-from onrecord.store.reading import SqlReading
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
-from onrecord.text import question_terms
 
 TENANT = 3
 LISTS = st.dictionaries(st.integers(1, 60), st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=40)
@@ -60,16 +56,6 @@ def test_lists_in_memory_add_up_to_what_lists_that_are_read_do(
     candidates.add([(TENANT, "a", packed(first))] if first else [])
     for term in ("b", "c"):
         candidates.take(Scored.of(known, term, TENANT, [packed_numbers(packed(lists[term]))]))
-    by_hand = sorted(scores_by_hand(known, lists).items(), key=lambda each: (-each[1], each[0]))
-    assert candidates.best() == [(TENANT, row, score) for row, score in by_hand[:most]]
-
-
-@given(first=LISTS, second=LISTS, most=st.integers(1, 50))
-def test_lists_in_memory_may_be_added_all_at_once(first: Any, second: Any, most: int) -> None:
-    lists = {"a": first, "b": second}
-    known = Statistics.of(60, 300, {term: len(each) for term, each in lists.items()})
-    candidates = Candidates(known, most)
-    candidates.add_scored([scored(known, term, each) for term, each in lists.items()])
     by_hand = sorted(scores_by_hand(known, lists).items(), key=lambda each: (-each[1], each[0]))
     assert candidates.best() == [(TENANT, row, score) for row, score in by_hand[:most]]
 
@@ -131,7 +117,7 @@ def test_the_floor_is_reached_by_the_best_and_hardly_below_the_last_of_them(
 def test_a_reader_gets_the_list_of_its_own_state_and_old_lists_make_room(tmp_path: Path, clock: Any) -> None:
     from onrecord import connect
 
-    kept, now = KeptLists(most_bytes=1), clock()
+    kept, now = PostingCache(most_bytes=1), clock()
     with connect(tmp_path / "desk.db", caller=ANN, clock=clock, embedder="none") as door:
         door.remember("amber and jade")
         store = SqlStore(SqliteBackend(tmp_path / "desk.db"))
@@ -146,14 +132,13 @@ def test_a_reader_gets_the_list_of_its_own_state_and_old_lists_make_room(tmp_pat
             assert _rows(kept, after, "jade") == 1
             # Room for one byte is room for the list asked for last.
             assert kept.nbytes < 1_000
-            assert [list(state.lists) for state in kept._tenants.values()] == [["jade"]]
         store.close()
 
 
 def test_a_list_holds_nothing_that_the_caller_does_not_see(tmp_path: Path, clock: Any) -> None:
     from onrecord import connect
 
-    kept, now = KeptLists(), clock()
+    kept, now = PostingCache(), clock()
     bob = Caller(tenant="desk", user="bob")
     with connect(tmp_path / "desk.db", caller=ANN, clock=clock, embedder="none") as door:
         door.as_caller(Caller(tenant="desk", user="ann")).remember("amber of my own", scope="user")
@@ -165,42 +150,7 @@ def test_a_list_holds_nothing_that_the_caller_does_not_see(tmp_path: Path, clock
         store.close()
 
 
-QUESTIONS = (
-    "amber stone",
-    "the amber of the north",
-    "jade and amber",
-    "north",
-    "stone of the north",
-    "nothing",
-)
-
-
-def test_a_small_tenant_is_searched_in_memory_with_the_same_result(tmp_path: Path, clock: Any) -> None:
-    """Asked often enough, also the places of its words are kept."""
-    from onrecord import connect
-
-    words = ("amber", "stone", "of", "the", "north", "jade", "and")
-    bob = Caller(tenant="desk", user="bob")
-    with connect(tmp_path / "desk.db", caller=ANN, clock=clock, embedder="none") as door:
-        for number in range(40):
-            text = " ".join(words[(number * step) % len(words)] for step in (1, 2, 3, 5))
-            scope = "user" if number % 5 == 0 else "tenant"
-            door.as_caller(Caller(tenant="desk", user="ann")).remember(text, scope=scope, dedupe=False)
-        store = SqlStore(SqliteBackend(tmp_path / "desk.db"))
-        for question, caller in product(QUESTIONS * 3, (ANN, bob)):
-            with store.reading(caller, clock.now) as kept, store._backend.reading() as connection:
-                plain = SqlReading(connection, store._backend, caller, clock.now, is_settled=False)
-                assert _answers(kept, question) == _answers(plain, question)
-        store.close()
-
-
-def _answers(reading: Any, question: str) -> Any:
-    found = reading.holding(question_terms(question), most=10)
-    matches = sorted(reading.standing([each.key for each in found]).values())
-    return found, matches, reading.places(matches, pairs_of(question))
-
-
-def _rows(kept: KeptLists, reading: Any, term: str) -> int:
+def _rows(kept: PostingCache, reading: Any, term: str) -> int:
     view = reading._view
     (tenant,) = view.keys
     (found,) = kept.scored(view, tenant, statistics(view, [term]), [term])

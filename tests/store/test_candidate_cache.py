@@ -12,7 +12,7 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.model.limits import RULES, STATUSES
 from onrecord.model.memory import Change
 from onrecord.model.when import When
-from onrecord.store.kept_rows import KeptRows, kept_rows
+from onrecord.store.candidate_cache import CandidateCache, candidate_cache
 from onrecord.store.port import Key, Match, Reading
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
@@ -139,7 +139,7 @@ def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        kept: Any = kept_rows(reading._view)
+        kept: Any = candidate_cache(reading._view)
         size = len(kept)
     with store.writing(ANN, clock()) as writing:
         before = writing.target("a")
@@ -191,7 +191,7 @@ def test_a_name_of_too_many_is_passed_over(door: OnRecord, store: SqlStore, cloc
 
 
 def test_tenants_that_were_asked_longest_ago_make_room(door: OnRecord, store: SqlStore, clock: Any) -> None:
-    kept = KeptRows(most=3)
+    kept = CandidateCache(most=3)
     for tenant in ("one", "two"):
         caller = Caller(tenant=tenant, user="ann", rules=frozenset(RULES))
         for number in range(2):
@@ -211,6 +211,6 @@ def test_each_database_has_its_own(door: OnRecord, store: SqlStore, clock: Any, 
         for place, id in ((store, "ours"), (elsewhere, "theirs"), (store, "ours")):
             with place.reading(ANN, clock()) as reading:
                 assert ids(reading.standing(keys_of(reading, "amber"))) == [id]
-                kept: Any = kept_rows(reading._view)
+                kept: Any = candidate_cache(reading._view)
                 assert len(kept.matches(reading._view, keys_of(reading, "amber"))) == 1
         elsewhere.close()
