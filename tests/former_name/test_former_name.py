@@ -203,6 +203,7 @@ class TestThePlaceWhereAStoreIsUnlessSaidOtherwise:
         for variable in ("ONRECORD_DB", "ONRECORD_CONFIG"):
             monkeypatch.delenv(variable, raising=False)
         former = platformdirs.user_config_path("recollect", ensure_exists=True) / "config.toml"
+        connect(tmp_path / "set.db").close()
         former.write_text(f'db = "{tmp_path / "set.db"}"\n', encoding="utf-8")
         said = shell("status")
         assert said.code == 2

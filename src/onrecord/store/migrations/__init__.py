@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sqlalchemy import Connection, Text, column, delete, inspect, select, table
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from onrecord.errors import StoreUnavailable
 from onrecord.store import older_tables
@@ -98,8 +98,12 @@ def _way_back(copy: str | None) -> str:
 
 
 def _read_stand(backend: Backend) -> Stand:
-    with backend.reading() as connection:
-        return _stand_of(connection)
+    """A first look, without a lock: what it misses because someone migrates just now, the look under the lock finds."""
+    try:
+        with backend.reading() as connection:
+            return _stand_of(connection)
+    except ProgrammingError:
+        return Stand()
 
 
 def _stand_of(connection: Connection) -> Stand:
