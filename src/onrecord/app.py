@@ -79,6 +79,18 @@ def connect_async(
     return AsyncOnRecord(lambda: connect(db, caller=caller, embedder=embedder, create=create))
 
 
+def distribute(db: str) -> list[str]:
+    """Spread the tables of a store over the servers of its PostgreSQL cluster; gives those that were not yet.
+
+    For whoever runs the database, at the machine: no caller can ask for it.
+    """
+    store = _open_store(db, lambda: datetime.now(UTC), create=False)
+    try:
+        return store.distribute()
+    finally:
+        store.close()
+
+
 @dataclass(frozen=True, slots=True)
 class Entrance:
     """What a server needs: the store and a door to it, who is let in, and how often."""

@@ -22,6 +22,7 @@ from onrecord.errors import Fault, Forbidden, Invalid, NotFound
 from onrecord.jobs.worker import Worker
 from onrecord.model import answers
 from onrecord.model.caller import Caller
+from onrecord.model.collections import COLLECTIONS, ENTITIES, Home
 from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN, RuleName
 from onrecord.model.memory import Memory
 from onrecord.model.requests import (
@@ -518,15 +519,15 @@ class OnRecord:
 
     @operation(EmbedMissing, "write", "memory.admin", "POST /embed-missing")
     def embed_missing(self, ask: EmbedMissing) -> answers.EmbeddedMissing:
-        tenants = self._tenants("Embedding all tenants", ask.all_tenants)
+        homes = self._homes("Embedding all tenants", ask.all_tenants)
         return embedding.embed_tenants(
-            self._store, self._embedders, tenants, ask, self._clock(), self._progress
+            self._store, self._embedders, homes, ask, self._clock(), self._progress
         )
 
     @operation(ShowStatus, "read", "memory.admin", "GET /status")
     def status(self, ask: ShowStatus) -> answers.StoreStatus:
-        tenants = self._tenants("The status of all tenants", ask.all_tenants)
-        return status.look(self._store, self._embedders, tenants)
+        homes = self._homes("The status of all tenants", ask.all_tenants)
+        return status.look(self._store, self._embedders, homes)
 
     def _require(self, asked: Operation) -> None:
         """Forbidden unless the caller may do this at all."""
@@ -539,20 +540,20 @@ class OnRecord:
         auditing.note(self.caller, operation, self._store, self._clock(), subject)
 
     @property
-    def _cared_for(self) -> list[str] | None:
-        """The caller's own tenant and its catalog; None, which is everything, for whoever runs the store."""
-        return None if self.caller.operator else [self.caller.tenant, self.caller.in_catalog.tenant]
+    def _cared_for(self) -> list[Home] | None:
+        """All of the caller's own tenant; None, which is everything, for whoever runs the store."""
+        return None if self.caller.operator else [Home(self.caller.tenant, each) for each in COLLECTIONS]
 
-    def _tenants(self, what: str, every: bool) -> list[str]:
-        """The caller's own tenant and what is for everyone, or all of them for the operator."""
+    def _homes(self, what: str, every: bool) -> list[Home]:
+        """All of the caller's own tenant and what is for everyone, or everything for the operator."""
         if every:
             self.caller.require_operator(what)
         with self._store.archive() as archive:
-            there = archive.tenants()
+            there = archive.homes()
         if every:
             return there
-        others = (self.caller.in_catalog.tenant, GLOBAL_TENANT)
-        return [self.caller.tenant, *(name for name in others if name in there)]
+        others = (Home(self.caller.tenant, ENTITIES), Home(GLOBAL_TENANT))
+        return [Home(self.caller.tenant), *(home for home in others if home in there)]
 
     def leave_for(self, what: str) -> str:
         """A word that says for a few minutes that this caller was asked about something, and by which it may go on."""

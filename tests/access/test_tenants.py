@@ -100,5 +100,4 @@ def test_a_new_table_of_tenants_cannot_be_forgotten() -> None:
     assert {name for name, table in metadata.tables.items() if "tenant" not in table.columns} == {
         "store_facts",
         "tenants",
-        "models",
     }

@@ -21,6 +21,7 @@ from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, StoreUnavailable
 from onrecord.model.answers import EntityChanges, Ingested
 from onrecord.model.catalog import Join, Model, Part
+from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.limits import RULES
 from onrecord.model.memory import Memory, Version
 from onrecord.store.archive import SqlRestoring
@@ -136,8 +137,8 @@ def catalog_of(door: OnRecord) -> Iterator[StoredCatalog]:
 def state_of(door: OnRecord) -> list[tuple[str, tuple[Version, ...]]]:
     """Every record of the catalog with its past."""
     with door._store.archive() as archive:
-        tenant = door.caller.in_catalog.tenant
-        if tenant not in archive.tenants():
+        tenant = Home(door.caller.tenant, ENTITIES)
+        if tenant not in archive.homes():
             return []
         return [(dossier.id, dossier.versions) for dossier in archive.dossiers(tenant)]
 
@@ -683,7 +684,7 @@ measures:
     (folder.root / "datasources" / "shop.yaml").write_text(f"name: shop\ndescription: Opens with {SECRET}\n")
     memory.ingest(str(folder))
     with memory._store.archive() as archive:
-        written = "\n".join(map(repr, archive.dossiers(memory.caller.in_catalog.tenant)))
+        written = "\n".join(map(repr, archive.dossiers(Home(memory.caller.tenant, ENTITIES))))
     for secret in (SECRET, "hunter2", "swordfish", "tr0ub4dor"):
         assert secret not in written
     assert "Reached with the token [secret:" in written
@@ -818,7 +819,7 @@ def test_entities_get_vectors_also_where_an_ingest_broke_off(
         monkeypatch.undo()
         drain(door)
         with door._store.archive() as archive:
-            (covered,) = archive.coverage(door.caller.in_catalog.tenant)
+            (covered,) = archive.coverage(Home(door.caller.tenant, ENTITIES))
         assert covered.memories == 4
         door.ingest(str(folder))
         drain(door)
@@ -962,7 +963,7 @@ def test_memories_that_were_saved_without_an_embedder_get_their_vectors_after_an
         door.ingest(str(folder))
         drain(door)
         with door._store.archive() as archive:
-            assert [each.memories for each in archive.coverage(door.caller.tenant)] == [1]
+            assert [each.memories for each in archive.coverage(Home(door.caller.tenant))] == [1]
 
 
 def test_an_unknown_model_is_told_with_those_that_may_be_seen(memory: OnRecord, folder: Folder) -> None:

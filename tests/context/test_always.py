@@ -182,8 +182,11 @@ def test_what_is_told_unasked_is_found_by_an_index(tmp_path: Path, sight: Sight)
     with sqlite3.connect(tmp_path / "store.db") as connection:
         given = [None] * str(statement).count("?")
         plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", given))
-    assert "SEARCH facets USING PRIMARY KEY (tenant=? AND facet=?)" in plan
-    assert "SEARCH memories USING INDEX sqlite_autoindex_memories_1 (tenant=? AND row=?)" in plan
+    assert "SEARCH facets USING PRIMARY KEY (tenant=? AND collection=? AND facet=?)" in plan
+    assert (
+        "SEARCH memories USING INDEX sqlite_autoindex_memories_1 (tenant=? AND collection=? AND row=?)"
+        in plan
+    )
 
 
 def test_a_block_is_bounded_by_its_tokens(ann: OnRecord, clock: Any) -> None:

@@ -11,6 +11,7 @@ import yaml
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
 from onrecord.faces import slayer
+from onrecord.model.collections import Home
 from onrecord.testing.embedder import StubEmbedder
 
 from .conftest import ids, model, write_models
@@ -123,7 +124,7 @@ class TestEmbedding:
         with connect(tmp_path / "notes.db", embedder=embedder) as door:
             assert ["poison" in each for each in door.embed_missing().failures] == [True]
             with door._store.archive() as archive:
-                assert [each.memories for each in archive.coverage(door.caller.tenant)] == [2]
+                assert [each.memories for each in archive.coverage(Home(door.caller.tenant))] == [2]
 
     def test_the_marks_of_a_tokenizer_are_plain_text(self, models: Path) -> None:
         with connect(":memory:", embedder="e5") as door:
@@ -140,7 +141,7 @@ class TestEmbedding:
                 slayer.save_memory(door, f"the note {id}", ["orders.id"], id=id)
             slayer.forget_memory(door, "4")
             with door._store.archive() as archive:
-                assert [each.memories for each in archive.coverage(door.caller.tenant)] == [2]
+                assert [each.memories for each in archive.coverage(Home(door.caller.tenant))] == [2]
             slayer.save_memory(door, "something else", ["orders.id"], id="4")
             found = slayer.search(door, question="the note", max_memories=2)["memories"]
             assert set(ids(found)) == {"42", "400"}

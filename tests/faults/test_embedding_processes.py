@@ -6,13 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import and_, select
 
 from onrecord import OnRecord, connect
 from onrecord.model.answers import ModelCoverage
 from onrecord.model.embedding import Model, embedded_text
 from onrecord.providers.guard import Guarded
-from onrecord.store.tables import jobs, models, vectors
+from onrecord.store.tables import embedded, jobs, vectors
 from onrecord.testing.embedder import StubEmbedder
 
 from .embedding_worker import ANN, changing_models, text_of
@@ -35,9 +35,11 @@ def door(shared_db: str, stub: StubEmbedder) -> Iterator[OnRecord]:
 
 def kept(door: OnRecord, model: Model) -> dict[int, Any]:
     """Every vector of a model by its row; each memory of these tests has one passage."""
-    statement = select(vectors.c.row, vectors.c.vector).join(models, models.c.key == vectors.c.model)
+    statement = select(vectors.c.row, vectors.c.vector).join(
+        embedded, and_(*(embedded.c[name] == vectors.c[name] for name in ("tenant", "collection", "model")))
+    )
     with door._store._backend.reading() as connection:
-        rows = connection.execute(statement.where(models.c.name == model.name)).all()
+        rows = connection.execute(statement.where(embedded.c.name == model.name)).all()
     found = dict(rows)
     assert len(found) == len(rows)
     return found

@@ -17,6 +17,7 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.errors import StoreUnavailable
+from onrecord.model.collections import Home
 from onrecord.store.port import EMBED
 
 from ..former_name.conftest import LEFT_BEHIND, former, former_postgres, former_sqlite, former_yaml, lines
@@ -79,7 +80,7 @@ def test_nothing_is_written_from_then_on_and_all_that_was_is_there(place: str) -
 
 def test_no_worker_claims_anything(place: str) -> None:
     now = datetime.now(UTC)
-    with connect(place) as door, door._store.restoring("default") as restoring:
+    with connect(place) as door, door._store.restoring(Home("default")) as restoring:
         restoring.ask_for(EMBED, now)
     with connect(place) as door:
         move_on(place)
@@ -123,7 +124,7 @@ def test_the_same_on_postgres(postgres_dsn: str) -> None:
 def test_a_migration_waits_for_whoever_writes(postgres_dsn: str) -> None:
     with connect(postgres_dsn) as door:
         with (
-            door._store._writing(),
+            door._store._begin(),
             psycopg.connect(postgres_dsn) as migrating,
             pytest.raises(psycopg.errors.LockNotAvailable),
         ):

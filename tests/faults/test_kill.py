@@ -305,7 +305,7 @@ def test_a_connection_that_the_server_ends_is_told_clearly_and_the_next_call_wor
         door.remember("the tenant exists")
         hand = crew.start("cut_off", db=f"{postgres_dsn}&application_name={name}")
         hand.hear()
-        other.execute("SELECT * FROM tenants FOR UPDATE")
+        other.execute("SELECT * FROM counters FOR UPDATE")
         hand.go()
         end_waiting_connection(postgres_dsn, name)
         told = hand.hear()

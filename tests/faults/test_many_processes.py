@@ -14,6 +14,7 @@ from onrecord.model.limits import STATUSES
 from onrecord.model.memory import Change, Memory
 from onrecord.store.postgres import PostgresBackend
 from onrecord.store.sql import SqlStore
+from tests.distributed import CLUSTER, NO_CLUSTER, distributed_store
 
 PROCESSES = 8
 SECONDS = 4
@@ -25,6 +26,17 @@ OTHER = "onrecord-test-forgetting"
 def test_eight_processes_write_and_read_one_store_and_nothing_is_lost(
     crew: Any, shared_db: str, opened: Any
 ) -> None:
+    share(crew, shared_db, opened)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(CLUSTER is None, reason=NO_CLUSTER)
+def test_eight_processes_share_a_store_that_lies_on_many_servers(crew: Any, opened: Any) -> None:
+    with distributed_store() as db:
+        share(crew, db, opened)
+
+
+def share(crew: Any, shared_db: str, opened: Any) -> None:
     opened(shared_db).remember("count 0", id="counter")
     told = acknowledged(crew, shared_db)
     door = opened(shared_db)

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,12 @@ from onrecord.store.tables import metadata
 from onrecord.testing.embedder import StubEmbedder
 from tests.new_stores import REPEATING, Repeating
 
+from ..former_name.conftest import former, former_postgres, former_sqlite
+
+__all__ = ["former", "former_postgres", "former_sqlite"]
+
 #: Tables of the whole store, which belong to no tenant.
-OF_THE_STORE = {"tenants", "store_facts", "models", "onrecord_version"}
-#: What the first step has made.
-FIRST = {"store_facts", "tenants", "memories", "versions", "relations", "facets", "terms", "postings"}
+OF_THE_STORE = {"tenants", "store_facts", "onrecord_version"}
 #: What a worker looks for among all tenants, and what is asked before anyone is known.
 ACROSS_TENANTS = {("jobs", "jobs_due"): "due_at", ("api_keys", "api_keys_key"): "hash"}
 
@@ -166,7 +168,8 @@ def postgres_structure(connection: sa.Connection, table: str) -> dict[str, Any]:
         "columns": rows(
             "SELECT attname, format_type(atttypid, atttypmod), attnotnull, attidentity, "
             "pg_get_expr(adbin, adrelid) FROM pg_attribute LEFT JOIN pg_attrdef ON attrelid = adrelid "
-            "AND attnum = adnum WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 ORDER BY attnum"
+            "AND attnum = adnum WHERE attrelid = CAST(:table AS regclass) AND attnum > 0 AND NOT attisdropped "
+            "ORDER BY attnum"
         ),
         "constraints": rows(
             "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
@@ -206,45 +209,45 @@ def test_the_code_knows_the_newest_migration() -> None:
     assert newest.name.startswith(f"{migrations.HEAD}_")
 
 
-def step_back(engine: sa.Engine) -> None:
-    """A store as the first step left it: with what was saved, and without a place for vectors."""
-    with engine.begin() as connection:
-        for table in metadata.tables.keys() - FIRST:
-            connection.execute(sa.text(f"DROP TABLE {table}"))
-        connection.execute(sa.text("DROP INDEX memories_pinned"))
-        connection.execute(sa.text("UPDATE onrecord_version SET version_num = '0001'"))
-    engine.dispose()
-
-
-def test_a_store_of_the_first_version_keeps_what_it_holds_and_gets_its_vectors(
-    shared_db: str, engine: sa.Engine
-) -> None:
-    with connect(shared_db) as door:
-        for number in range(3):
-            door.remember(f"bird {number}", id=str(number), entities=["thing:bird"])
-        before = door.browse().memories
-    step_back(engine)
-    with connect(shared_db, embedder=StubEmbedder()) as door:
-        assert door.browse().memories == before
-        found = door.recall("bird 1")
-        assert found.degraded == ("semantic: 3 of 3 memories have no vectors yet",)
-        assert found.hits[0].memory.id == "1"
-        assert door.embed_missing().embedded == 3
-        assert door.recall("bird 1", recipe="semantic", limit=1).hits[0].memory.id == "1"
-        assert door.doctor().problems == ()
-
-
 def test_processes_that_open_an_old_store_at_once_all_find_the_new_schema(
-    crew: Any, shared_db: str, engine: sa.Engine
+    crew: Any, former: Callable[[str], str], kind: str
 ) -> None:
-    connect(shared_db).close()
-    step_back(engine)
-    hands = [crew.start("open_it", db=shared_db) for _ in range(4)]
+    db = former(kind)
+    hands = [crew.start("open_it", db=db) for _ in range(4)]
     for hand in hands:
         hand.hear()
     for hand in hands:
         hand.go()
-    assert sorted(line["id"] for hand in hands for line in hand.rest()) == ["1", "2", "3", "4"]
+    assert sorted(line["id"] for hand in hands for line in hand.rest()) == ["6", "7", "8", "9"]
+    with connect(db) as door:
+        assert door.doctor().problems == ()
+
+
+def test_an_old_store_has_the_tables_of_a_new_one(
+    former: Callable[[str], str], kind: str, shared_db: str, engine: sa.Engine
+) -> None:
+    if shared_db.startswith("postgresql:") != (kind == "postgres"):
+        pytest.skip("the other database is compared with its own")
+    connect(shared_db).close()
+    old = former(kind)
+    connect(old).close()
+    url = old.replace("postgresql:", "postgresql+psycopg:") if kind == "postgres" else f"sqlite:///{old}"
+    migrated = sa.create_engine(url)
+    with engine.connect() as new, migrated.connect() as here:
+        want, have = structure(new), structure(here)
+    migrated.dispose()
+    for name in ("onrecord_version", "sqlite_sequence"):
+        want.pop(name, None), have.pop(name, None)
+    assert _without_schema(have) == _without_schema(want)
+
+
+def _without_schema(told: dict[str, Any]) -> dict[str, str]:
+    return {name: re.sub(r"test_[0-9a-f]{32}", "", repr(each)) for name, each in told.items()}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 def test_where_vectors_cannot_be_kept_is_said_with_what_to_do(

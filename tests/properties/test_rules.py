@@ -354,6 +354,15 @@ def test_the_settings_begin_with_these() -> None:
 def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
     tmp_path: Path, chosen: dict[str, str | None], environment: dict[str, str], file: dict[str, str]
 ) -> None:
+    # What is blank is told of elsewhere: it is refused, or counts as not set.
+    assume(
+        all(
+            value.strip()
+            for told in (chosen, environment, file)
+            for value in told.values()
+            if value is not None
+        )
+    )
     # A JSON text is a TOML text too, except for DEL, which TOML wants escaped.
     written = "".join(
         f"{name} = {json.dumps(value, ensure_ascii=True)}\n".replace("\x7f", "\\u007f")

@@ -71,12 +71,13 @@ class Life:
                 if memory.place is not None
             }
             with door._store.reading(door.caller, door._clock()) as reading:
-                found = {near.key: near.score for near in reading.near(query, fresh.model, most=50)}
+                found = {near.key: near.score for near in reading.index.near(query, fresh.model, most=50)}
                 assert found == {
-                    near.key: near.score for near in reading.nearness(query, fresh.model, sorted(seen))
+                    near.key: near.score
+                    for near in reading.index.similarity(query, fresh.model, sorted(seen))
                 }
                 if door is self.root:
-                    assert len(found) == sum(each.memories for each in reading.coverage())
+                    assert len(found) == sum(each.memories for each in reading.index.coverage())
             assert found.keys() <= seen.keys()
             for key, score in found.items():
                 ((passage,),) = fresh.embed_documents([embedded_text(seen[key])])
@@ -86,7 +87,7 @@ class Life:
         self.stub.down = None
         self.root.embed_missing(all_tenants=True)
         with self.root._store.archive() as archive:
-            for tenant in archive.tenants():
+            for tenant in archive.homes():
                 count = archive.count(tenant)
                 assert sum(each.memories for each in archive.coverage(tenant)) == count
                 assert archive.jobs(tenant) == (0, 0)

@@ -10,7 +10,9 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.model.answers import Hit
+from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.recall import graph
+from onrecord.store.tenant import Address
 from onrecord.store.view import View
 from onrecord.testing.embedder import StubEmbedder
 
@@ -166,10 +168,16 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
         real = View.__init__
 
         def noted(
-            self: View, connection: Any, backend: Any, caller: Caller, now: Any, **settled: bool
+            self: View,
+            connection: Any,
+            backend: Any,
+            caller: Caller,
+            now: Any,
+            address: Address,
+            **settled: bool,
         ) -> None:
-            seen.append(caller.tenant)
-            real(self, connection, backend, caller, now, **settled)
+            seen.append(address.home.spelled)
+            real(self, connection, backend, caller, now, address, **settled)
 
         monkeypatch.setattr(View, "__init__", noted)
         yield seen
@@ -184,4 +192,4 @@ def test_nobody_looks_for_a_catalog_where_no_memory_is_about_a_model(opened: Cal
         door.remember("Refunds are rare")
         with opened() as seen:
             assert len(found(door)) == 2
-    assert seen == [door.caller.tenant]
+    assert seen == [door.caller.tenant, GLOBAL_TENANT]

@@ -36,7 +36,7 @@ def store(door: OnRecord, tmp_path: Path) -> Iterator[SqlStore]:
 
 
 def keys_of(reading: Reading, *words: str) -> list[Key]:
-    return [each.key for each in reading.holding([_token(word) for word in words], most=50)]
+    return [each.key for each in reading.index.match_terms([_token(word) for word in words], most=50)]
 
 
 def _token(word: str) -> Any:
@@ -61,9 +61,9 @@ def test_a_candidate_is_read_once(door: OnRecord, store: SqlStore, clock: Any) -
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        first = reading.standing(keys)
+        first = reading.index.eligible(keys)
         told = statements_of(reading)
-        assert reading.standing(keys) == first
+        assert reading.index.eligible(keys) == first
         assert told == []
 
 
@@ -74,11 +74,11 @@ def test_what_is_written_is_seen_at_once_also_by_another_process(
     door.remember("amber too", id="b", dedupe=False)
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.standing(keys)) == ["a", "b"]
+        assert ids(reading.index.eligible(keys)) == ["a", "b"]
     door.retire("a")
     door.revise("b", tags=["stone"])
     with store.reading(ANN, clock()) as reading:
-        found = reading.standing(keys)
+        found = reading.index.eligible(keys)
         assert [(match.id, match.tags) for match in found.values()] == [("b", ("stone",))]
 
 
@@ -86,11 +86,11 @@ def test_an_older_state_is_read_as_it_was(door: OnRecord, store: SqlStore, clock
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as before:
         keys = keys_of(before, "amber")
-        assert ids(before.standing(keys)) == ["a"]
+        assert ids(before.index.eligible(keys)) == ["a"]
         door.retire("a")
         with store.reading(ANN, clock()) as after:
-            assert after.standing(keys) == {}
-        assert ids(before.standing(keys)) == ["a"]
+            assert after.index.eligible(keys) == {}
+        assert ids(before.index.eligible(keys)) == ["a"]
 
 
 def test_what_begins_to_stand_later_does_not_stand_before(
@@ -100,11 +100,11 @@ def test_what_begins_to_stand_later_does_not_stand_before(
     door.remember("amber", id="a", valid_from=now + timedelta(days=2))
     with store.reading(ANN, now) as reading:
         keys = keys_of(reading, "amber")
-        assert reading.standing(keys) == {}
+        assert reading.index.eligible(keys) == {}
     with store.reading(ANN, now + timedelta(days=3)) as reading:
-        assert ids(reading.standing(keys)) == ["a"]
+        assert ids(reading.index.eligible(keys)) == ["a"]
     with store.reading(ANN, now) as reading:
-        assert reading.standing(keys) == {}
+        assert reading.index.eligible(keys) == {}
 
 
 def test_a_question_about_another_time_or_status_is_asked_of_the_store(
@@ -115,9 +115,9 @@ def test_a_question_about_another_time_or_status_is_asked_of_the_store(
     door.retire("b")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.standing(keys)) == ["a"]
-        assert ids(reading.standing(keys, statuses=STATUSES)) == ["a", "b"]
-        assert reading.standing(keys, When(as_of=clock.now - timedelta(days=400))) == {}
+        assert ids(reading.index.eligible(keys)) == ["a"]
+        assert ids(reading.index.eligible(keys, statuses=STATUSES)) == ["a", "b"]
+        assert reading.index.eligible(keys, When(as_of=clock.now - timedelta(days=400))) == {}
 
 
 def test_what_one_caller_had_read_another_does_not_get(door: OnRecord, store: SqlStore, clock: Any) -> None:
@@ -125,12 +125,12 @@ def test_what_one_caller_had_read_another_does_not_get(door: OnRecord, store: Sq
     door.remember("amber for all", id="ours", scope="tenant")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.standing(keys)) == ["mine", "ours"]
+        assert ids(reading.index.eligible(keys)) == ["mine", "ours"]
     for caller, seen in ((BOB, ["ours"]), (ANN_PLAIN, ["mine", "ours"])):
         with store.reading(caller, clock()) as reading:
-            assert ids(reading.standing(keys)) == seen
+            assert ids(reading.index.eligible(keys)) == seen
     with store.reading(Caller(tenant="elsewhere", user="ann", rules=frozenset(RULES)), clock()) as reading:
-        assert reading.standing(keys) == {}
+        assert reading.index.eligible(keys) == {}
 
 
 def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
@@ -145,7 +145,7 @@ def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
         before = writing.target("a")
         after = replace(before, tags=("stone",), version=2)
         writing.replace(before, after, Change("revise", "ann", "person", clock.now))
-        assert [match.tags for match in writing.standing(keys).values()] == [("stone",)]
+        assert [match.tags for match in writing.index.eligible(keys).values()] == [("stone",)]
         assert len(kept) == size
 
 
@@ -157,12 +157,12 @@ def test_a_tenant_that_was_erased_leaves_nothing_to_one_of_the_same_name(
     door.remember("amber", id="before")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.standing(keys)) == ["before"]
+        assert ids(reading.index.eligible(keys)) == ["before"]
     store.erase_tenant("desk")
     door.remember("amber", id="after")
     with store.reading(ANN, clock()) as reading:
-        assert reading.standing(keys) == {}
-        assert ids(reading.standing(keys_of(reading, "amber"))) == ["after"]
+        assert reading.index.eligible(keys) == {}
+        assert ids(reading.index.eligible(keys_of(reading, "amber"))) == ["after"]
 
 
 def test_counts_of_facets_are_those_of_the_readers_own_state(
@@ -171,11 +171,11 @@ def test_counts_of_facets_are_those_of_the_readers_own_state(
     door.remember("amber", entities=["shop:stone"])
     with store.reading(ANN, clock()) as before:
         for _ in range(2):
-            assert before.about(["shop:stone", "shop:none"], most=9).counts == {"shop:stone": 1}
+            assert before.index.about(["shop:stone", "shop:none"], most=9).counts == {"shop:stone": 1}
         door.remember("jade", entities=["shop:stone"])
         with store.reading(ANN, clock()) as after:
-            assert after.about(["shop:stone", "shop:none"], most=9).counts == {"shop:stone": 2}
-        assert before.about(["shop:stone"], most=9).counts == {"shop:stone": 1}
+            assert after.index.about(["shop:stone", "shop:none"], most=9).counts == {"shop:stone": 2}
+        assert before.index.about(["shop:stone"], most=9).counts == {"shop:stone": 1}
 
 
 def test_a_name_of_too_many_is_passed_over(door: OnRecord, store: SqlStore, clock: Any) -> None:
@@ -184,9 +184,9 @@ def test_a_name_of_too_many_is_passed_over(door: OnRecord, store: SqlStore, cloc
         door.remember(f"amber {number}", entities=["shop.stone.weight", *colour])
     with store.reading(ANN, clock()) as reading:
         names = ["weight", "colour"]
-        assert reading.about([], names, most=9).counts == {"weight": 3, "colour": 1}
-        assert reading.about([], names, most=9, namesakes=2).counts == {"colour": 1}
-        named = reading.about(["shop.stone.weight"], names, most=9, namesakes=2)
+        assert reading.index.about([], names, most=9).counts == {"weight": 3, "colour": 1}
+        assert reading.index.about([], names, most=9, namesakes=2).counts == {"colour": 1}
+        named = reading.index.about(["shop.stone.weight"], names, most=9, namesakes=2)
         assert named.counts == {"shop.stone.weight": 3, "colour": 1}
 
 
@@ -198,9 +198,9 @@ def test_tenants_that_were_asked_longest_ago_make_room(door: OnRecord, store: Sq
             door.as_caller(caller).remember(f"amber {number}")
         with store.reading(caller, clock()) as reading:
             view: Any = reading._view
-            kept.keep_matches(view, reading.standing(keys_of(reading, "amber")).values())
+            kept.keep_matches(view, reading.index.eligible(keys_of(reading, "amber")).values())
             assert len(kept) == 2
-            assert len(kept.matches(view, keys_of(reading, "amber"))) == 2
+            assert len(kept.matches(view, [row for _, row in keys_of(reading, "amber")])) == 2
 
 
 def test_each_database_has_its_own(door: OnRecord, store: SqlStore, clock: Any, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_each_database_has_its_own(door: OnRecord, store: SqlStore, clock: Any, 
         elsewhere = SqlStore(SqliteBackend(tmp_path / "other.db"))
         for place, id in ((store, "ours"), (elsewhere, "theirs"), (store, "ours")):
             with place.reading(ANN, clock()) as reading:
-                assert ids(reading.standing(keys_of(reading, "amber"))) == [id]
+                assert ids(reading.index.eligible(keys_of(reading, "amber"))) == [id]
                 kept: Any = candidate_cache(reading._view)
-                assert len(kept.matches(reading._view, keys_of(reading, "amber"))) == 1
+                assert len(kept.matches(reading._view, [row for _, row in keys_of(reading, "amber")])) == 1
         elsewhere.close()

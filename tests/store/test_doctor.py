@@ -109,14 +109,14 @@ DERIVED = {
     "a facet is of no memory": ("index", f"UPDATE facets SET \"row\" = 4242 WHERE {_OF} AND facet = 'tag:c'"),
     "a term is miscounted": ("statistics", f"UPDATE terms SET documents = documents + 1 WHERE {_OF} AND term = 'kestrel'"),
     "a term is missing": ("statistics", f"DELETE FROM terms WHERE {_OF} AND term = 'kestrel'"),
-    "a term is of no memory": ("statistics", "INSERT INTO terms (tenant, term, documents) SELECT key, 'stray', 1 FROM tenants WHERE name = 'acme'"),
-    "the memories are miscounted": ("statistics", "UPDATE tenants SET documents = documents + 1 WHERE name = 'acme'"),
-    "the words are miscounted": ("statistics", "UPDATE tenants SET words = words - 1 WHERE name = 'acme'"),
+    "a term is of no memory": ("statistics", "INSERT INTO terms (tenant, collection, term, documents) SELECT key, 1, 'stray', 1 FROM tenants WHERE name = 'acme'"),
+    "the memories are miscounted": ("statistics", f"UPDATE counters SET documents = documents + 1 WHERE {_OF}"),
+    "the words are miscounted": ("statistics", f"UPDATE counters SET words = words - 1 WHERE {_OF}"),
     "a row is for other eyes": ("row", f"UPDATE memories SET audience = 'u:eve' WHERE {_ROW}"),
     "a row has another hash": ("row", f"UPDATE memories SET content_hash = 'x' WHERE {_ROW}"),
-    "the next id was given before": ("counters", "UPDATE tenants SET last_id = '3' WHERE name = 'acme'"),
-    "the next row was given before": ("counters", "UPDATE tenants SET last_row = 1 WHERE name = 'acme'"),
-    "the next edge was given before": ("counters", "UPDATE tenants SET last_relation = 0 WHERE name = 'acme'"),
+    "the next id was given before": ("counters", f"UPDATE counters SET last_id = '3' WHERE {_OF}"),
+    "the next row was given before": ("counters", f"UPDATE counters SET last_row = 1 WHERE {_OF}"),
+    "the next edge was given before": ("counters", f"UPDATE counters SET last_relation = 0 WHERE {_OF}"),
     "the index is of another version": ("index version", "UPDATE store_facts SET value = '0' WHERE name = 'index'"),
     "the index is of no version": ("index version", "DELETE FROM store_facts WHERE name = 'index'"),
 }  # fmt: skip
@@ -141,7 +141,7 @@ LOST = {
     "a version is of no tenant": ("orphans", f"UPDATE versions SET tenant = 4242 WHERE {_ROW}"),
     "an edge is of no tenant": ("orphans", f"UPDATE relations SET tenant = 4242 WHERE {_OF} AND id = 1"),
     "a vector is of no tenant": ("orphans", f"UPDATE vectors SET tenant = 4242 WHERE {_ROW}"),
-    "a job is of no tenant": ("orphans", "INSERT INTO jobs (tenant, name, subject, attempts, due_at) VALUES (4242, 'embed', 0, 0, 0)"),
+    "a job is of no tenant": ("orphans", "INSERT INTO jobs (tenant, collection, name, subject, attempts, due_at) VALUES (4242, 1, 'embed', 0, 0, 0)"),
     "a term is of no tenant": ("orphans", f"UPDATE terms SET tenant = 4242 WHERE {_OF} AND term = 'kestrel'"),
 }  # fmt: skip
 
@@ -164,18 +164,16 @@ MISFITS = {
 MISCOUNTS = {
     "vectors are for other eyes": ("vectors", f"UPDATE vectors SET audience = 'u:eve' WHERE {_ROW}"),
     "too many are counted": ("vector counts", f"UPDATE embedded SET memories = memories + 1 WHERE {_OF}"),
-    "nothing is counted": ("vector counts", f"DELETE FROM embedded WHERE {_OF}"),
     "a change goes unseen": ("vector counts", f"UPDATE embedded SET stamp = 0 WHERE {_OF}"),
     "passages are miscounted": ("vector counts", f"UPDATE embedded SET passages = passages - 1 WHERE {_OF}"),
     "the sum is another": (
         "vector counts",
         f"UPDATE embedded SET total = substr(total, 1, 8) WHERE {_OF}",
     ),
-    "a model is not there": ("vector counts", f"UPDATE embedded SET model = 4242 WHERE {_OF}"),
     "a job is about nothing": (
         "jobs",
-        "INSERT INTO jobs (tenant, name, subject, attempts, due_at) "
-        "SELECT key, 'embed', 4242, 0, 0 FROM tenants WHERE name = 'acme'",
+        "INSERT INTO jobs (tenant, collection, name, subject, attempts, due_at) "
+        "SELECT key, 1, 'embed', 4242, 0, 0 FROM tenants WHERE name = 'acme'",
     ),
 }
 
@@ -275,7 +273,7 @@ def test_a_problem_says_where_it_is(root: OnRecord, wound: Wound) -> None:
 
 def test_only_the_damaged_tenant_is_named(root: OnRecord, wound: Wound) -> None:
     root.as_caller(administrator("eve", tenant="beta")).remember("healthy")
-    wound("UPDATE tenants SET words = words + 1 WHERE name = 'acme'")
+    wound(f"UPDATE counters SET words = words + 1 WHERE {_OF}")
     assert {problem.where.split("/")[0] for problem in root.doctor().problems} == {"acme"}
 
 

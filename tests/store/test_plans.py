@@ -29,7 +29,7 @@ def _plan(path: Path, statement: Select[Any]) -> str:
 @pytest.mark.parametrize("sight", _SIGHTS)
 def test_a_save_looks_for_its_twin_by_an_index(tmp_path: Path, sight: Sight) -> None:
     connect(tmp_path / "store.db").close()
-    assert "vectors_text (tenant=? AND text_hash=?)" in _plan(
+    assert "vectors_text (tenant=? AND collection=? AND text_hash=?)" in _plan(
         tmp_path / "store.db", matching._same_text(sight)
     )
     assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._same_content(sight))

@@ -152,6 +152,5 @@ def test_a_list_holds_nothing_that_the_caller_does_not_see(tmp_path: Path, clock
 
 def _rows(kept: PostingCache, reading: Any, term: str) -> int:
     view = reading._view
-    (tenant,) = view.keys
-    (found,) = kept.scored(view, tenant, statistics(view, [term]), [term])
+    (found,) = kept.scored(view, statistics([view], [term]), [term])
     return len(found.keys)

@@ -15,6 +15,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from onrecord.model import ids, limits, rules
+from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT, LIVE
 from onrecord.model.memory import Memory, Relation, Version, derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
@@ -214,11 +215,11 @@ def test_any_memory_with_its_past_is_told_by_the_files_alone(
     store, elsewhere = two_stores
     try:
         for memory in saved:
-            with store.restoring(memory.tenant) as restoring:
+            with store.restoring(Home(memory.tenant)) as restoring:
                 restoring.restore([dossier(memory)])
         here = [memory.id for memory in saved if memory.tenant == saved[0].tenant]
         if len(here) > 1:
-            with store.restoring(saved[0].tenant) as restoring:
+            with store.restoring(Home(saved[0].tenant)) as restoring:
                 restoring.restore_edges([edge(here[0], here[1])], Counters("0", 1))
         for path in Path(store.location).parent.glob("memories.*"):
             shutil.copy(path, Path(elsewhere.location).parent)

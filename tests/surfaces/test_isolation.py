@@ -23,6 +23,7 @@ from onrecord.errors import NotFound, OnRecordError
 from onrecord.faces.arbiter_slash import parse
 from onrecord.faces.arbiter_slash.commands import Command, Refused
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
 from onrecord.model.limits import SCOPES, STATUSES, Scope
 from onrecord.model.wire import from_json, to_json
 from onrecord.service import OPERATIONS, OnRecord
@@ -330,7 +331,7 @@ class House:
         """What an attempt on a memory of a scope needs to know."""
         one, two = (self.world.id(scope, number) for number in (1, 2))
         with self.world.store.archive() as archive:
-            edges = [edge.id for edge in archive.edges(HOME) if edge.source == one]
+            edges = [edge.id for edge in archive.edges(Home(HOME)) if edge.source == one]
         edge = min(edges, default="0", key=int)
         return self.papers | {"id": one, "other": two, "edge": edge, "code": f"zq{scope}"}
 
@@ -366,8 +367,9 @@ class House:
     def _drop_papers(self, tenant: str) -> None:
         store: Any = self.server.entrance.store
         with store._backend.writing() as connection:
+            number = store._tenants.look_up(connection, tenant)
             for table in PAPERS:
-                connection.execute(delete(table).where(table.c.tenant == tenant))
+                connection.execute(delete(table).where(table.c.tenant == number))
 
     def held(self, stranger: Stranger) -> Any:
         memories = self.world.held(stranger.hidden)

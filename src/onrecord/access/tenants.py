@@ -6,7 +6,8 @@ from onrecord.access import auditing
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.model.answers import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.model.caller import Caller
-from onrecord.model.limits import CATALOG_PREFIX, GLOBAL_TENANT
+from onrecord.model.collections import ENTITIES, MEMORIES, Home
+from onrecord.model.limits import ENTITIES_OF, GLOBAL_TENANT
 from onrecord.model.requests import CreateTenant, EraseTenant
 from onrecord.store.port import Archive, Store
 
@@ -31,7 +32,7 @@ def _names(store: Store) -> list[str]:
     with store.ledger(writes=False) as ledger:
         names = {key.tenant for key in ledger.all_keys()}
     with store.archive() as archive:
-        names |= {name.removeprefix(CATALOG_PREFIX) for name in archive.tenants()}
+        names |= {home.tenant for home in archive.homes()}
     return sorted(names - {GLOBAL_TENANT})
 
 
@@ -40,8 +41,7 @@ def erase(caller: Caller, ask: EraseTenant, store: Store, now: datetime) -> Eras
     _refuse_reserved(ask.name)
     if not store.rows_of(ask.name):
         raise NotFound(f"No tenant {ask.name} here. List the tenants to see which there are.")
-    erased = store.erase_tenant(ask.name)
-    residue = store.rows_of(ask.name)
+    erased, residue = store.erase_tenant(ask.name)
     if ask.name != caller.tenant:
         # In its own tenant the line would be the first thing to be there again.
         auditing.note(caller, "erase_tenant", store, now, ask.name)
@@ -49,13 +49,10 @@ def erase(caller: Caller, ask: EraseTenant, store: Store, now: datetime) -> Eras
 
 
 def _counted(archive: Archive, name: str) -> Tenant:
-    return Tenant(name=name, memories=archive.count(name), entities=archive.count(CATALOG_PREFIX + name))
-
-
-def _is_reserved(name: str) -> bool:
-    return name == GLOBAL_TENANT or name.startswith(CATALOG_PREFIX)
+    memories, entities = (archive.count(Home(name, each)) for each in (MEMORIES, ENTITIES))
+    return Tenant(name=name, memories=memories, entities=entities)
 
 
 def _refuse_reserved(name: str) -> None:
-    if _is_reserved(name):
+    if name == GLOBAL_TENANT or name.startswith(ENTITIES_OF):
         raise Invalid([Fault("name", f"{name!a} is reserved; choose a tenant that callers can be in")])

@@ -5,27 +5,28 @@ from contextlib import contextmanager
 
 from onrecord.errors import StoreUnavailable
 from onrecord.model.answers import Examined, Problem
+from onrecord.model.collections import Home
 from onrecord.store.port import Store
 
 
 def examine(
-    store: Store, tenants: Sequence[str] | None, progress: Callable[[str, int, int | None], None]
+    store: Store, homes: Sequence[Home] | None, progress: Callable[[str, int, int | None], None]
 ) -> Examined:
     """Some tenants, or where none are named all of them and the store as a whole."""
     problems: list[Problem] = []
-    counts: dict[str, int] = {}
-    if tenants is None:
+    counts: dict[Home, int] = {}
+    if homes is None:
         with _noting(problems, store.location):
             problems += store.store_problems()
     with _noting(problems, store.location), store.archive() as archive:
-        there = archive.tenants()
-        wanted = there if tenants is None else [tenant for tenant in tenants if tenant in there]
-        counts = {tenant: archive.count(tenant) for tenant in wanted}
+        there = archive.homes()
+        wanted = there if homes is None else [home for home in homes if home in there]
+        counts = {home: archive.count(home) for home in wanted}
     done, total = 0, sum(counts.values())
-    for tenant, count in counts.items():
+    for home, count in counts.items():
         progress("examining", done, total)
-        with _noting(problems, tenant):
-            problems += store.problems(tenant)
+        with _noting(problems, str(home)):
+            problems += store.problems(home)
         done += count
     progress("examining", done, total)
     return Examined(memories=total, problems=tuple(problems))

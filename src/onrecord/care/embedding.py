@@ -7,6 +7,7 @@ from functools import partial
 from onrecord.errors import Fault, Invalid
 from onrecord.jobs.embedding import embed_missing
 from onrecord.model.answers import EmbeddedMissing
+from onrecord.model.collections import Home
 from onrecord.model.requests import EmbedMissing
 from onrecord.providers.embedding import Embedders
 from onrecord.store.port import EMBED, Store
@@ -17,7 +18,7 @@ Progress = Callable[[str, int, int | None], None]
 def embed_tenants(
     store: Store,
     embedders: Embedders,
-    tenants: Sequence[str],
+    homes: Sequence[Home],
     ask: EmbedMissing,
     now: datetime,
     progress: Progress,
@@ -28,17 +29,17 @@ def embed_tenants(
     # Said before any work is begun, if it cannot be reached.
     model = embedder.model
     done, failures = 0, list[str]()
-    for tenant in tenants:
-        with store.restoring(tenant) as restoring:
+    for home in homes:
+        with store.restoring(home) as restoring:
             restoring.retry_failed(now)
             if ask.anew:
                 restoring.drop_vectors()
-        batch = embed_missing(store, embedder, tenant, partial(progress, f"embedding {tenant}"))
+        batch = embed_missing(store, embedder, home, partial(progress, f"embedding {home}"))
         done += batch.done
         failures += batch.failures
-        with store.restoring(tenant) as restoring:
+        with store.restoring(home) as restoring:
             # Looked at where nobody else writes: what an import brings meanwhile keeps its job.
-            if not restoring.unembedded(tenant, model, 1):
+            if not restoring.unembedded(home, model, 1):
                 restoring.withdraw(EMBED)
     store.settle_vectors()
     return EmbeddedMissing(model=model.name, embedded=done, failures=tuple(dict.fromkeys(failures)))

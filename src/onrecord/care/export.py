@@ -14,6 +14,7 @@ from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
 from onrecord.errors import Fault, Invalid, StoreUnavailable
 from onrecord.model.answers import BackedUp, Exported
 from onrecord.model.caller import Caller
+from onrecord.model.collections import MEMORIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.papers import PaperNumbers
 from onrecord.model.requests import Backup, Export
@@ -26,7 +27,7 @@ Progress = Callable[[str, int, int | None], None]
 def export_to(store: Store, caller: Caller, ask: Export, now: datetime, progress: Progress) -> Exported:
     _refuse_itself(store, ask.path)
     with store.archive() as archive, _replacing(ask.path) as file:
-        return _write(archive, file, _tenants(archive, caller, ask.all_tenants), ask.path, now, progress)
+        return _write(archive, file, _homes(archive, caller, ask.all_tenants), ask.path, now, progress)
 
 
 def back_up(store: Store, caller: Caller, ask: Backup, now: datetime, progress: Progress) -> BackedUp:
@@ -36,7 +37,7 @@ def back_up(store: Store, caller: Caller, ask: Backup, now: datetime, progress: 
     with _beside(path) as partial:
         if not store.backup(partial):
             with store.archive() as archive, partial.open("w", encoding="utf-8") as file:
-                _write(archive, file, archive.tenants(), ask.path, now, progress)
+                _write(archive, file, archive.homes(), ask.path, now, progress)
     return BackedUp(path=str(path), bytes=path.stat().st_size)
 
 
@@ -50,21 +51,23 @@ def _refuse_itself(store: Store, path: str) -> None:
         raise Invalid([Fault("path", "is the store itself; choose another file")])
 
 
-def _tenants(archive: Archive, caller: Caller, everyone: bool) -> list[str]:
-    known = archive.tenants()
-    return known if everyone else [name for name in known if name in (caller.tenant, GLOBAL_TENANT)]
+def _homes(archive: Archive, caller: Caller, everyone: bool) -> list[Home]:
+    known = archive.homes()
+    return (
+        known if everyone else [each for each in known if each in (Home(caller.tenant), Home(GLOBAL_TENANT))]
+    )
 
 
 def _write(
-    archive: Archive, file: IO[str], tenants: Sequence[str], path: str, now: datetime, progress: Progress
+    archive: Archive, file: IO[str], homes: Sequence[Home], path: str, now: datetime, progress: Progress
 ) -> Exported:
-    total = sum(map(archive.count, tenants))
+    total = sum(map(archive.count, homes))
     counts, versions = Counter[str](), 0
     _line(file, {HEAD: FORMAT, "exported_at": write_instant(now), "memories": total})
-    for tenant in tenants:
-        for held in _holdings(archive, tenant):
+    for home in homes:
+        for held in _holdings(archive, home):
             kind = kind_for(held)
-            _line(file, {"tenant": tenant, **kind.written(held)})
+            _line(file, {"tenant": home.spelled, **_spelled(home, kind.written(held))})
             counts[kind.key] += 1
             if isinstance(held, Dossier):
                 versions += len(held.versions)
@@ -72,18 +75,26 @@ def _write(
     return exported(path, counts, versions)
 
 
-def _holdings(archive: Archive, tenant: str) -> Iterator[object]:
-    """All that a tenant holds, in the order of an export.
+def _spelled(home: Home, told: dict[str, Any]) -> dict[str, Any]:
+    """The records of another collection say of themselves what their line says."""
+    for version in told.get("versions", ()) if home.collection is not MEMORIES else ():
+        version["memory"]["tenant"] = home.spelled
+    return told
+
+
+def _holdings(archive: Archive, home: Home) -> Iterator[object]:
+    """All that a home holds, in the order of an export; with the memories, what the tenant keeps beside them.
 
     Papers come before the memories that point at them: whoever reads knows by then which could not be taken in.
     """
-    yield archive.counters(tenant)
-    papers = archive.papers(tenant)
-    if (numbers := papers.numbers()) != PaperNumbers():
-        yield numbers
-    yield from papers.every()
-    yield from archive.dossiers(tenant)
-    yield from archive.edges(tenant)
+    yield archive.counters(home)
+    if home.collection is MEMORIES:
+        papers = archive.papers(home.tenant)
+        if (numbers := papers.numbers()) != PaperNumbers():
+            yield numbers
+        yield from papers.every()
+    yield from archive.dossiers(home)
+    yield from archive.edges(home)
 
 
 def exported(path: str, counts: Counter[str], versions: int) -> Exported:

@@ -17,6 +17,7 @@ from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
 from onrecord.model import rules
 from onrecord.model.answers import Imported
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation
 from onrecord.model.papers import PaperNumbers
@@ -32,9 +33,9 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(slots=True)
 class _Section:
-    """The part of a file that goes to one tenant, as far as it is read and not yet written."""
+    """The part of a file that goes to one home, as far as it is read and not yet written."""
 
-    tenant: str
+    home: Home
     counters: Counters
     tray: Tray = field(default_factory=Tray)
     dossiers: list[Dossier] = field(default_factory=list)
@@ -68,10 +69,10 @@ class _Tally:
     conflicts: list[str] = field(default_factory=list)
     papers: TakenIn = field(default_factory=TakenIn)
     #: Ids of memories and names of papers in whose places something else is here.
-    left: set[tuple[str, str]] = field(default_factory=set)
+    left: set[tuple[Home, str]] = field(default_factory=set)
 
-    def has_left(self, tenant: str, *names: str) -> bool:
-        return any((tenant, name) in self.left for name in names)
+    def has_left(self, home: Home, *names: str) -> bool:
+        return any((home, name) in self.left for name in names)
 
 
 def import_from(
@@ -102,22 +103,20 @@ def _take_in(
     store: Store, section: _Section, ask: Import, tally: _Tally, embed_from: datetime | None
 ) -> None:
     """One transaction: what is new is added, what is here already in the same form is left alone."""
-    with store.restoring(section.tenant) as restoring:
+    with store.restoring(section.home) as restoring:
         papers = take_in_papers(
-            restoring.restoring_papers(), section.tray, partial(tally.has_left, section.tenant)
+            restoring.restoring_papers(), section.tray, partial(tally.has_left, section.home)
         )
         if papers.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", papers.differing, tally)
-        tally.left |= {(section.tenant, name) for name in papers.differing}
+        tally.left |= {(section.home, name) for name in papers.differing}
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
         restoring.restore(fresh.values())
-        tally.left |= {(section.tenant, id) for id in differing}
+        tally.left |= {(section.home, id) for id in differing}
         # An edge between memories of the file says nothing of the others that hold their ids here.
-        edges = [
-            edge for edge in section.edges if not tally.has_left(section.tenant, edge.source, edge.target)
-        ]
+        edges = [edge for edge in section.edges if not tally.has_left(section.home, edge.source, edge.target)]
         related = restoring.restore_edges(edges, section.counters)
         if embed_from is not None and fresh:
             restoring.ask_for(EMBED, embed_from)
@@ -131,11 +130,11 @@ def _take_in(
 def _compared(restoring: Restoring, section: _Section, tally: _Tally) -> tuple[dict[str, Dossier], list[str]]:
     """The memories that are not here yet, and the ids of those that cannot be taken in as they are."""
     wanted = [each.id for each in section.dossiers]
-    here = {each.id: each for each in restoring.dossiers(section.tenant, wanted)}
+    here = {each.id: each for each in restoring.dossiers(section.home, wanted)}
     fresh: dict[str, Dossier] = {}
     differing = []
     for each in section.dossiers:
-        if tally.left and each.id not in here and tally.has_left(section.tenant, *_files_of(each)):
+        if tally.left and each.id not in here and tally.has_left(section.home, *_files_of(each)):
             # It would point at the file that has this number here, and let its readers read that one.
             differing.append(each.id)
             continue
@@ -180,14 +179,14 @@ class _Reader:
                 if section is not None:
                     yield section
                 home = self._home(line)
-                section = _Section(home, kind.read(line, home))
+                section = _Section(home, kind.read(line, home.tenant))
                 continue
             if section is None:
                 raise line.fault("comes before the line of its tenant; this is not a whole export")
-            section.put(kind.read(line, section.tenant), line)
+            section.put(kind.read(line, section.home.tenant), line)
             if section.is_full:
                 yield section
-                section = _Section(section.tenant, section.counters)
+                section = _Section(section.home, section.counters)
         if section is not None:
             yield section
 
@@ -199,18 +198,15 @@ class _Reader:
         expected = line.value.get("memories")
         self.expected = expected if isinstance(expected, int) else None
 
-    def _home(self, line: Line) -> str:
-        """Where a tenant of the file goes: to its own name, to the caller, or to everyone."""
-        name: str = line.checked("tenant", rules.NAME)
-        if self._ask.keep_tenants or name == GLOBAL_TENANT:
-            home = name
-        else:
-            home = self._caller.tenant
-        if home in self._homes.values() and self._homes.get(name) != home:
+    def _home(self, line: Line) -> Home:
+        """Where a part of the file goes: to a tenant of its own name, to the caller, or to everyone."""
+        told = Home.named(line.checked("tenant", rules.NAME))
+        keeps_name = self._ask.keep_tenants or told.tenant == GLOBAL_TENANT
+        home = told if keeps_name else told._replace(tenant=self._caller.tenant)
+        if self._homes.setdefault(home.tenant, told.tenant) != told.tenant:
             raise line.fault(
                 "is a second tenant; repeat with --keep-tenants to restore each under its own name"
             )
-        self._homes[name] = home
         return home
 
 

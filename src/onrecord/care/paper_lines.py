@@ -10,7 +10,7 @@ from onrecord.care.lines import Line
 from onrecord.errors import Fault
 from onrecord.model import paper_records, rules
 from onrecord.model.answers import ShownAgent
-from onrecord.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, TITLE_CHARACTERS
+from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
 from onrecord.model.papers import Artifact, Conversation, KeptFile, Notes, PaperNumbers
 from onrecord.model.wire import from_json, to_json
 from onrecord.providers.scrubber import scrub, scrub_bytes
@@ -91,7 +91,7 @@ def _sound(line: Line, told: Told, faults_of: Callable[[Told], Iterable[Fault]])
 
 def _check_home(line: Line, tenant: str) -> None:
     """What nobody can be a caller of keeps no papers: there they would be for everyone, or for no one."""
-    if tenant == GLOBAL_TENANT or tenant.startswith(CATALOG_PREFIX):
+    if tenant == GLOBAL_TENANT:
         raise line.fault(
             f"stands under tenant {tenant}, which keeps memories alone; conversations, files, notes and "
             "settings belong to the tenant of a caller"

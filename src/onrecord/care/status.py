@@ -4,12 +4,13 @@ from collections.abc import Sequence
 
 from onrecord.errors import ProviderError
 from onrecord.model.answers import ModelCoverage, StoreStatus, TenantStatus
+from onrecord.model.collections import Home
 from onrecord.model.embedding import Model
 from onrecord.providers.embedding import Embedders
 from onrecord.store.port import Archive, Store
 
 
-def look(store: Store, embedders: Embedders, tenants: Sequence[str]) -> StoreStatus:
+def look(store: Store, embedders: Embedders, homes: Sequence[Home]) -> StoreStatus:
     current, degraded = None, tuple[str, ...]()
     if embedders.current is not None:
         try:
@@ -17,7 +18,7 @@ def look(store: Store, embedders: Embedders, tenants: Sequence[str]) -> StoreSta
         except ProviderError as problem:
             degraded = (f"embedder: {problem}",)
     with store.archive() as archive:
-        here = [_tenant(archive, tenant, current) for tenant in tenants]
+        here = [_tenant(archive, home, current) for home in homes]
     return StoreStatus(
         location=store.location,
         embedder=None if current is None else current.name,
@@ -26,13 +27,14 @@ def look(store: Store, embedders: Embedders, tenants: Sequence[str]) -> StoreSta
     )
 
 
-def _tenant(archive: Archive, tenant: str, current: Model | None) -> TenantStatus:
-    memories, (waiting, failed) = archive.count(tenant), archive.jobs(tenant)
-    indexed = {each.model: each.memories for each in archive.coverage(tenant) if each.memories}
+def _tenant(archive: Archive, home: Home, current: Model | None) -> TenantStatus:
+    memories, (waiting, failed) = archive.count(home), archive.jobs(home)
+    indexed = {each.model: each.memories for each in archive.coverage(home) if each.memories}
     if current is not None:
         indexed.setdefault(current, 0)
     return TenantStatus(
-        tenant=tenant,
+        tenant=home.tenant,
+        collection=home.collection.name,
         memories=memories,
         waiting=waiting,
         failed=failed,

@@ -37,9 +37,9 @@ from onrecord.errors import Conflict, Invalid, OnRecordError
 from onrecord.model.answers import EntityChanges, Ingested
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import MEMORY_PREFIX, Datasource, Model
+from onrecord.model.collections import ENTITIES, Home, entity_facet
 from onrecord.model.memory import Change, Memory, Version
 from onrecord.model.requests import Browse
-from onrecord.store.index import entity_facet
 from onrecord.store.port import EMBED, Dossier, Reading, Store, Writing
 
 if TYPE_CHECKING:
@@ -82,8 +82,8 @@ def ingest(
     fingerprints = {name: f"{RECORD_VERSION}.{each}" for name, each in source.fingerprints().items()}
     roots = [datasource.name for datasource in datasources]
     with store.reading(caller, now) as reading:
-        vanished = _vanished(reading.catalog(), source.origin, roots)
-        known = _known_models(reading.catalog(), [*roots, *vanished])
+        vanished = _vanished(reading.reading_of(ENTITIES), source.origin, roots)
+        known = _known_models(reading.reading_of(ENTITIES), [*roots, *vanished])
     models = _differing(source, fingerprints, known, progress)
     hidden = {name for name, model in known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
@@ -92,15 +92,17 @@ def ingest(
     if (priority := source.priority()) is not None:
         others.append(priority_record(priority))
     with store.reading(caller, now) as reading:
-        plan = _planned(reading.catalog(), models, others, known.keys() - fingerprints.keys(), vanished)
+        plan = _planned(
+            reading.reading_of(ENTITIES), models, others, known.keys() - fingerprints.keys(), vanished
+        )
     stripped, stale = 0, tuple[str, ...]()
     if not dry_run:
         if plan.size:
             # Twice: a worker may be through before all is written, and an ingest may break off.
-            _ask_for_vectors(store, caller.in_catalog.tenant, now, embeds)
+            _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
             _write(store, caller, plan, now, progress)
-            _ask_for_vectors(store, caller.in_catalog.tenant, now, embeds)
-        _ask_for_vectors(store, caller.tenant, now, embeds and _lacks_vectors(store, caller, now))
+            _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
+        _ask_for_vectors(store, Home(caller.tenant), now, embeds and _lacks_vectors(store, caller, now))
         stripped = _clean_up(store, caller, [*roots, *vanished], plan.gone, now)
         stale = _stale_queries(store, caller, now)
     return Ingested(
@@ -235,20 +237,20 @@ def _here(catalog: Reading, canonical: str, *, has_parts: bool = False) -> dict[
     return {_canonical(each): each for each in (*([record] if record else []), *parts)}
 
 
-def _ask_for_vectors(store: Store, tenant: str, now: datetime, embeds: bool) -> None:
+def _ask_for_vectors(store: Store, home: Home, now: datetime, embeds: bool) -> None:
     if embeds:
-        with store.restoring(tenant) as restoring:
+        with store.restoring(home) as restoring:
             restoring.ask_for(EMBED, now)
 
 
 def _lacks_vectors(store: Store, caller: Caller, now: datetime) -> bool:
     """Whether memories have none: those that were saved while there was no embedder have no job of their own."""
     with store.reading(caller, now) as reading:
-        return reading.size > max((each.memories for each in reading.coverage()), default=0)
+        return reading.size > max((each.memories for each in reading.index.coverage()), default=0)
 
 
 def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: Progress) -> None:
-    done, change, catalog = 0, Change("ingest", caller.user, caller.actor, now), caller.in_catalog.tenant
+    done, change, catalog = 0, Change("ingest", caller.user, caller.actor, now), Home(caller.tenant, ENTITIES)
     if plan.gone:
         with store.writing(caller, now) as writing:
             retire(writing, plan.gone, change)
@@ -258,12 +260,12 @@ def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: P
             # The reading was over before this began, and another may have told of the same meanwhile.
             if list(restoring.dossiers(catalog, [record_id(each.canonical) for each in batch])):
                 raise _overtaken()
-            restoring.restore([_dossier(record, catalog, change) for record in batch])
+            restoring.restore([_dossier(record, catalog.tenant, change) for record in batch])
         progress("keeping entities", done := done + len(batch), plan.size)
     for some in _batches(sorted(plan.changed, key=lambda pair: _parts_first(pair[1]))):
         with store.writing(caller, now) as writing:
             for known, record in some:
-                _replace(writing.catalog_writing(), known, fields_of(record), change)
+                _replace(writing.writing_of(ENTITIES), known, fields_of(record), change)
         progress("keeping entities", done := done + len(some), plan.size)
     store.settle()
 
@@ -277,7 +279,7 @@ def retire(writing: Writing, records: Iterable[Memory], change: Change) -> None:
     for record in records:
         valid_to = max(change.at, record.valid_from)
         gone: dict[str, Any] = {"status": "archived", "status_reason": GONE, "valid_to": valid_to}
-        _replace(writing.catalog_writing(), record, gone, change)
+        _replace(writing.writing_of(ENTITIES), record, gone, change)
 
 
 def _replace(catalog: Writing, known: Memory, changes: Mapping[str, Any], change: Change) -> None:
@@ -294,7 +296,7 @@ def _overtaken() -> Conflict:
 
 def keep(writing: Writing, record: Record, change: Change) -> None:
     """Let one entity be as it is told, in a transaction that does more."""
-    catalog = writing.catalog_writing()
+    catalog = writing.writing_of(ENTITIES)
     known = catalog.memory(record_id(record.canonical))
     if known is None:
         catalog.add(_memory(record, "", change), change)

@@ -20,15 +20,15 @@ from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.model.answers import DroppedEntity, Entity, ListedEntities, Prioritised
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import Model, canonicals_of
+from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Change, Memory
 from onrecord.model.requests import DropEntity, ListEntities, Prioritise
-from onrecord.store.index import entity_facet
 from onrecord.store.port import Reading, Store, Writing
 
 
 def entities(reading: Reading, ask: ListEntities) -> ListedEntities:
     """Those of a kind, or those in a datasource or model, by name."""
-    records = reading.catalog()
+    records = reading.reading_of(ENTITIES)
     facet = entity_facet("in", ask.inside) if ask.inside else entity_facet("is", ask.kind or "datasource")
     found = [
         _entity(record)
@@ -59,9 +59,9 @@ def inspected(
     """A model with what was learned about it: memories without a query, about it or one of its parts."""
     lookup = StoredCatalog(reading)
     model = named_model(lookup, model_name, data_source)
-    about = reading.about(list(canonicals_of(model)), most=max(reading.size, 1))
-    matches = reading.standing(sorted(about.holders))
-    memories = [memory for memory in reading.read(list(matches.values())) if memory.query is None]
+    about = reading.index.about(list(canonicals_of(model)), most=max(reading.size, 1))
+    matches = reading.index.eligible(sorted(about.holders))
+    memories = [memory for memory in reading.index.read(list(matches.values())) if memory.query is None]
     memories.sort(key=lambda memory: (memory.created_at, memory.place))
     learnings = [Learning(id=each.id, text=each.content, entities=each.entities) for each in memories]
     return model, inspection(model, learnings, lookup, **shown)
@@ -98,7 +98,7 @@ def drop(store: Store, caller: Caller, ask: DropEntity, now: datetime) -> Droppe
         if ask.parts is not None:
             gone = _parts(lookup, canonical, ask.parts)
         else:
-            gone = [meant, *_under(writing.catalog_writing(), meant)]
+            gone = [meant, *_under(writing.writing_of(ENTITIES), meant)]
         retire(writing, gone, change)
         names = [str(entity_of(each)["canonical"]) for each in gone]
         if entity_of(gone[0])["kind"] not in ("datasource", "model", "system"):
@@ -161,7 +161,7 @@ def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change:
     """A datasource is found by the names of its models."""
     datasource, record = lookup.datasource(name), lookup.record(name)
     if datasource is not None and record is not None:
-        inside = writing.catalog().filed_memories(entity_facet("in", name))
+        inside = writing.reading_of(ENTITIES).filed_memories(entity_facet("in", name))
         seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
         origin = str(entity_of(record).get("origin", ""))
         keep(writing, record_of_datasource(datasource, seen, origin), change)

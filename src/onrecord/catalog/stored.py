@@ -6,8 +6,9 @@ from typing import Final
 
 from onrecord.catalog.records import HIDDEN, canonical_of_id, datasource_of, entity_of, model_of, record_id
 from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
+from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Memory
-from onrecord.store.index import entity_facet, reference_facet
+from onrecord.store.index import reference_facet
 from onrecord.store.port import Reading
 
 #: The record of the tenant's own order of datasources; no datasource can have this name.
@@ -19,7 +20,7 @@ class StoredCatalog:
 
     def __init__(self, reading: Reading) -> None:
         self._memories = reading
-        self._records = reading.catalog()
+        self._records = reading.reading_of(ENTITIES)
         self._models: dict[str, Model | None] = {}
 
     @cached_property

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 from onrecord.errors import ProviderError
+from onrecord.model.collections import Home
 from onrecord.model.embedding import embedded_text
 from onrecord.model.memory import Memory
 from onrecord.providers.embedding import Embedder, embed_texts
@@ -27,7 +28,7 @@ class Embedded(NamedTuple):
     failures: tuple[str, ...] = ()
 
 
-def embed_batch(store: Store, embedder: Embedder, tenant: str, memories: Sequence[Memory]) -> Embedded:
+def embed_batch(store: Store, embedder: Embedder, home: Home, memories: Sequence[Memory]) -> Embedded:
     """Embed and keep. Where a batch fails, each text is tried alone, so that one bad text holds up no other."""
     try:
         texts = list(map(embedded_text, memories))
@@ -35,9 +36,9 @@ def embed_batch(store: Store, embedder: Embedder, tenant: str, memories: Sequenc
     except ProviderError as problem:
         if len(memories) <= 1:
             return Embedded(0, (str(problem),))
-        alone = [embed_batch(store, embedder, tenant, [memory]) for memory in memories]
+        alone = [embed_batch(store, embedder, home, [memory]) for memory in memories]
         return Embedded(sum(each.done for each in alone), tuple(f for each in alone for f in each.failures))
-    with store.restoring(tenant) as restoring:
+    with store.restoring(home) as restoring:
         kept = [
             restoring.keep_vectors(memory, embedder.model, found)
             for memory, found in zip(memories, passages, strict=True)
@@ -46,20 +47,20 @@ def embed_batch(store: Store, embedder: Embedder, tenant: str, memories: Sequenc
 
 
 def embed_missing(
-    store: Store, embedder: Embedder, tenant: str, progress: Callable[[int, int], None]
+    store: Store, embedder: Embedder, home: Home, progress: Callable[[int, int], None]
 ) -> Embedded:
-    """Every memory of a tenant that has no vectors of the embedder's model, whatever kept it from having them."""
+    """Every memory of a home that has no vectors of the embedder's model, whatever kept it from having them."""
     done, failures, after = 0, list[str](), 0
     with store.archive() as archive:
-        expected = archive.count(tenant) - sum(
-            each.memories for each in archive.coverage(tenant) if each.model == embedder.model
+        expected = archive.count(home) - sum(
+            each.memories for each in archive.coverage(home) if each.model == embedder.model
         )
     while True:
         with store.archive() as archive:
-            memories = archive.unembedded(tenant, embedder.model, BATCH, after)
+            memories = archive.unembedded(home, embedder.model, BATCH, after)
         if not memories:
             return Embedded(done, tuple(failures))
-        batch = embed_batch(store, embedder, tenant, memories)
+        batch = embed_batch(store, embedder, home, memories)
         done += batch.done
         failures += batch.failures
         after = max(memory.place.row for memory in memories if memory.place)
@@ -67,20 +68,20 @@ def embed_missing(
 
 
 def do_jobs(store: Store, embedder: Embedder, jobs: Sequence[Job], now: datetime) -> Embedded:
-    """The jobs that one claim gave, all of one tenant."""
-    tenant = jobs[0].tenant
+    """The jobs that one claim gave, all of one home."""
+    home = jobs[0].home
     done, failures = 0, list[str]()
     for job in jobs:
         with store.archive() as archive:
             memories = (
-                archive.rows(tenant, [job.subject])
+                archive.rows(home, [job.subject])
                 if job.subject
-                else archive.unembedded(tenant, embedder.model, BATCH)
+                else archive.unembedded(home, embedder.model, BATCH)
             )
-        batch = embed_batch(store, embedder, tenant, memories)
+        batch = embed_batch(store, embedder, home, memories)
         done += batch.done
         failures += batch.failures
-        with store.restoring(tenant) as restoring:
+        with store.restoring(home) as restoring:
             if batch.failures:
                 restoring.postpone(job, now + wait_after(job.attempts), batch.failures[0])
             elif job.subject or len(memories) < BATCH:

@@ -1,7 +1,6 @@
 """WHO asks? The Caller comes from trusted code; what a model sends may narrow it, never widen it."""
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
@@ -64,13 +63,6 @@ class Caller:
         if not self.operator:
             raise Forbidden(f"{what} touches every tenant of the store, which is for whoever runs it.")
 
-    @property
-    def in_catalog(self) -> "Caller":
-        """The same caller before the catalog of the tenant, which everyone in it may read."""
-        there = copy(self)
-        object.__setattr__(there, "tenant", limits.CATALOG_PREFIX + self.tenant)
-        return there
-
     def inside(self, conversation: str | None) -> "Caller":
         """The same caller, speaking in another conversation."""
         return replace(self, conversation=conversation)
@@ -104,8 +96,11 @@ def _faults(caller: Caller) -> Iterable[Fault]:
             "tenant",
             f"{limits.GLOBAL_TENANT} is reserved for memories that every tenant sees; choose another",
         )
-    if str(caller.tenant).startswith(limits.CATALOG_PREFIX):
-        yield Fault("tenant", f"names that begin with {limits.CATALOG_PREFIX} are reserved for catalogs")
+    if str(caller.tenant).startswith(limits.ENTITIES_OF):
+        yield Fault(
+            "tenant",
+            f"names that begin with {limits.ENTITIES_OF} are reserved for catalogs",
+        )
     for name, choices, values in (
         ("actor", limits.ACTORS, (caller.actor,)),
         ("rules", limits.RULES, caller.rules),

@@ -117,5 +117,5 @@ AGENT_CHARACTERS: Final = 64
 
 # The reserved tenant of global memories; elsewhere its memory 5 appears as `global:5`.
 GLOBAL_TENANT: Final = "global"
-#: What a tenant knows of its systems is kept beside its memories, under a name that no caller can have.
-CATALOG_PREFIX: Final = "catalog:"
+#: In exports and histories the entities of a tenant stand under its name with this before it, so no tenant is called so.
+ENTITIES_OF: Final = "catalog:"

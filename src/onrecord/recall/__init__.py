@@ -100,7 +100,7 @@ def run(caller: Caller, ask: Recall, store: Store, embedders: Embedders, now: da
         with store.reading(caller, now) as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
-                done.through((*FIND, *ORDER, *SHARE), Tools(embedder=embedder, reading=reading))
+                done.through((*FIND, *ORDER, *SHARE), Tools(embedder=embedder, opened=reading))
                 return _answer(done, ask, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
 
@@ -121,7 +121,7 @@ def _gaps(draft: Draft, reading: Reading, embedder: Embedder | None) -> tuple[st
         return ("semantic: no embedder is configured",)
     if draft.model is None:
         return ()
-    known = sum(each.memories for each in reading.coverage() if each.model == draft.model)
+    known = sum(each.memories for each in reading.index.coverage() if each.model == draft.model)
     missing = reading.size - known
     return (f"semantic: {missing} of {reading.size} memories have no vectors yet",) if missing > 0 else ()
 

@@ -25,7 +25,7 @@ def asked(draft: Draft, channel: str, search: Search) -> Draft:
 
 def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
     """Those of some memories that count at the time of the question, and among what it asks for."""
-    found = tools.store.standing(keys, draft.when, draft.ask.statuses)
+    found = tools.index.eligible(keys, draft.when, draft.ask.statuses)
     if not _is_limited(draft.ask):
         return found
     return {key: match for key, match in found.items() if is_asked_for(draft, match)}
@@ -90,7 +90,7 @@ def crowds_of(draft: Draft, tools: Tools) -> list[Crowd]:
         crowds += [learnings, Crowd(lambda match: match.has_query, draft.ask.query_limit, math.inf)]
     if draft.caller.conversation is not None:
         crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.session_places, _FARTHEST))
-    if tools.store.sees_global:
+    if tools.reading.sees_global:
         crowds.append(Crowd(lambda match: match.scope == "global", draft.ask.global_places, _FARTHEST))
         own = draft.ask.profile_places
         crowds.append(Crowd(lambda match: match.scope not in ("session", "global"), own, _FARTHEST))
@@ -125,7 +125,7 @@ def _with_the_past(draft: Draft, tools: Tools) -> Draft:
     """As known at a time: what has changed since, by the words it held then."""
     if draft.when.known_at is None or "lexical" not in draft.found:
         return draft
-    held = tools.store.held_then(draft.terms, draft.when, draft.ask.statuses)
+    held = tools.index.match_past_terms(draft.terms, draft.when, draft.ask.statuses)
     then = [(match, score) for match, score in held if is_asked_for(draft, match)]
     merged = [*draft.found["lexical"], *(Found(match.key, score) for match, score in then)]
     merged.sort(key=lambda each: (-each.score, each.key))

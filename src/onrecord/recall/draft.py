@@ -13,7 +13,7 @@ from onrecord.model.requests import Recall
 from onrecord.model.when import When
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.recipes import Recipe
-from onrecord.store.port import Found, Key, Match, Near, Reading
+from onrecord.store.port import Found, Index, Key, Match, Near, Reading
 from onrecord.text import Token
 from onrecord.text.times import Window
 
@@ -130,12 +130,16 @@ class Tools:
     """What a layer may use. Layers that come before the search have no reading: they may ask a model."""
 
     embedder: Embedder | None = None
-    reading: Reading | None = None
+    opened: Reading | None = None
 
     @property
-    def store(self) -> Reading:
-        assert self.reading is not None
-        return self.reading
+    def reading(self) -> Reading:
+        assert self.opened is not None
+        return self.opened
+
+    @property
+    def index(self) -> Index:
+        return self.reading.index
 
 
 def boosted(draft: Draft, name: str, factors: Mapping[Key, float]) -> Draft:

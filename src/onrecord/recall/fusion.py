@@ -64,7 +64,7 @@ def _marks(draft: Draft, tools: Tools, near: Sequence[Found]) -> tuple[float, fl
     """The nearest, and what is common to all: no vector is quite far, so nearness is measured from there."""
     if not near or draft.vector is None or draft.model is None:
         return None
-    return near[0].score, tools.store.mean_nearness(draft.vector.vector, draft.model)
+    return near[0].score, tools.index.mean_similarity(draft.vector.vector, draft.model)
 
 
 def weighted(found: Sequence[Found], weight: float, lowest: float) -> list[float]:

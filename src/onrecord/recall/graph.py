@@ -90,7 +90,7 @@ def _gains(draft: Draft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key,
 
 
 def _by_relations(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
-    for seed, relation, target in tools.store.joined(seeds, draft.when):
+    for seed, relation, target in tools.index.joined(seeds, draft.when):
         yield _Lead(seed, target, 1.0, relation)
 
 
@@ -104,7 +104,7 @@ def _by_references(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator
     wanted = sorted({reference for references in held.values() for reference in references})
     if not wanted:
         return
-    about = tools.store.about(wanted, most=_MOST_HOLDERS)
+    about = tools.index.about(wanted, most=_MOST_HOLDERS)
     telling = {
         reference: _strength(count, about.memories)
         for reference, count in about.counts.items()
@@ -123,7 +123,7 @@ def _by_lineage(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_L
     models = {seed: _models_of(draft.matches[seed].entities) for seed in seeds}
     if not any(models.values()):
         return
-    catalog = StoredCatalog(tools.store)
+    catalog = StoredCatalog(tools.reading)
     if catalog.is_empty:
         return
     ways = {name: _next_to(name, catalog) for name in sorted(set(chain.from_iterable(models.values())))}
@@ -131,7 +131,7 @@ def _by_lineage(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_L
     inside = {each: name for name in neighbours for each in _inside(name, catalog)}
     if not inside:
         return
-    about = tools.store.about(sorted(inside), most=_MOST_HOLDERS)
+    about = tools.index.about(sorted(inside), most=_MOST_HOLDERS)
     for target, references in sorted(about.holders.items()):
         telling = [each for each in references if about.counts[each] <= _common(about.memories)]
         for reference in sorted(telling):
@@ -165,7 +165,7 @@ def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:
 
 def _by_identifiers(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     """Along names as programs write them, where two are shared: the keys by which tables are joined."""
-    texts = tools.store.read([draft.matches[seed] for seed in seeds], draft.when)
+    texts = tools.index.read([draft.matches[seed] for seed in seeds], draft.when)
     held = {
         memory.place[:2]: sorted(identifiers(memory.content))[:_MOST_IDENTIFIERS]
         for memory in texts
@@ -174,8 +174,8 @@ def _by_identifiers(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterato
     wanted = sorted({term for terms in held.values() for term in terms})
     if not wanted:
         return
-    memories = tools.store.size
-    holders = tools.store.holders(wanted, most=int(_common(memories)))
+    memories = tools.reading.size
+    holders = tools.index.holders(wanted, most=int(_common(memories)))
     for seed, terms in held.items():
         shared: dict[Key, list[tuple[float, str]]] = {}
         for term in terms:
@@ -202,8 +202,8 @@ def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
     matches = standing_of(draft, tools, keys) if keys else {}
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
         return replace(draft, matches={**draft.matches, **matches})
-    near = tools.store.nearness(draft.vector.vector, draft.model, sorted(matches))
-    met = meet(tools.store, draft.vector, draft.model, near)
+    near = tools.index.similarity(draft.vector.vector, draft.model, sorted(matches))
+    met = meet(tools.index, draft.vector, draft.model, near)
     highest, lowest = draft.marks
     parts = dict(draft.parts)
     for each in near:

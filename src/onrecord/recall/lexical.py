@@ -26,14 +26,14 @@ Pair = tuple[str, str]
 def weigh_words(draft: Draft, tools: Tools) -> Draft:
     """How rare each word of the question is here, stop words included: other layers weigh by it too."""
     terms = {term for word in document_words(draft.ask.question)[:_MOST_WORDS] for term in word}
-    return replace(draft, rarity=tools.store.rarity(sorted(terms)) if terms else {})
+    return replace(draft, rarity=tools.index.rarity(sorted(terms)) if terms else {})
 
 
 def search_lexical(draft: Draft, tools: Tools) -> Draft:
     if "lexical" not in draft.recipe.weights or not draft.terms:
         return draft
     past = draft.when.known_at is not None
-    return asked(draft, "lexical", lambda most: tools.store.holding(draft.terms, most=most, past=past))
+    return asked(draft, "lexical", lambda most: tools.index.match_terms(draft.terms, most=most, past=past))
 
 
 def raise_pairs(draft: Draft, tools: Tools) -> Draft:
@@ -42,8 +42,8 @@ def raise_pairs(draft: Draft, tools: Tools) -> Draft:
     if not found or not pairs:
         return draft
     head = [draft.matches[each.key] for each in found[:_LOOKED_AT]]
-    places = tools.store.places(head, pairs)
-    extra = pair_scores(pairs, places, tools.store.size, tools.store.average_length)
+    places = tools.index.places(head, pairs)
+    extra = pair_scores(pairs, places, tools.reading.size, tools.index.average_length)
     if not extra:
         return draft
     raised = best_first({key: score + _PAIRS * extra.get(key, 0.0) for key, score in found})

@@ -19,10 +19,10 @@ MOST_HOLDERS: Final = 1_000
 
 def search_references(draft: Draft, tools: Tools) -> Draft:
     """The references that the caller gives, and those whose names the question mentions."""
-    if "references" not in draft.recipe.weights or not tools.store.has_references:
+    if "references" not in draft.recipe.weights or not tools.index.has_references:
         return draft
     names = names_in(draft.ask.question)
-    about = tools.store.about(draft.ask.entities, names, most=MOST_HOLDERS)
+    about = tools.index.about(draft.ask.entities, names, most=MOST_HOLDERS)
     if not about.holders:
         return draft
     ranked = rank(about)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.model.embedding import Model, Passage
 from onrecord.recall.draft import Draft, Tools, replace, with_part
-from onrecord.store.port import Found, Key, Near, Reading
+from onrecord.store.port import Found, Index, Key, Near
 from onrecord.text import document_words
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def rerank(draft: Draft, tools: Tools) -> Draft:
     if not draft.recipe.rerank or draft.vector is None or draft.vector.tokens is None or draft.model is None:
         return draft
     best = [key for key in draft.ranked()[: draft.recipe.reranked] if key in draft.nearest]
-    met = meet(tools.store, draft.vector, draft.model, [draft.nearest[key] for key in best])
+    met = meet(tools.index, draft.vector, draft.model, [draft.nearest[key] for key in best])
     if not met:
         return draft
     weights = token_weights(draft)
@@ -51,12 +51,12 @@ def rerank(draft: Draft, tools: Tools) -> Draft:
 
 
 def meet(
-    store: Reading, question: Passage, model: Model, passages: Sequence[Near]
+    index: Index, question: Passage, model: Model, passages: Sequence[Near]
 ) -> dict[Key, "NDArray[Any]"]:
     """For each memory, how well each token of the question is met in it: 1 is the very same, in a passage of usual length."""
     import numpy as np
 
-    kept = {key: packed for key, packed in store.tokens(passages, model).items() if packed}
+    kept = {key: packed for key, packed in index.tokens(passages, model).items() if packed}
     asked = question.tokens
     if not kept or asked is None or not len(asked):
         return {}

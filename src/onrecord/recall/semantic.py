@@ -12,7 +12,7 @@ from onrecord.store.port import Found, Near, Reading
 def knows_most(reading: Reading, current: Model) -> Model:
     """The model that has most of the vectors: after a change the old one, until the new has caught up."""
     known: Counter[Model] = Counter()
-    for each in reading.coverage():
+    for each in reading.index.coverage():
         known[each.model] += each.memories
     best = max(known, key=lambda each: (known[each], each == current), default=current)
     return best if known[best] > known[current] else current
@@ -27,7 +27,7 @@ def search_semantic(draft: Draft, tools: Tools) -> Draft:
     nearest: dict[tuple[int, int], Near] = {}
 
     def search(most: int) -> Sequence[Found]:
-        near = [each for each in tools.store.near(vector, model, most=most) if each.score >= unrelated]
+        near = [each for each in tools.index.near(vector, model, most=most) if each.score >= unrelated]
         nearest.update((each.key, each) for each in near)
         return [Found(each.key, each.score) for each in near]
 
@@ -39,5 +39,5 @@ def compare_others(draft: Draft, tools: Tools) -> Draft:
     if draft.vector is None or draft.model is None:
         return draft
     others = [key for key in draft.matches if key not in draft.nearest]
-    near = tools.store.nearness(draft.vector.vector, draft.model, others) if others else []
+    near = tools.index.similarity(draft.vector.vector, draft.model, others) if others else []
     return replace(draft, nearest={**draft.nearest, **{each.key: each for each in near}})

@@ -21,6 +21,7 @@ from onrecord.errors import Fault, Invalid, ProviderError
 from onrecord.model.answers import EntityHit, Searched, SubjectHit
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import MEMORY_PREFIX
+from onrecord.model.collections import ENTITIES
 from onrecord.model.embedding import Model, Passage
 from onrecord.model.limits import BROWSE_LIMIT, RECALL_LIMIT
 from onrecord.model.memory import Memory
@@ -117,7 +118,7 @@ def _wanted(reading: Reading, embedders: Embedders) -> list[Embedder]:
         return []
     found = {
         each.model: each
-        for place in (reading, reading.catalog())
+        for place in (reading, reading.reading_of(ENTITIES))
         if (each := _best(place, embedders.current, embedders)) is not None
     }
     return list(found.values())
@@ -159,13 +160,13 @@ class _Place:
         """How many there are about a datasource, counted once."""
         if self._size is None:
             inside = self.reading.references(datasource)
-            self._size = len(self.reading.about(inside, most=MOST_HOLDERS).holders)
+            self._size = len(self.reading.index.about(inside, most=MOST_HOLDERS).holders)
         return self._size
 
     def standing(self, keys: Iterable[Key]) -> None:
         fresh = [key for key in keys if key not in self._looked]
         self._looked.update(fresh)
-        found = self.reading.standing(fresh) if fresh else {}
+        found = self.reading.index.eligible(fresh) if fresh else {}
         self.matches.update((key, match) for key, match in found.items() if self.counts(match))
 
     def ranked(self, search: Callable[[int], Sequence[Found]], beside: Iterable[Key] = ()) -> list[Found]:
@@ -251,7 +252,7 @@ class _Found:
         """Only words and meaning find an entity: one that is given is known already."""
         # The first reference of a record is its own name, the others are what it is called elsewhere.
         place = _Place(
-            self._reading.catalog(),
+            self._reading.reading_of(ENTITIES),
             lambda match: _is_inside(match.entities[:1], self._ask.datasource),
             has_queries=False,
         )
@@ -278,7 +279,8 @@ class _Found:
             place.enough = max(self._ask.max_entities, _FEWEST)
         found["lexical"] = (
             place.ranked(
-                lambda most: place.reading.holding(terms, most=most), (each.key for each in found["names"])
+                lambda most: place.reading.index.match_terms(terms, most=most),
+                (each.key for each in found["names"]),
             )
             if terms
             else []
@@ -289,7 +291,7 @@ class _Found:
             found = {"lexical": _followed(found["lexical"], found["names"])}
         if model is not None:
             found["semantic"] = self._near(place, model)
-            known = sum(each.memories for each in place.reading.coverage() if each.model == model)
+            known = sum(each.memories for each in place.reading.index.coverage() if each.model == model)
             if (missing := place.reading.size - known) > 0:
                 self.gaps.append(
                     f"embedding channel: {missing} of {place.reading.size} {noun} have no vectors yet."
@@ -300,7 +302,7 @@ class _Found:
         passage, unrelated = self._vectors[model]
 
         def search(most: int) -> list[Found]:
-            near = place.reading.near(passage.vector, model, most=most)
+            near = place.reading.index.near(passage.vector, model, most=most)
             return [Found(each.key, each.score) for each in near if each.score >= unrelated]
 
         return place.ranked(search)
@@ -316,7 +318,7 @@ class _Found:
         if not references and not names:
             return []
         namesakes = None if place.has_queries else _MOST_NAMESAKES
-        about = place.reading.about(references, names, most=MOST_HOLDERS, namesakes=namesakes)
+        about = place.reading.index.about(references, names, most=MOST_HOLDERS, namesakes=namesakes)
         place.standing(about.holders)
         holders: dict[Key, tuple[str, ...]] = {}
         lengths: dict[Key, int] = {}
@@ -349,7 +351,7 @@ class _Found:
         if mine.get("lexical"):
             mine["lexical"] = self._with_pairs(place, mine["lexical"])
         best = _added_up(mine.values())[:most]
-        memories = place.reading.read([place.matches[key] for key, _ in best])
+        memories = place.reading.index.read([place.matches[key] for key, _ in best])
         scores = {place.matches[key].id: score for key, score in best}
         return [(memory, scores[memory.id]) for memory in memories]
 
@@ -362,7 +364,7 @@ class _Found:
             found={"lexical": found},
             matches=place.matches,
         )
-        return list(raise_pairs(draft, Tools(reading=place.reading)).found["lexical"])
+        return list(raise_pairs(draft, Tools(opened=place.reading)).found["lexical"])
 
     def _hit(self, memory: Memory, score: float) -> SubjectHit:
         return SubjectHit(

@@ -29,7 +29,7 @@ def embed(draft: Draft, tools: Tools) -> Draft:
         draft = replace(draft, model=tools.embedder.model, embedded_text=text)
         assert draft.model is not None
         with tools.store.reading(draft.caller, draft.now) as reading:
-            is_known = reading.has_vectors(text_hash(text), draft.model)
+            is_known = reading.index.has_vectors(text_hash(text), draft.model)
         if is_known:
             return draft
         if len(text) > QUICK_CHARACTERS:

@@ -11,6 +11,7 @@ from onrecord.jobs.embedding import embed_batch
 from onrecord.model import ids
 from onrecord.model.answers import Forgotten, Related, Retired, Revised, Unrelated
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
 from onrecord.model.embedding import embedded_text
 from onrecord.model.memory import Change, Memory, changed_fields
 from onrecord.model.requests import Forget, Relate, RemoveRelation, Retire, Revise, Unrelate
@@ -57,7 +58,7 @@ def revise(
     put_off: tuple[str, ...] = (TOO_LONG,)
     if len(embedded_text(saved)) <= QUICK_CHARACTERS:
         # If this fails, the job stands.
-        failures = embed_batch(store, embedder, saved.tenant, [saved]).failures
+        failures = embed_batch(store, embedder, Home(saved.tenant), [saved]).failures
         put_off = tuple(told_later(reason) for reason in failures)
     return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off, warnings=warnings)
 

@@ -5,10 +5,22 @@ from datetime import datetime
 from itertools import groupby
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
+from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.model.embedding import Model, Passage, embedded_text
 from onrecord.model.memory import Change, Memory, Place, Relation, Version
 from onrecord.store import queue
@@ -36,10 +48,10 @@ from onrecord.store.rows import (
 )
 from onrecord.store.several import one_of
 from onrecord.store.tables import (
+    counters,
     facets,
     jobs,
     memories,
-    models,
     postings,
     relations,
     store_facts,
@@ -48,7 +60,8 @@ from onrecord.store.tables import (
     vectors,
     versions,
 )
-from onrecord.store.tenant import LockedTenant
+from onrecord.store.tenant import Address, LockedHome, of_home
+from onrecord.store.view import same_row
 
 _BATCH: Final = 500
 INDEX_FACT: Final = "index"
@@ -60,170 +73,156 @@ class SqlArchive:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def tenants(self) -> list[str]:
-        return sorted(self._connection.execute(select(tenants.c.name)).scalars())
+    def homes(self) -> list[Home]:
+        """Where there are records, or were, by the names that exports give them."""
+        names = dict(self._connection.execute(select(tenants.c.key, tenants.c.name)).all())
+        held = self._connection.execute(select(counters.c.tenant, counters.c.collection)).all()
+        found = [Home(names[tenant], BY_NUMBER[number]) for tenant, number in held if tenant in names]
+        return sorted(found, key=lambda home: home.spelled)
 
-    def key(self, tenant: str) -> int | None:
-        return self._connection.execute(
-            select(tenants.c.key).where(tenants.c.name == tenant)
-        ).scalar_one_or_none()
+    def address(self, home: Home) -> Address:
+        number = select(tenants.c.key).where(tenants.c.name == home.tenant)
+        return Address(self._connection.execute(number).scalar_one_or_none(), home)
 
-    def counters(self, tenant: str) -> Counters:
-        row = self._connection.execute(select(tenants).where(tenants.c.name == tenant)).one()
+    def counters(self, home: Home) -> Counters:
+        row = self._connection.execute(_COUNTERS, self.address(home).parameters).one()
         return Counters(row.last_id, row.last_relation)
 
-    def count(self, tenant: str) -> int:
-        held = select(func.count()).select_from(memories).where(memories.c.tenant == self.key(tenant))
-        return int(self._connection.execute(held).scalar_one())
+    def count(self, home: Home) -> int:
+        return int(self._connection.execute(_COUNT, self.address(home).parameters).scalar_one())
 
-    def memories(self, tenant: str) -> Iterator[Memory]:
+    def memories(self, home: Home) -> Iterator[Memory]:
         """Every memory as it stands, in the order of their rows."""
-        key = self.key(tenant)
-        if key is not None:
-            statement = select(*PRESENT).where(memories.c.tenant == key).order_by(memories.c.row)
-            for row in self._connection.execute(statement.execution_options(yield_per=_BATCH)):
-                yield read_memory(row, {key: tenant})
+        here = self.address(home).parameters
+        for row in self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here):
+            yield read_memory(row, home.tenant)
 
-    def dossiers(self, tenant: str, wanted: Sequence[str] | None = None) -> Iterator[Dossier]:
+    def dossiers(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[Dossier]:
         """Every memory with its past, in the order of their rows; or only those of some ids."""
-        key = self.key(tenant)
-        if key is None:
-            return
+        here = self.address(home).parameters
+        statement = _PASTS.execution_options(yield_per=_BATCH)
         if wanted is not None:
             # Most of what an import brings is not here yet, and one look at the ids says so.
             named = [ids.address(id).id for id in wanted]
-            here = self._connection.execute(_HELD, {"home": key, "named": named}).scalars().all()
-            if not here:
+            rows = self._connection.execute(_HELD, {**here, "named": named}).scalars().all()
+            if not rows:
                 return
-        same_row = (memories.c.tenant == versions.c.tenant) & (memories.c.row == versions.c.row)
-        statement = (
-            select(*PAST, *VERSION_COLUMNS)
-            .join_from(memories, versions, same_row)
-            .where(memories.c.tenant == key)
-            .order_by(memories.c.row, versions.c.version)
-            .execution_options(yield_per=_BATCH)
-        )
-        if wanted is not None:
-            statement = statement.where(memories.c.row.in_(sorted(here)))
-        for _, rows in groupby(self._connection.execute(statement), key=lambda row: row.row):
-            told = tuple(read_version(row, {key: tenant}, None) for row in rows)
-            yield Dossier(told[-1].memory.id, told)
+            statement = statement.where(memories.c.row.in_(sorted(rows)))
+        for _, told in groupby(self._connection.execute(statement, here), key=lambda row: row.row):
+            versions_told = tuple(read_version(row, home.tenant, None) for row in told)
+            yield Dossier(versions_told[-1].memory.id, versions_told)
 
-    def rows(self, tenant: str, wanted: Sequence[int]) -> list[Memory]:
+    def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, as they stand."""
-        key = self.key(tenant)
-        statement = select(*PRESENT).where(memories.c.tenant == key, one_of(memories.c.row, "wanted"))
-        found = self._connection.execute(statement.order_by(memories.c.row), {"wanted": list(wanted)})
-        return [read_memory(row, {row[0]: tenant}) for row in found.all()]
+        statement = _EVERY.where(one_of(memories.c.row, "wanted"))
+        found = self._connection.execute(statement, {**self.address(home).parameters, "wanted": list(wanted)})
+        return [read_memory(row, home.tenant) for row in found.all()]
 
-    def unembedded(self, tenant: str, model: Model, most: int, after: int = 0) -> list[Memory]:
+    def unembedded(self, home: Home, model: Model, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
-        key = self.key(tenant)
+        key = next((each.key for each in self.coverage(home) if each.model == model), 0)
         held = exists().where(
             vectors.c.tenant == memories.c.tenant,
+            vectors.c.collection == memories.c.collection,
             vectors.c.row == memories.c.row,
             vectors.c.passage == 0,
-            vectors.c.model == models.c.key,
-            *(models.c[name] == value for name, value in model._asdict().items()),
+            vectors.c.model == key,
         )
-        statement = select(*PRESENT).where(memories.c.tenant == key, memories.c.row > after, ~held)
-        found = self._connection.execute(statement.order_by(memories.c.row).limit(most))
-        return [read_memory(row, {row[0]: tenant}) for row in found.all()]
+        found = self._connection.execute(
+            _EVERY.where(memories.c.row > after, ~held).limit(most), self.address(home).parameters
+        )
+        return [read_memory(row, home.tenant) for row in found.all()]
 
-    def coverage(self, tenant: str) -> list[Coverage]:
+    def coverage(self, home: Home) -> list[Coverage]:
         """How far each model has come."""
-        key = self.key(tenant)
-        homes = {"homes": [] if key is None else [key]}
-        return read_coverage(self._connection.execute(COVERAGE, homes).all())
+        return read_coverage(self._connection.execute(COVERAGE, self.address(home).parameters).all())
 
-    def jobs(self, tenant: str) -> tuple[int, int]:
+    def jobs(self, home: Home) -> tuple[int, int]:
         """How many jobs wait, and how many have failed for good."""
         failed = func.count().filter(jobs.c.attempts >= queue.MOST_ATTEMPTS)
-        counts = select(func.count() - failed, failed).where(jobs.c.tenant == self.key(tenant))
-        waiting, given_up = self._connection.execute(counts).one()
+        counts = select(func.count() - failed, failed).where(of_home(jobs))
+        waiting, given_up = self._connection.execute(counts, self.address(home).parameters).one()
         return int(waiting), int(given_up)
 
-    def edges(self, tenant: str) -> Iterator[Relation]:
+    def edges(self, home: Home) -> Iterator[Relation]:
         """Every relation, those taken back included."""
-        source, target = memories.alias("source_memory"), memories.alias("target_memory")
-        statement = (
-            select(relations, source.c.id.label("source_id"), target.c.id.label("target_id"))
-            .join(source, (source.c.tenant == relations.c.tenant) & (source.c.row == relations.c.source))
-            .join(target, (target.c.tenant == relations.c.tenant) & (target.c.row == relations.c.target))
-            .where(relations.c.tenant == self.key(tenant))
-            .order_by(relations.c.id)
-        )
-        for row in self._connection.execute(statement):
-            yield read_relation(row, ids.spell(tenant, row.source_id), ids.spell(tenant, row.target_id))
+        for row in self._connection.execute(_EDGES, self.address(home).parameters):
+            source, target = (ids.spell(home.tenant, id) for id in (row.source_id, row.target_id))
+            yield read_relation(row, source, target)
 
     def papers(self, tenant: str) -> SqlPaperArchive:
-        return SqlPaperArchive(self._connection, tenant)
+        return SqlPaperArchive(self._connection, self.address(Home(tenant)).number or 0)
 
 
 class SqlRestoring(SqlArchive):
     """One transaction in one tenant that takes in what was exported, or derives its index anew."""
 
-    def __init__(self, connection: Connection, statements: Statements, backend: Backend, tenant: str) -> None:
+    def __init__(
+        self, connection: Connection, statements: Statements, backend: Backend, address: Address
+    ) -> None:
         super().__init__(connection)
         self._statements = statements
         self._backend = backend
-        self._tenant = LockedTenant.take(connection, statements, tenant)
-        self._embeddings = Embeddings(connection, backend, self._tenant.key)
+        self._address = address
+        self._home = address.home
+        self._here = address.parameters
+        self._counters = LockedHome.take(connection, statements, address)
+        self._embeddings = Embeddings(connection, address)
 
     def finish_embedding(self) -> None:
         self._embeddings.finish()
 
     def restore(self, dossiers: Iterable[Dossier]) -> None:
         """Add memories with their past. Their ids must be free."""
-        index, present, past, newest = IndexChanges(), [], [], []
+        index, present, past, newest = IndexChanges(self._home.collection), [], [], []
+        collection = self._home.collection.number
         for dossier in dossiers:
             *older, last = dossier.versions
-            place = Place(self._tenant.key, self._tenant.next_row(), last.at)
+            place = Place(self._counters.tenant, self._counters.next_row(), last.at)
             plain = ids.address(dossier.id).id
-            self._tenant.note_id(plain)
-            past += [_past_row(place, version) for version in older]
-            present.append(present_row(last.memory, place, plain, record_of(last.memory)))
+            self._counters.note_id(plain)
+            past += [_past_row(place, collection, version) for version in older]
+            present.append(present_row(last.memory, place, collection, plain, record_of(last.memory)))
             newest.append((place.row, last))
             index.add(last.memory, place)
         self._statements.add_memory.run_tuples(self._connection, present)
         self._statements.add_version.run_tuples(self._connection, past)
-        self._statements.copy_to_versions.run(self._connection, _alike(self._tenant.key, newest))
-        self._tenant.count_indexed(*index.write(self._connection, self._statements))
-        self._tenant.save(self._connection)
+        self._statements.copy_to_versions.run(self._connection, _alike(self._address, newest))
+        self._counters.count_indexed(*index.write(self._connection, self._statements))
+        self._counters.save(self._connection)
 
     def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
         """Add relations whose ends are here and whose triple is not; gives how many were new."""
-        self._tenant.note_id(counters.last_id)
-        self._tenant.last_relation = max(self._tenant.last_relation, counters.last_relation)
-        here = list(self.edges(self._tenant.name)) if edges else []
+        self._counters.note_id(counters.last_id)
+        self._counters.last_relation = max(self._counters.last_relation, counters.last_relation)
+        here = list(self.edges(self._home)) if edges else []
         known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
         rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
         added = 0
         for edge in edges:
             if _triple(edge) in known:
                 continue
-            number = self._tenant.next_relation() if int(edge.id) in taken else int(edge.id)
-            self._tenant.last_relation = max(self._tenant.last_relation, number)
+            number = self._counters.next_relation() if int(edge.id) in taken else int(edge.id)
+            self._counters.last_relation = max(self._counters.last_relation, number)
             taken.add(number)
             if edge.removed_at is None:
                 # Only one of a triple can stand; two taken back within one moment may well look alike.
                 known.add(_triple(edge))
             added += 1
-            values = _edge_row(self._tenant.key, number, rows[edge.source], rows[edge.target], edge)
+            values = _edge_row(self._address, number, rows[edge.source], rows[edge.target], edge)
             self._connection.execute(insert(relations), values)
-        self._tenant.save(self._connection)
+        self._counters.save(self._connection)
         return added
 
     def restoring_papers(self) -> SqlPaperArchive:
         """In this transaction, which holds the tenant's row."""
-        return self.papers(self._tenant.name)
+        return SqlPaperArchive(self._connection, self._counters.tenant)
 
     def _rows_of(self, wanted: set[str]) -> dict[str, int]:
         named = {ids.address(id).id: id for id in wanted}
         found = self._connection.execute(
-            select(memories.c.id, memories.c.row).where(
-                memories.c.tenant == self._tenant.key, memories.c.id.in_(sorted(named))
-            )
+            select(memories.c.id, memories.c.row).where(of_home(memories), memories.c.id.in_(sorted(named))),
+            self._here,
         )
         rows = {named[id]: row for id, row in found}
         if missing := sorted(wanted - rows.keys()):
@@ -235,34 +234,34 @@ class SqlRestoring(SqlArchive):
         self._heal_rows()
         self._heal_counters()
         for table in (postings, terms, facets):
-            self._connection.execute(delete(table).where(table.c.tenant == self._tenant.key))
-        self._tenant.documents = self._tenant.words = 0
+            self._connection.execute(delete(table).where(of_home(table)), self._here)
+        self._counters.documents = self._counters.words = 0
         memories_seen = postings_written = 0
-        index, wanted = IndexChanges(), dict[int, Wanted]()
-        for memory in list(self.memories(self._tenant.name)):
+        index, wanted = IndexChanges(self._home.collection), dict[int, Wanted]()
+        for memory in list(self.memories(self._home)):
             assert memory.place is not None
             index.add(memory, memory.place)
             wanted[memory.place.row] = wanted_of(memory)
             memories_seen += 1
             if index.size > 100_000:
                 postings_written += index.size
-                self._tenant.count_indexed(*index.write(self._connection, self._statements))
-                index = IndexChanges()
+                self._counters.count_indexed(*index.write(self._connection, self._statements))
+                index = IndexChanges(self._home.collection)
         postings_written += index.size
-        self._tenant.count_indexed(*index.write(self._connection, self._statements))
-        self._tenant.save(self._connection)
-        mend(self._connection, self._tenant.key, wanted)
+        self._counters.count_indexed(*index.write(self._connection, self._statements))
+        self._counters.save(self._connection)
+        mend(self._connection, self._address, wanted)
         return memories_seen, postings_written
 
     def keep_vectors(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
         """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
         assert memory.place is not None
-        present = self.rows(self._tenant.name, [memory.place.row])
+        present = self.rows(self._home, [memory.place.row])
         if not present or embedded_text(present[0]) != embedded_text(memory):
             return False
         kept = self._embeddings.keep(present[0], model, passages)
         if kept:
-            queue.drop(self._connection, self._tenant.key, memory.place.row)
+            queue.drop(self._connection, self._address, memory.place.row)
         return kept
 
     def drop_vectors(self) -> None:
@@ -271,51 +270,72 @@ class SqlRestoring(SqlArchive):
 
     def ask_for(self, job: str, due: datetime) -> None:
         """A job for the tenant as a whole."""
-        queue.add(self._connection, self._backend, self._tenant.key, job, 0, due)
+        queue.add(self._connection, self._backend, self._address, job, 0, due)
 
     def withdraw(self, job: str) -> None:
         """Take back a job for the tenant as a whole."""
-        queue.withdraw(self._connection, self._tenant.key, job)
+        queue.withdraw(self._connection, self._address, job)
 
     def finish(self, done: Sequence[Job]) -> None:
-        queue.finish(self._connection, self._tenant.key, done)
+        queue.finish(self._connection, self._address, done)
 
     def postpone(self, job: Job, due: datetime, error: str | None) -> None:
-        queue.postpone(self._connection, self._tenant.key, job, due, error)
+        queue.postpone(self._connection, self._address, job, due, error)
 
     def retry_failed(self, now: datetime) -> None:
-        queue.retry_failed(self._connection, self._tenant.key, now)
+        queue.retry_failed(self._connection, self._address, now)
 
     def _heal_rows(self) -> None:
         """What a row says a second time, for the sake of its indexes, follows from its record."""
         statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
-        found = self._connection.execute(statement.where(memories.c.tenant == self._tenant.key)).all()
+        found = self._connection.execute(statement.where(of_home(memories)), self._here).all()
         written = {row: (audience, digest) for row, audience, digest in found}
-        for memory in list(self.memories(self._tenant.name)):
+        for memory in list(self.memories(self._home)):
             assert memory.place is not None
             right = {"audience": audience_of(memory), "content_hash": content_hash(memory.content)}
             if written.get(memory.place.row) != tuple(right.values()):
-                here = (memories.c.tenant == self._tenant.key) & (memories.c.row == memory.place.row)
-                self._connection.execute(update(memories).where(here).values(right))
+                here = (of_home(memories), memories.c.row == memory.place.row)
+                self._connection.execute(update(memories).where(*here).values(right), self._here)
 
     def _heal_counters(self) -> None:
         """A counter that is behind would give a number twice."""
         for id in self._connection.execute(
-            select(memories.c.id).where(memories.c.tenant == self._tenant.key)
+            select(memories.c.id).where(of_home(memories)), self._here
         ).scalars():
-            self._tenant.note_id(id)
+            self._counters.note_id(id)
         last_row, last_relation = (
             self._connection.execute(
-                select(func.coalesce(func.max(column), 0)).where(column.table.c.tenant == self._tenant.key)
+                select(func.coalesce(func.max(column), 0)).where(of_home(column.table)), self._here
             ).scalar_one()
             for column in (memories.c.row, relations.c.id)
         )
-        self._tenant.last_row = max(self._tenant.last_row, last_row)
-        self._tenant.last_relation = max(self._tenant.last_relation, last_relation)
+        self._counters.last_row = max(self._counters.last_row, last_row)
+        self._counters.last_relation = max(self._counters.last_relation, last_relation)
 
 
-_HELD: Final = select(memories.c.row).where(
-    memories.c.tenant == bindparam("home"), one_of(memories.c.id, "named")
+_HELD: Final = select(memories.c.row).where(of_home(memories), one_of(memories.c.id, "named"))
+_EVERY: Final = select(*PRESENT).where(of_home(memories)).order_by(memories.c.row)
+_COUNT: Final = select(func.count()).select_from(memories).where(of_home(memories))
+_COUNTERS: Final = select(counters).where(of_home(counters))
+_PASTS: Final = (
+    select(*PAST, *VERSION_COLUMNS)
+    .join_from(memories, versions, same_row(memories, versions))
+    .where(of_home(memories))
+    .order_by(memories.c.row, versions.c.version)
+)
+_SOURCE, _TARGET = memories.alias("source_memory"), memories.alias("target_memory")
+
+
+def _end(memory: FromClause, row: ColumnElement[int]) -> ColumnElement[bool]:
+    return and_(of_home(memory), memory.c.row == row)
+
+
+_EDGES: Final = (
+    select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
+    .join(_SOURCE, _end(_SOURCE, relations.c.source))
+    .join(_TARGET, _end(_TARGET, relations.c.target))
+    .where(of_home(relations))
+    .order_by(relations.c.id)
 )
 
 
@@ -325,7 +345,7 @@ def note_index(connection: Connection, backend: Backend) -> None:
     connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
 
 
-def _alike(tenant: int, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
+def _alike(address: Address, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
     """Rows in a row that were changed in the same way by the same one, together."""
     for (change, by, origin), rows in groupby(
         newest, key=lambda each: (each[1].change, each[1].by, each[1].origin)
@@ -335,16 +355,17 @@ def _alike(tenant: int, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[
             "as_change": change,
             "as_changed_by": by,
             "as_changed_as": origin,
-            "at_tenant": tenant,
+            "at_tenant": address.number,
+            "at_collection": address.home.collection.number,
             "first": numbers[0],
             "last": numbers[-1],
         }
 
 
-def _past_row(place: Place, version: Version) -> Stored:
+def _past_row(place: Place, collection: int, version: Version) -> Stored:
     there = Place(place.tenant, place.row, version.at)
     change = Change(version.change, version.by, version.origin, version.at)
-    return version_row(version.memory, there, change, version.until, record_of(version.memory))
+    return version_row(version.memory, there, collection, change, version.until, record_of(version.memory))
 
 
 def _triple(edge: Relation) -> tuple[object, ...]:
@@ -353,9 +374,10 @@ def _triple(edge: Relation) -> tuple[object, ...]:
     return edge.source, edge.relation, edge.target, *times
 
 
-def _edge_row(tenant: int, number: int, source: int, target: int, edge: Relation) -> dict[str, object]:
+def _edge_row(address: Address, number: int, source: int, target: int, edge: Relation) -> dict[str, object]:
     return {
-        "tenant": tenant,
+        "tenant": address.number,
+        "collection": address.home.collection.number,
         "id": number,
         "source": source,
         "relation": edge.relation,

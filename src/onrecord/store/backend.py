@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sqlalchemy import Connection, Dialect, Select
 
-from onrecord.errors import OnRecordError
+from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store.port import Coverage, Near
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ class Backend(Protocol):
     def migrating(self) -> AbstractContextManager[Connection]:
         """A writing transaction that excludes every other migration, on a database that may be empty."""
 
+    def distribute(self) -> list[str]:
+        """Spread the tables over the servers of a cluster, and say which; StoreUnavailable where there is none."""
+
     def explain(self, error: Exception) -> OnRecordError:
         """What a driver's error means to a person, and what to do."""
 
@@ -64,7 +67,7 @@ class Backend(Protocol):
     def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
         """The memories of a tenant that are nearest to a vector, of those for the caller's eyes: exact, nearest first."""
 
-    def nearness(
+    def similarity(
         self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
     ) -> list[Near]:
         """How near some memories are, of those that have vectors."""
@@ -79,3 +82,11 @@ class Backend(Protocol):
         """Make sure that erased bytes do not linger in the database's own files."""
 
     def close(self) -> None: ...
+
+
+def not_distributed(location: str) -> StoreUnavailable:
+    """What a store in files says to whoever would spread it."""
+    return StoreUnavailable(
+        f"{location} is in files: only a PostgreSQL store can be distributed; nothing was changed. "
+        "To move it there, export it and import it into one."
+    )

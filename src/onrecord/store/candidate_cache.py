@@ -24,55 +24,43 @@ class CandidateCache:
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
-        self._tenants: LruCache[int, _Tenant] = LruCache(most, len)
+        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most, len)
         self._lock = Lock()
 
     def __len__(self) -> int:
-        return self._tenants.weight
+        return self._homes.weight
 
-    def matches(self, view: View, keys: Iterable[Key]) -> dict[Key, Match]:
+    def matches(self, view: View, rows: Iterable[int]) -> dict[Key, Match]:
         """Those that are known to stand in this state, and are for the caller's eyes."""
-        here = {tenant: self._state(view, tenant).matches_at(view.now) for tenant in view.keys}
-        found = {}
-        for key in keys:
-            tenant, row = key
-            # A key may be of a tenant that this caller does not see.
-            match = here[tenant].get(row) if tenant in here else None
-            if match is not None and view.sees(match.audience):
-                found[key] = match
-        return found
+        here = self._state(view).matches_at(view.now)
+        found = (here.get(row) for row in rows)
+        return {match.key: match for match in found if match is not None and view.sees(match.audience)}
 
     def keep_matches(self, view: View, matches: Iterable[Match]) -> None:
         """Those that were found to stand now."""
-        found: dict[int, dict[int, Match]] = {tenant: {} for tenant in view.keys}
-        for match in matches:
-            tenant, row = match.key
-            found[tenant][row] = match
-        for tenant, rows in found.items():
-            if rows:
-                self._keep(view, tenant, rows)
-
-    def _keep(self, view: View, tenant: int, rows: Mapping[int, Match]) -> None:
-        state = self._state(view, tenant)
+        rows = {match.key[1]: match for match in matches}
+        if not rows:
+            return
+        state = self._state(view)
         with self._lock:
             # Before they are there: whoever reads meanwhile, and asks about an earlier moment, must not find them.
             state.asked_at = max(state.asked_at or view.now, view.now)
             state.matches.update(rows)
         if len(state) > self._most:
-            self._tenants.pop(tenant)
+            self._homes.pop(view.place)
         else:
-            self._tenants.weigh_again(tenant)
+            self._homes.weigh_again(view.place)
 
-    def _state(self, view: View, tenant: int) -> "_Tenant":
-        state = self._tenants.get(tenant)
-        if state is None or state.changes != view.changes[tenant]:
-            state = _Tenant(view.changes[tenant])
-            self._tenants.put(tenant, state)
+    def _state(self, view: View) -> "_Home":
+        state = self._homes.get(view.place)
+        if state is None or state.changes != view.changes:
+            state = _Home(view.changes)
+            self._homes.put(view.place, state)
         return state
 
 
-class _Tenant:
-    """What is known of one tenant as it is after so many changes, and until when it was asked for."""
+class _Home:
+    """What is known of one home as it is after so many changes, and until when it was asked for."""
 
     def __init__(self, changes: int) -> None:
         self.changes = changes

@@ -13,6 +13,7 @@ from onrecord.store.audience import audience_of
 from onrecord.store.rows import PRESENT, content_hash
 from onrecord.store.several import one_of
 from onrecord.store.tables import memories, postings, terms
+from onrecord.store.tenant import of_home
 from onrecord.store.view import View
 from onrecord.store.visibility import Sight, changeable
 from onrecord.text import term_set
@@ -21,10 +22,9 @@ from onrecord.text import term_set
 SIMILAR_HINT: Final = 0.6
 
 
-def find(view: View, tenant: int, memory: Memory, by_hint_alone: bool = False) -> Memory | None:
+def find(view: View, memory: Memory, by_hint_alone: bool = False) -> Memory | None:
     """The caller's own row, or for a system any that the caller manages; what waits for review stays apart."""
     asked: dict[str, Any] = {
-        "home": tenant,
         "audience": audience_of(memory),
         "owner": memory.owner,
         "waiting": memory.status == "pending",
@@ -39,7 +39,7 @@ def find(view: View, tenant: int, memory: Memory, by_hint_alone: bool = False) -
 
 def _find_by_hint(view: View, asked: dict[str, Any], hint: str) -> Memory | None:
     wanted = term_set(hint)
-    rare = _rarest(view, asked["home"], wanted, len(wanted) - ceil(SIMILAR_HINT * len(wanted)) + 1)
+    rare = _rarest(view, wanted, len(wanted) - ceil(SIMILAR_HINT * len(wanted)) + 1)
     if not rare:
         return None
     hints = view.run(_hints(view.sight), **asked, rare=rare)
@@ -50,9 +50,9 @@ def _find_by_hint(view: View, asked: dict[str, Any], hint: str) -> Memory | None
     return view.memories(_at_row(view.sight), **asked, row=-negative_row)[0]
 
 
-def _rarest(view: View, tenant: int, wanted: Iterable[str], count: int) -> list[str]:
+def _rarest(view: View, wanted: Iterable[str], count: int) -> list[str]:
     """Enough of the rarest terms that any hint alike must hold one of them."""
-    known: dict[str, int] = dict(view.run(_COUNTS, home=tenant, wanted=sorted(wanted)).all())
+    known: dict[str, int] = dict(view.run(_COUNTS, wanted=sorted(wanted)).all())
     return sorted(wanted, key=lambda term: (known.get(term, 0), term))[:count]
 
 
@@ -65,7 +65,6 @@ def _candidates(sight: Sight) -> ColumnElement[bool]:
     waiting: ColumnElement[bool] = bindparam("waiting", type_=Boolean)
     return and_(
         changeable(memories, sight),
-        memories.c.tenant == bindparam("home"),
         memories.c.audience == bindparam("audience"),
         or_(memories.c.owner == bindparam("owner"), memories.c.scope == "system"),
         memories.c.status.in_(sorted(LIVE)),
@@ -84,7 +83,7 @@ def _same_content(sight: Sight) -> Select[Any]:
 @cache
 def _hints(sight: Sight) -> Select[Any]:
     holding = select(postings.c.row).where(
-        postings.c.tenant == bindparam("home"),
+        of_home(postings),
         one_of(postings.c.term, "rare"),
         postings.c.audience == bindparam("audience"),
     )
@@ -99,8 +98,6 @@ def _at_row(sight: Sight) -> Select[Any]:
 
 
 _SAME_CONTENT: Final = select(memories.c.row).where(
-    memories.c.tenant == bindparam("home"), memories.c.content_hash == bindparam("digest")
+    of_home(memories), memories.c.content_hash == bindparam("digest")
 )
-_COUNTS: Final = select(terms.c.term, terms.c.documents).where(
-    terms.c.tenant == bindparam("home"), one_of(terms.c.term, "wanted")
-)
+_COUNTS: Final = select(terms.c.term, terms.c.documents).where(of_home(terms), one_of(terms.c.term, "wanted"))

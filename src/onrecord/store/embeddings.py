@@ -7,15 +7,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import Connection, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
 from onrecord.model.memory import Memory, Place
 from onrecord.store.audience import audience_of
-from onrecord.store.backend import Backend
 from onrecord.store.port import Coverage
-from onrecord.store.several import one_of
-from onrecord.store.tables import embedded, models, vectors
+from onrecord.store.tables import embedded, vectors
+from onrecord.store.tenant import Address, of_home
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +29,7 @@ def read_coverage(rows: Iterable[Sequence[Any]]) -> list[Coverage]:
 class _Tally:
     """What is known and changed of one model in one transaction."""
 
+    model: Model
     memories: int
     passages: int
     total: "NDArray[Any]"
@@ -49,10 +49,10 @@ class _Tally:
 class Embeddings:
     """The vectors of one tenant within one transaction that holds the tenant's lock. `finish` writes the counts."""
 
-    def __init__(self, connection: Connection, backend: Backend, tenant: int) -> None:
+    def __init__(self, connection: Connection, address: Address) -> None:
         self._connection = connection
-        self._backend = backend
-        self._tenant = tenant
+        self._address = address
+        self._home = {"tenant": address.number, "collection": address.home.collection.number}
         self._keys: dict[Model, int] | None = None
         self._tallies: dict[int, _Tally] = {}
 
@@ -91,7 +91,7 @@ class Embeddings:
             key = self._begin(model)
         tally = self._changed(key)
         tally.count(1, [passage.vector for passage in passages])
-        shared = {"tenant": self._tenant, "model": key, "row": row, "text_hash": digest, "stamp": tally.stamp}
+        shared = {**self._home, "model": key, "row": row, "text_hash": digest, "stamp": tally.stamp}
         self._connection.execute(
             insert(vectors),
             [
@@ -109,7 +109,7 @@ class Embeddings:
 
     def clear(self) -> None:
         """Give up every vector of the tenant, to be made anew."""
-        self._connection.execute(delete(vectors).where(vectors.c.tenant == self._tenant))
+        self._connection.execute(delete(vectors).where(*self._here(vectors)))
         for key in self._known().values():
             tally = self._changed(key)
             tally.memories = tally.passages = 0
@@ -126,10 +126,10 @@ class Embeddings:
                 "dropped": tally.dropped,
             }
             if tally.is_new:
-                fresh = {"tenant": self._tenant, "model": key}
+                fresh = {**self._home, "model": key, **tally.model._asdict()}
                 self._connection.execute(insert(embedded), fresh | counts)
             elif tally.is_changed:
-                here = (embedded.c.tenant == self._tenant, embedded.c.model == key)
+                here = (*self._here(embedded), embedded.c.model == key)
                 self._connection.execute(update(embedded).where(*here).values(counts))
 
     def _has(self, row: int, key: int) -> bool:
@@ -137,22 +137,21 @@ class Embeddings:
         return self._connection.execute(held).first() is not None
 
     def _of(self, row: int, key: int) -> tuple[Any, ...]:
-        return vectors.c.tenant == self._tenant, vectors.c.model == key, vectors.c.row == row
+        return *self._here(vectors), vectors.c.model == key, vectors.c.row == row
+
+    def _here(self, table: Table) -> tuple[Any, ...]:
+        return table.c.tenant == self._home["tenant"], table.c.collection == self._home["collection"]
 
     def _known(self) -> dict[Model, int]:
         if self._keys is None:
-            found = read_coverage(self._connection.execute(COVERAGE, {"homes": [self._tenant]}).all())
+            found = read_coverage(self._connection.execute(COVERAGE, self._address.parameters).all())
             self._keys = {each.model: each.key for each in found}
             self._tallies = {each.key: _tally(each) for each in found}
         return self._keys
 
     def _begin(self, model: Model) -> int:
-        """The first vector of a model in this tenant."""
-        named = dict(zip(_MODEL, model, strict=True))
-        self._connection.execute(
-            self._backend.insert(models).on_conflict_do_nothing(index_elements=_MODEL), named
-        )
-        key: int = self._connection.execute(_KEY_OF_MODEL, named).scalar_one()
+        """The first vector of a model in this home, where models are numbered as they come."""
+        key = max(self._known().values(), default=0) + 1
         self._known()[model] = key
         self._tallies[key] = _empty_tally(model)
         return key
@@ -170,30 +169,29 @@ def _tally(known: Coverage) -> _Tally:
     import numpy as np
 
     total = np.frombuffer(known.total, np.float64)
-    return _Tally(known.memories, known.passages, total, known.stamp, known.dropped)
+    return _Tally(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
 
 
 def _empty_tally(model: Model) -> _Tally:
     import numpy as np
 
-    return _Tally(0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
+    return _Tally(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
 
 
-_MODEL: Final = ("name", "dimensions", "file_hash")
-_KEY_OF_MODEL: Final = select(models.c.key).where(*(models.c[name] == bindparam(name) for name in _MODEL))
-#: The models that some tenants have vectors of.
+#: The models that a home has vectors of.
 COVERAGE: Final = (
     select(
         embedded.c.tenant,
-        models.c.key,
-        *(models.c[name] for name in _MODEL),
+        embedded.c.model,
+        embedded.c.name,
+        embedded.c.dimensions,
+        embedded.c.file_hash,
         embedded.c.memories,
         embedded.c.passages,
         embedded.c.total,
         embedded.c.stamp,
         embedded.c.dropped,
     )
-    .join_from(embedded, models, embedded.c.model == models.c.key)
-    .where(one_of(embedded.c.tenant, "homes"))
-    .order_by(models.c.key, embedded.c.tenant)
+    .where(of_home(embedded))
+    .order_by(embedded.c.model)
 )

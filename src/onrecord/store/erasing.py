@@ -1,57 +1,42 @@
-"""WHAT is of a tenant? Every row of every table that bears its number or its name, and those of its catalog."""
+"""WHAT is of a tenant? Every row of every table that bears its number, its keys and its name."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, select
 
-from onrecord.model.limits import CATALOG_PREFIX
-from onrecord.store.prepared import Statements
-from onrecord.store.tables import BESIDE, metadata, tenants
-from onrecord.store.tenant import LockedTenant
+from onrecord.store.tables import OF_TENANTS, api_keys, counters, tenants
 
-_OF_TENANTS: Final = tuple(table for table in metadata.tables.values() if "tenant" in table.columns)
+_EVERY: Final = (*OF_TENANTS, api_keys, tenants)
 
 
-def make_room(connection: Connection, statements: Statements, tenant: str) -> bool:
-    """A row for a tenant; False if it has one."""
-    known = connection.execute(select(tenants.c.key).where(tenants.c.name == tenant)).first()
-    LockedTenant.take(connection, statements, tenant)
-    return known is None
+def erase(connection: Connection, tenant: str, number: int | None) -> dict[str, int]:
+    """The name goes first: no one writes in a tenant of that number from then on, and whoever does is waited for."""
+    counts = {"tenants": connection.execute(delete(tenants).where(tenants.c.name == tenant)).rowcount}
+    # Held in one order with those who write, whatever else they hold.
+    connection.execute(
+        select(counters.c.tenant).where(counters.c.tenant == (number or 0)).with_for_update()
+    ).all()
+    for table, its in _of(tenant, number):
+        if table is not tenants:
+            counts[table.name] = connection.execute(delete(table).where(its)).rowcount
+    return {table.name: counts[table.name] for table in _EVERY if counts[table.name]}
 
 
-def erase(connection: Connection, tenant: str) -> dict[str, int]:
-    """No one writes in a tenant while its row is held; whoever waits for it finds it gone, and begins anew."""
-    numbers = _numbers(connection, tenant, holding=True)
+def rows_of(connection: Connection, tenant: str, number: int | None) -> dict[str, int]:
     counts = {
-        table.name: connection.execute(delete(table).where(_of(table, tenant, numbers))).rowcount
-        for table in (*_OF_TENANTS, tenants)
+        table.name: connection.execute(select(func.count()).select_from(table).where(its)).scalar_one()
+        for table, its in _of(tenant, number)
     }
     return {name: count for name, count in counts.items() if count}
 
 
-def rows_of(connection: Connection, tenant: str) -> dict[str, int]:
-    numbers = _numbers(connection, tenant)
-    counts = {
-        table.name: connection.execute(
-            select(func.count()).select_from(table).where(_of(table, tenant, numbers))
-        ).scalar_one()
-        for table in (*_OF_TENANTS, tenants)
-    }
-    return {name: count for name, count in counts.items() if count}
-
-
-def _numbers(connection: Connection, tenant: str, *, holding: bool = False) -> list[int]:
-    wanted = select(tenants.c.key).where(tenants.c.name.in_(_names(tenant))).order_by(tenants.c.key)
-    return list(connection.execute(wanted.with_for_update() if holding else wanted).scalars())
-
-
-def _names(tenant: str) -> tuple[str, str]:
-    return tenant, CATALOG_PREFIX + tenant
-
-
-def _of(table: Table, tenant: str, numbers: list[int]) -> ColumnElement[bool]:
-    if table is tenants:
-        return tenants.c.name.in_(_names(tenant))
-    wanted: Sequence[str | int] = _names(tenant) if table in BESIDE else numbers
-    return table.c.tenant.in_(wanted)
+def _of(tenant: str, number: int | None) -> Iterator[tuple[Table, ColumnElement[bool]]]:
+    """No row is of tenant 0, which is asked for where the name has no number: by a number, as every statement is."""
+    for table in _EVERY:
+        if table is tenants:
+            yield table, tenants.c.name == tenant
+        elif table is api_keys:
+            yield table, api_keys.c.tenant == tenant
+        else:
+            yield table, table.c.tenant == (number or 0)

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, FromClause, exists, func, not_, or_, select
 
 from onrecord.model import ids
 from onrecord.model.answers import Problem
+from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Version, changed_fields
 from onrecord.model.record import invariant_faults
 from onrecord.store.archive import INDEX_FACT, SqlArchive
@@ -16,21 +17,22 @@ from onrecord.store.audience import audience_of
 from onrecord.store.index import INDEX_VERSION, entries_of
 from onrecord.store.misfits import Wanted, miscounts, misfits, stray_jobs, wanted_of
 from onrecord.store.rows import content_hash
+from onrecord.store.several import one_of
 from onrecord.store.tables import (
-    BESIDE,
+    OF_TENANTS,
+    SHARED,
+    counters,
     embedded,
     facets,
-    jobs,
     memories,
-    models,
     postings,
     relations,
     store_facts,
     tenants,
     terms,
-    vectors,
     versions,
 )
+from onrecord.store.tenant import of_home
 
 _REINDEX: Final = "run `onrecord reindex`"
 _EMBED: Final = "run `onrecord reindex`, then `onrecord embed-missing`"
@@ -48,36 +50,38 @@ def whole_store_problems(connection: Connection) -> Iterator[Problem]:
             detail=f"the index was built by version {built}, this is {INDEX_VERSION}",
             cure=_REINDEX,
         )
-    known = select(tenants.c.key)
-    for table in (memories, versions, relations, postings, terms, facets, embedded, vectors, jobs):
+    known = connection.execute(select(tenants.c.key)).scalars().all()
+    for table in OF_TENANTS:
         # Fails if a column that we know is not there any more.
         connection.execute(select(table).limit(0))
         strays = connection.execute(
-            select(func.count()).select_from(table).where(table.c.tenant.not_in(known))
+            select(func.count()).select_from(table).where(not_(one_of(table.c.tenant, "known"))),
+            {"known": known},
         ).scalar_one()
         if strays:
             yield _orphans(table, strays, "store", "tenant")
-    for table in BESIDE:
+    for table in SHARED:
         connection.execute(select(table).limit(0))
 
 
 class Examination:
     """One look at one tenant, in one pass over its rows."""
 
-    def __init__(self, connection: Connection, tenant: str) -> None:
+    def __init__(self, connection: Connection, home: Home) -> None:
         self._connection = connection
         self._archive = SqlArchive(connection)
-        self._tenant = tenant
-        self._key = self._archive.key(tenant)
+        self._home = home
+        self._address = self._archive.address(home)
+        self._here = self._address.parameters
         self._documents = self._words = 0
         self._terms: Counter[str] = Counter()
         self._wanted: dict[int, Wanted] = {}
 
     def problems(self) -> Iterator[Problem]:
         indexed, derived = self._indexed(), self._derived()
-        told = self._archive.dossiers(self._tenant)
+        told = self._archive.dossiers(self._home)
         dossier = next(told, None)
-        for memory in self._archive.memories(self._tenant):
+        for memory in self._archive.memories(self._home):
             mine = dossier if dossier is not None and dossier.id == memory.id else None
             if mine is not None:
                 dossier = next(told, None)
@@ -96,20 +100,24 @@ class Examination:
         yield from self._counter_problems()
 
     def _problem(self, check: str, where: str, detail: str, cure: str) -> Problem:
-        return Problem(check=check, where=f"{self._tenant}/{where}", detail=detail, cure=cure)
+        return Problem(check=check, where=f"{self._home}/{where}", detail=detail, cure=cure)
 
     def _indexed(self) -> dict[int, int]:
         """For each row the sum of the hashes of its entries: all of them would not fit in memory."""
         sums: Counter[int] = Counter()
         for table in (postings, facets):
-            wanted = [column for column in table.columns if column.name not in ("tenant", "row")]
-            statement = select(table.c.row, *wanted).where(table.c.tenant == self._key)
-            for row, *entry in self._connection.execute(statement.execution_options(yield_per=10_000)):
+            wanted = [
+                column for column in table.columns if column.name not in ("tenant", "collection", "row")
+            ]
+            statement = select(table.c.row, *wanted).where(of_home(table))
+            for row, *entry in self._connection.execute(
+                statement.execution_options(yield_per=10_000), self._here
+            ):
                 sums[row] += hash(tuple(entry))
         return dict(sums)
 
     def _expected(self, memory: Memory) -> int:
-        entries, audience = entries_of(memory), audience_of(memory)
+        entries, audience = entries_of(memory, self._home.collection), audience_of(memory)
         self._documents += 1
         self._words += entries.length
         self._terms.update(term for term, _, _ in entries.postings)
@@ -118,7 +126,7 @@ class Examination:
 
     def _derived(self) -> dict[int, tuple[str, str]]:
         statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
-        found = self._connection.execute(statement.where(memories.c.tenant == self._key))
+        found = self._connection.execute(statement.where(of_home(memories)), self._here)
         return {row: (audience, digest) for row, audience, digest in found}
 
     def _row_problems(self, memory: Memory, derived: tuple[str, str] | None) -> Iterator[Problem]:
@@ -147,7 +155,7 @@ class Examination:
     def _statistics_problems(self) -> Iterator[Problem]:
         counted = dict(
             self._connection.execute(
-                select(terms.c.term, terms.c.documents).where(terms.c.tenant == self._key)
+                select(terms.c.term, terms.c.documents).where(of_home(terms)), self._here
             ).all()
         )
         if counted != dict(self._terms):
@@ -160,49 +168,46 @@ class Examination:
                 "statistics", "terms", f"{len(wrong)} terms are miscounted ({wrong[0]} …)", _REINDEX
             )
         held = self._connection.execute(
-            select(tenants.c.documents, tenants.c.words).where(tenants.c.key == self._key)
+            select(counters.c.documents, counters.c.words).where(of_home(counters)), self._here
         ).one()
         if tuple(held) != (self._documents, self._words):
             detail = f"counts {held.documents} memories and {held.words} words, there are {self._documents} and {self._words}"
             yield self._problem("statistics", "tenant", detail, _REINDEX)
 
     def _vector_problems(self) -> Iterator[Problem]:
-        assert self._key is not None
-        names = dict(self._connection.execute(select(models.c.key, models.c.name)).all())
-        for misfit in misfits(self._connection, self._key, self._wanted):
+        told = select(embedded.c.model, embedded.c.name).where(of_home(embedded))
+        names = dict(self._connection.execute(told, self._here).all())
+        for misfit in misfits(self._connection, self._address, self._wanted):
             yield self._problem(
                 "vectors",
                 f"row {misfit.row}",
                 f"its vectors by {names.get(misfit.model, f'model {misfit.model}')} {misfit.reason}",
                 _REINDEX if misfit.is_for_other_eyes else _EMBED,
             )
-        for counted in miscounts(self._connection, self._key):
+        for counted in miscounts(self._connection, self._address):
             name = names.get(counted.model, f"model {counted.model}")
             yield self._problem("vector counts", name, counted.detail, _REINDEX)
-        if strays := stray_jobs(self._connection, self._key):
+        if strays := stray_jobs(self._connection, self._address):
             yield self._problem("jobs", "tenant", f"{strays} jobs are about memories that are gone", _REINDEX)
 
     def _orphan_problems(self) -> Iterator[Problem]:
         for table, ends in ((versions, ["row"]), (relations, ["source", "target"])):
             missing = [
-                not_(exists().where(memories.c.tenant == table.c.tenant, memories.c.row == table.c[end]))
-                for end in ends
+                not_(exists().where(of_home(memories), memories.c.row == table.c[end])) for end in ends
             ]
             strays = self._connection.execute(
-                select(func.count()).select_from(table).where(table.c.tenant == self._key, or_(*missing))
+                select(func.count()).select_from(table).where(of_home(table), or_(*missing)), self._here
             ).scalar_one()
             if strays:
-                yield _orphans(table, strays, self._tenant, "memory")
+                yield _orphans(table, strays, str(self._home), "memory")
 
     def _counter_problems(self) -> Iterator[Problem]:
-        held = self._connection.execute(select(tenants).where(tenants.c.key == self._key)).one()
-        named = self._connection.execute(
-            select(memories.c.id).where(memories.c.tenant == self._key)
-        ).scalars()
+        held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()
+        named = self._connection.execute(select(memories.c.id).where(of_home(memories)), self._here).scalars()
         highest = max((ids.whole_number(id) or 0 for id in named), default=0)
         last_row, last_relation = (
             self._connection.execute(
-                select(func.coalesce(func.max(column), 0)).where(column.table.c.tenant == self._key)
+                select(func.coalesce(func.max(column), 0)).where(of_home(column.table)), self._here
             ).scalar_one()
             for column in (memories.c.row, relations.c.id)
         )

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from onrecord.model.limits import CATALOG_PREFIX
+from onrecord.model.collections import MEMORIES, Collection
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
 from onrecord.text import ANALYZER_VERSION, gather_places
@@ -55,7 +55,7 @@ class Entries(NamedTuple):
         return zip(self.terms, self.weights, self.places, strict=True)
 
 
-def entries_of(memory: Memory) -> Entries:
+def entries_of(memory: Memory, collection: Collection = MEMORIES) -> Entries:
     places: dict[str, list[int]] = {}
     weights: dict[str, int] = {}
     start = length = 0
@@ -80,7 +80,7 @@ def entries_of(memory: Memory) -> Entries:
                 for at in places.values()
             ]
         ),
-        facets=facets_of(memory),
+        facets=facets_of(memory, collection),
     )
 
 
@@ -101,7 +101,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
         yield f"{day.day} {_MONTHS[day.month - 1]} {day.year}", CONTENT_WEIGHT
 
 
-def facets_of(memory: Memory) -> tuple[str, ...]:
+def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, ...]:
     if not memory.tags and not memory.entities and not memory.always_inject:
         return ()
     names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
@@ -110,20 +110,8 @@ def facets_of(memory: Memory) -> tuple[str, ...]:
         *map(reference_facet, memory.entities),
         *map(name_facet, names),
         *(_unasked_facets(memory) if memory.always_inject else ()),
-        *(_entity_facets(memory) if memory.tenant.startswith(CATALOG_PREFIX) else ()),
+        *collection.facets(memory),
     )
-
-
-def _entity_facets(memory: Memory) -> Iterator[str]:
-    """By what the record of an entity is looked up: its kind, its name, what it is in and what it is made from."""
-    known = memory.metadata.get("entity", {})
-    kind, name = known.get("kind", ""), known.get("name", "")
-    yield entity_facet("is", kind)
-    yield entity_facet(kind if kind in ("datasource", "model", "system") else "part", name)
-    if "parent" in known:
-        yield entity_facet("in", known["parent"])
-    for upstream in dict.fromkeys(known.get("upstream", ())):
-        yield entity_facet("from", upstream)
 
 
 def _unasked_facets(memory: Memory) -> Iterator[str]:
@@ -139,10 +127,6 @@ def unasked_facet(audience: str) -> str:
 
 #: Told unasked to whoever may read every system.
 OF_SOME_SYSTEM: Final = "unasked:system"
-
-
-def entity_facet(what: str, name: str) -> str:
-    return f"{what}={name}"
 
 
 def tag_facet(tag: str) -> str:

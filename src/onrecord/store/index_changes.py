@@ -7,18 +7,20 @@ from typing import Final
 
 from sqlalchemy import Connection
 
+from onrecord.model.collections import Collection
 from onrecord.model.memory import Memory, Place
 from onrecord.store.audience import audience_of
 from onrecord.store.index import Entries, entries_of
 from onrecord.store.prepared import Row, Statements
 
-_SECOND: Final = itemgetter(1)
+_THIRD: Final = itemgetter(2)
 
 
 class IndexChanges:
     """Which entries come and go in one transaction."""
 
-    def __init__(self) -> None:
+    def __init__(self, collection: Collection) -> None:
+        self._collection = collection
         self._postings_in: list[Row] = []
         self._postings_out: list[Row] = []
         self._facets_in: list[Row] = []
@@ -38,14 +40,14 @@ class IndexChanges:
         return place[:2] in self._rows
 
     def add(self, memory: Memory, place: Place) -> None:
-        self._put(memory, place, entries_of(memory), 1)
+        self._put(memory, place, entries_of(memory, self._collection), 1)
 
     def remove(self, memory: Memory, place: Place) -> None:
-        self._put(memory, place, entries_of(memory), -1)
+        self._put(memory, place, entries_of(memory, self._collection), -1)
 
     def swap(self, before: Memory, after: Memory, place: Place) -> None:
         """Nothing is touched when the words and their audience stay the same, as when a memory is retired."""
-        old, new = entries_of(before), entries_of(after)
+        old, new = entries_of(before, self._collection), entries_of(after, self._collection)
         if (old, audience_of(before)) != (new, audience_of(after)):
             self._put(before, place, old, -1)
             self._put(after, place, new, 1)
@@ -55,15 +57,16 @@ class IndexChanges:
         self._rows.add((tenant, row))
         length, terms, weights, places, facets = entries
         # Columns are joined to rows by zip, which is several times as quick as a loop of ours.
-        key = (repeat(tenant), terms, repeat(audience_of(memory)), repeat(row))
+        collection = self._collection.number
+        key = (repeat(tenant), repeat(collection), terms, repeat(audience_of(memory)), repeat(row))
         counts = self._terms.setdefault(tenant, Counter())
         if sign > 0:
             self._postings_in += zip(*key, weights, repeat(length), places, strict=False)
-            self._facets_in += [(tenant, facet, row) for facet in facets]
+            self._facets_in += [(tenant, collection, facet, row) for facet in facets]
             counts.update(terms)
         else:
             self._postings_out += zip(*key, strict=False)
-            self._facets_out += [(tenant, facet, row) for facet in facets]
+            self._facets_out += [(tenant, collection, facet, row) for facet in facets]
             counts.subtract(terms)
         self._documents += sign
         self._words += sign * entries.length
@@ -71,7 +74,7 @@ class IndexChanges:
     def write(self, connection: Connection, statements: Statements) -> tuple[int, int]:
         """Put everything in place; gives how the numbers of documents and of their words changed."""
         counts = [
-            (tenant, term, count)
+            (tenant, self._collection.number, term, count)
             for tenant, terms in self._terms.items()
             for term, count in terms.items()
             if count
@@ -82,9 +85,9 @@ class IndexChanges:
             (statements.add_posting, self._postings_in),
             (statements.add_facet, self._facets_in),
             (statements.count_term, counts),
-            (statements.drop_term, [(tenant, term) for tenant, term, count in counts if count < 0]),
+            (statements.drop_term, [row[:3] for row in counts if row[3] < 0]),
         ):
             # By term or facet, so that neighbours in the index are written together.
-            rows.sort(key=_SECOND)
+            rows.sort(key=_THIRD)
             statement.run_tuples(connection, rows)
         return self._documents, self._words

@@ -16,7 +16,7 @@ from onrecord.store.instants import microseconds_of
 from onrecord.store.port import Claim, Spent
 from onrecord.store.prepared import Statements
 from onrecord.store.tables import Instant, api_keys, audit, idempotency, store_facts
-from onrecord.store.tenant import LockedTenant
+from onrecord.store.tenant import LockedHome
 
 #: For so long an answer is given again rather than anew.
 _KEPT: Final = timedelta(hours=24)
@@ -27,16 +27,36 @@ _A_DAY: Final = timedelta(days=1)
 SAVE: Final = "remember"
 
 
+class AuditNumbers:
+    """The next numbers of a tenant's audit, for one transaction that holds the tenant."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._last: int | None = None
+
+    def next(self, tenant: int) -> int:
+        if self._last is None:
+            self._last = self._connection.execute(_LAST_NUMBER, {"home": tenant}).scalar_one() or 0
+        self._last += 1
+        return self._last
+
+
 class SqlLedger:
-    """One transaction; `tenant` is None where all are meant."""
+    """One transaction; `tenant` is None where all are meant, and `number` None where nobody wrote to it yet."""
 
     def __init__(
-        self, connection: Connection, statements: Statements, backend: Backend, tenant: str | None
+        self,
+        connection: Connection,
+        statements: Statements,
+        backend: Backend,
+        tenant: str | None,
+        number: int | None,
     ) -> None:
         self._connection = connection
         self._statements = statements
         self._backend = backend
         self._tenant = tenant
+        self._number = number
 
     # Keys
 
@@ -77,9 +97,10 @@ class SqlLedger:
         subject: str | None = None,
         outcome: AuditOutcome = "done",
     ) -> None:
-        LockedTenant.hold(self._connection, self._home)
+        LockedHome.hold(self._connection, self._home)
         line = audit_line(self._home, caller, caller.user, caller.actor, at)
-        line |= {"operation": operation, "outcome": outcome, "subject": subject}
+        number = AuditNumbers(self._connection).next(self._home)
+        line |= {"number": number, "operation": operation, "outcome": outcome, "subject": subject}
         self._statements.add_audit.run(self._connection, [line])
 
     def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
@@ -146,16 +167,16 @@ class SqlLedger:
         return and_(idempotency.c.tenant == self._home, idempotency.c.user == user, idempotency.c.key == key)
 
     @property
-    def _home(self) -> str:
+    def _home(self) -> int:
+        """No row is of tenant 0, which is asked for where nobody wrote yet."""
         assert self._tenant is not None, "only keys can be asked for in all tenants"
-        return self._tenant
+        return self._number or 0
 
 
-def audit_line(tenant: str, caller: Caller, by: str, origin: Origin, at: datetime) -> dict[str, Any]:
+def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetime) -> dict[str, Any]:
     """Who and when, as the statement takes it; what was done is still to be added."""
     return {
         "tenant": tenant,
-        "of_tenant": tenant,
         "at": microseconds_of(at),
         "user": by,
         "origin": origin,
@@ -165,15 +186,17 @@ def audit_line(tenant: str, caller: Caller, by: str, origin: Origin, at: datetim
     }
 
 
-def spent(connection: Connection, caller: Caller, now: datetime) -> Spent:
+def spent(connection: Connection, caller: Caller, tenant: int, now: datetime) -> Spent:
     """What the caller's run and key have saved; whoever asks holds the tenant, so that it stays true."""
-    home = {"home": caller.tenant}
+    home = {"home": tenant}
     by_run = by_key = 0
     key_may: int | None = None
     if caller.run is not None:
         by_run = connection.execute(_BY_RUN, {**home, "wanted": caller.run}).scalar_one()
     if caller.key is not None:
-        key_may = connection.execute(_KEY_MAY, {**home, "wanted": caller.key}).scalar_one_or_none()
+        key_may = connection.execute(
+            _KEY_MAY, {"named": caller.tenant, "wanted": caller.key}
+        ).scalar_one_or_none()
     if key_may is not None:
         since = {"wanted": caller.key, "since": now - _A_DAY}
         by_key = connection.execute(_BY_KEY, home | since).scalar_one()
@@ -198,8 +221,9 @@ _KEY_COLUMNS: Final = tuple(api_keys.c[name] for name in _KEY_FIELDS)
 _ENTRY_COLUMNS: Final = tuple(column for column in audit.columns if column.name != "tenant")
 _BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("wanted"))
 _KEY_MAY: Final = select(api_keys.c.saves_per_day).where(
-    api_keys.c.tenant == bindparam("home"), api_keys.c.id == bindparam("wanted")
+    api_keys.c.tenant == bindparam("named"), api_keys.c.id == bindparam("wanted")
 )
+_LAST_NUMBER: Final = select(func.max(audit.c.number)).where(audit.c.tenant == bindparam("home"))
 _SAVES: Final = (
     select(func.count())
     .select_from(audit)

@@ -7,15 +7,16 @@ from typing import Any, Final
 
 from sqlalchemy import Select, String, cast, select
 
-from onrecord.model.limits import CATALOG_PREFIX
+from onrecord.model.collections import ENTITIES
 from onrecord.store import index
 from onrecord.store.port import Places
 from onrecord.store.posting_cache import posting_cache
 from onrecord.store.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from onrecord.store.several import Joined, one_of
 from onrecord.store.tables import postings, terms
+from onrecord.store.tenant import of_home
 from onrecord.store.view import View
-from onrecord.store.visibility import SEEN_TENANTS, Sight, visible
+from onrecord.store.visibility import Sight, visible
 
 __all__ = [
     "SCALE",
@@ -36,41 +37,48 @@ _KEPT: Final = 256
 _LOOK_UP_COST: Final = 10
 
 
-def statistics(view: View, wanted: Iterable[str], *, past: bool = False) -> Statistics:
-    """The statistics of the tenants together, so that scores of one's own and of global memories compare.
+def statistics(views: Sequence[View], wanted: Iterable[str], *, past: bool = False) -> Statistics:
+    """The statistics of all homes together, so that scores of one's own and of global memories compare.
 
     A term that no memory holds today still counts in the past.
     """
     asked = sorted(set(wanted))
-    _count(view, asked)
-    counts = {term: view.counts[term] for term in asked if past or view.counts[term]}
+    together = _count(views, asked)
+    counts = {term: together[term] for term in asked if past or together[term]}
     rarest = sorted(counts, key=lambda term: (counts[term], term))[:_MOST_TERMS]
-    return Statistics.of(view.documents, view.words, {term: counts[term] for term in rarest})
+    documents, words = sum(view.documents for view in views), sum(view.words for view in views)
+    return Statistics.of(documents, words, {term: counts[term] for term in rarest})
 
 
-def _count(view: View, terms: Sequence[str]) -> None:
-    """In how many memories the terms stand; once for each term, since several layers want to know."""
-    unknown = [term for term in terms if term not in view.counts]
-    if unknown:
-        found: Counter[str] = Counter()
-        for term, count in view.fetch(_COUNTS, wanted=unknown):
-            found[term] += count
-        view.counts.update({term: found[term] for term in unknown})
+def _count(views: Sequence[View], terms: Sequence[str]) -> Counter[str]:
+    """In how many records the terms stand; once for each term, since several layers want to know."""
+    together: Counter[str] = Counter()
+    for view in views:
+        unknown = [term for term in terms if term not in view.counts]
+        if unknown:
+            view.counts.update(dict.fromkeys(unknown, 0))
+            view.counts.update(dict(view.fetch(_COUNTS, wanted=unknown)))
+        together.update({term: view.counts[term] for term in terms})
+    return together
 
 
-def search(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
+def search(views: Sequence[View], known: Statistics, most: int) -> list[tuple[int, int, int]]:
     """Tenant, row and score of the best that hold any of the terms and are for the caller's eyes: exact, best first.
 
     Rare terms bring candidates; a common one brings its own only while those it alone would bring could still
     be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
     """
 
-    if view.caller.tenant.startswith(CATALOG_PREFIX):
-        return _search_catalog(view, known, most)
+    if views[0].home.collection is ENTITIES:
+        # There are no global ones beside the tenant's own.
+        return _search_catalog(views[0], known, most)
 
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
-        statement = _lists(view.sight, among is not None)
-        return list(view.fetch(statement, wanted=list(wanted), rows=among))
+        return [
+            row
+            for view in views
+            for row in view.fetch(_lists(view.sight, among is not None), wanted=list(wanted), rows=among)
+        ]
 
     candidates = Candidates(known, most)
     by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
@@ -96,8 +104,7 @@ def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int,
     short = by_count[: len(by_count) - len(long)]
     if short:
         candidates.add(list(view.fetch(_lists(view.sight, False), wanted=short)))
-    # A catalog is one tenant: what is for everyone stands beside the memories.
-    kept = posting_cache(view).scored(view, view.keys[0], known, long) if long else []
+    kept = posting_cache(view).scored(view, known, long) if long else []
     left = sum(each.highest for each in kept)
     floor = candidates.floor()
     while kept and left >= floor:
@@ -136,13 +143,13 @@ def positions(
     return {key: Places(*each) for key, each in found.items()}
 
 
-def holders(view: View, wanted: Iterable[str], most: int) -> dict[str, list[tuple[int, int]]]:
+def holders(views: Sequence[View], wanted: Iterable[str], most: int) -> dict[str, list[tuple[int, int]]]:
     """Which rows hold each of some terms, of those that several and no more than so many rows hold."""
     asked = sorted(set(wanted))
-    _count(view, asked)
-    telling = [term for term in asked if 2 <= view.counts[term] <= most]
+    counts = _count(views, asked)
+    telling = [term for term in asked if 2 <= counts[term] <= most]
     found: dict[str, list[tuple[int, int]]] = {}
-    if telling:
+    for view in sorted(views, key=lambda view: view.tenant) if telling else ():
         for tenant, row, term in view.fetch(_holders(view.sight), wanted=telling):
             found.setdefault(term, []).append((tenant, row))
     return found
@@ -176,6 +183,4 @@ def score_entries(entries: index.Entries, known: Statistics) -> int:
     )
 
 
-_COUNTS: Final = select(terms.c.term, terms.c.documents).where(
-    terms.c.tenant.in_(SEEN_TENANTS), one_of(terms.c.term, "wanted")
-)
+_COUNTS: Final = select(terms.c.term, terms.c.documents).where(of_home(terms), one_of(terms.c.term, "wanted"))

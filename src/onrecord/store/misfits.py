@@ -5,12 +5,13 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, select, update
 
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
-from onrecord.store.tables import embedded, jobs, memories, models, vectors
+from onrecord.store.tables import embedded, jobs, memories, vectors
+from onrecord.store.tenant import Address, of_home
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,10 +58,10 @@ def wanted_of(memory: Memory) -> Wanted:
     return Wanted(audience_of(memory), text_hash(embedded_text(memory)))
 
 
-def misfits(connection: Connection, tenant: int, wanted: Mapping[int, Wanted]) -> Iterator[Misfit]:
+def misfits(connection: Connection, address: Address, wanted: Mapping[int, Wanted]) -> Iterator[Misfit]:
     """Every memory's vectors are read once, a model after the other."""
-    dimensions: dict[int, int] = dict(connection.execute(select(models.c.key, models.c.dimensions)).all())
-    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), {"home": tenant})
+    dimensions = _dimensions(connection, address)
+    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
     for (model, row), group in groupby(told, key=itemgetter(0, 1)):
         passages = list(group)
         reason = _reason(passages, wanted.get(row), dimensions.get(model))
@@ -91,11 +92,11 @@ def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | No
     return None
 
 
-def miscounts(connection: Connection, tenant: int) -> Iterator[Miscount]:
+def miscounts(connection: Connection, address: Address) -> Iterator[Miscount]:
     import numpy as np
 
-    held = _counted(connection, tenant)
-    said = {row.model: row for row in connection.execute(_SAID, {"home": tenant})}
+    held = _counted(connection, address)
+    said = {row.model: row for row in connection.execute(_SAID, address.parameters)}
     for model in sorted(said.keys() | held.keys()):
         if model not in said:
             yield Miscount(model, f"{held[model].memories} memories have vectors that are not counted")
@@ -122,13 +123,13 @@ def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
     return bool(np.allclose(packed.view(np.float64), total, rtol=0, atol=_SUM))
 
 
-def _counted(connection: Connection, tenant: int) -> dict[int, Counts]:
+def _counted(connection: Connection, address: Address) -> dict[int, Counts]:
     """By reading every vector; one of the wrong dimensions adds nothing to the sum."""
     import numpy as np
 
-    dimensions: dict[int, int] = dict(connection.execute(select(models.c.key, models.c.dimensions)).all())
+    dimensions = _dimensions(connection, address)
     found: dict[int, Counts] = {}
-    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), {"home": tenant})
+    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
     for model, group in groupby(told, key=itemgetter(0)):
         rows, passages, stamp = set[int](), 0, 0
         total = np.zeros(dimensions.get(model, 0), np.float64)
@@ -142,47 +143,50 @@ def _counted(connection: Connection, tenant: int) -> dict[int, Counts]:
     return found
 
 
-def stray_jobs(connection: Connection, tenant: int) -> int:
+def stray_jobs(connection: Connection, address: Address) -> int:
     """Jobs about memories that are not there."""
     counted = select(func.count()).select_from(jobs).where(*_STRAY)
-    return int(connection.execute(counted, {"home": tenant}).scalar_one())
+    return int(connection.execute(counted, address.parameters).scalar_one())
 
 
-def mend(connection: Connection, tenant: int, wanted: Mapping[int, Wanted]) -> None:
+def mend(connection: Connection, address: Address, wanted: Mapping[int, Wanted]) -> None:
     """Drop what is wrong, show the rest to the right eyes, and count anew; what was dropped can be made again."""
-    connection.execute(delete(jobs).where(*_STRAY), {"home": tenant})
-    found = list(misfits(connection, tenant, wanted))
-    if not found and next(miscounts(connection, tenant), None) is None:
+    connection.execute(delete(jobs).where(*_STRAY), address.parameters)
+    found = list(misfits(connection, address, wanted))
+    if not found and next(miscounts(connection, address), None) is None:
         return
     for misfit in found:
-        its = (vectors.c.tenant == tenant, vectors.c.model == misfit.model, vectors.c.row == misfit.row)
+        its = (of_home(vectors), vectors.c.model == misfit.model, vectors.c.row == misfit.row)
         if misfit.is_for_other_eyes:
             right = {"audience": wanted[misfit.row].audience}
-            connection.execute(update(vectors).where(*its).values(right))
+            connection.execute(update(vectors).where(*its).values(right), address.parameters)
         else:
-            connection.execute(delete(vectors).where(*its))
-    _count_anew(connection, tenant)
+            connection.execute(delete(vectors).where(*its), address.parameters)
+    _count_anew(connection, address)
 
 
-def _count_anew(connection: Connection, tenant: int) -> None:
+def _count_anew(connection: Connection, address: Address) -> None:
     """With a stamp beyond all others on every vector, so that whoever has some in memory reads all of them again."""
     import numpy as np
 
-    held = _counted(connection, tenant)
-    said = {row.model: row for row in connection.execute(_SAID, {"home": tenant})}
-    connection.execute(delete(embedded).where(embedded.c.tenant == tenant))
-    known = connection.execute(select(models.c.key, models.c.dimensions)).all()
-    for model, dimensions in known:
-        if model not in held and model not in said:
-            continue
-        counts = held.get(model) or Counts(0, 0, np.zeros(dimensions, np.float64), 0)
-        before = said.get(model)
-        stamp = max(counts.stamp, before.stamp if before else 0) + 1
-        its = (vectors.c.tenant == tenant, vectors.c.model == model)
-        connection.execute(update(vectors).where(*its).values(stamp=stamp))
-        told = counts._asdict() | {"total": counts.total.tobytes(), "stamp": stamp}
-        told |= {"tenant": tenant, "model": model, "dropped": (before.dropped if before else 0) + 1}
-        connection.execute(insert(embedded), told)
+    here = address.parameters
+    held = _counted(connection, address)
+    for before in connection.execute(_SAID, here).all():
+        counts = held.get(before.model) or Counts(0, 0, np.zeros(before.dimensions, np.float64), 0)
+        stamp = max(counts.stamp, before.stamp) + 1
+        its = (of_home(vectors), vectors.c.model == before.model)
+        connection.execute(update(vectors).where(*its).values(stamp=stamp), here)
+        told = counts._asdict() | {
+            "total": counts.total.tobytes(),
+            "stamp": stamp,
+            "dropped": before.dropped + 1,
+        }
+        said = (of_home(embedded), embedded.c.model == before.model)
+        connection.execute(update(embedded).where(*said).values(told), here)
+
+
+def _dimensions(connection: Connection, address: Address) -> dict[int, int]:
+    return {row.model: row.dimensions for row in connection.execute(_SAID, address.parameters)}
 
 
 _EVERY: Final[Select[Any]] = (
@@ -195,12 +199,12 @@ _EVERY: Final[Select[Any]] = (
         vectors.c.stamp,
         vectors.c.vector,
     )
-    .where(vectors.c.tenant == bindparam("home"))
+    .where(of_home(vectors))
     .order_by(vectors.c.model, vectors.c.row, vectors.c.passage)
 )
-_SAID: Final = select(embedded).where(embedded.c.tenant == bindparam("home")).order_by(embedded.c.model)
+_SAID: Final = select(embedded).where(of_home(embedded)).order_by(embedded.c.model)
 _STRAY: Final = (
-    jobs.c.tenant == bindparam("home"),
+    of_home(jobs),
     jobs.c.subject != 0,
-    jobs.c.subject.not_in(select(memories.c.row).where(memories.c.tenant == bindparam("home"))),
+    jobs.c.subject.not_in(select(memories.c.row).where(of_home(memories))),
 )

@@ -26,7 +26,7 @@ _COUNTED: Final = 2**53
 class PaperRows:
     """The rows of one tenant within one transaction."""
 
-    def __init__(self, connection: Connection, tenant: str) -> None:
+    def __init__(self, connection: Connection, tenant: int) -> None:
         self._connection = connection
         self._tenant = tenant
 

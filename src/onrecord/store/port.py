@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 from onrecord.model.answers import AuditEntry, Compared, Edge, Problem
 from onrecord.model.answers import Key as ApiKey
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Collection, Home
 from onrecord.model.embedding import Model, Passage
 from onrecord.model.limits import AuditOutcome, Kind, RelationName, Scope, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
@@ -138,56 +139,26 @@ class Spent(NamedTuple):
     key_may: int | None
 
 
-class Reading(Protocol):
-    """One consistent state of the store, as far as one caller may see it."""
-
-    @property
-    def size(self) -> int:
-        """How many memories there are in the caller's tenants, whoever sees them."""
-
-    @property
-    def has_references(self) -> bool:
-        """Whether any memory of these tenants is about something; where some have tags alone, it may say so too."""
-
-    @property
-    def sees_global(self) -> bool:
-        """Whether there are global memories beside the tenant's own."""
+class Index(Protocol):
+    """What words, references and vectors say of a collection, as far as one caller may see it."""
 
     @property
     def average_length(self) -> float:
-        """How many words they have on average."""
+        """How many words the records have on average, whoever sees them."""
 
-    def memory(self, id: str, when: When = NOW) -> Memory | None:
-        """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
+    @property
+    def has_references(self) -> bool:
+        """Whether any record is about something; where some have tags alone, it may say so too."""
 
-    def catalog(self) -> "Reading":
-        """The records of what the tenant's memories can be about, in the same state of the store."""
-
-    def filed(self, facet: str) -> list[str]:
-        """The ids of the tenant's own memories that are filed so, retired ones left out; in the order of saving."""
-
-    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
-        """The same, read whole; retired ones too if wanted."""
-
-    def references(self, root: str) -> list[str]:
-        """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
-
-    def unasked(self, *, most: int) -> list[Memory]:
-        """What the caller is told unasked, last updated first: active memories marked so whose text, as it stands, a
-        person wrote or approved, and that are for the caller's own eyes; what an admin may look into is not."""
-
-    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
-        """A page of memories, last updated first, and the mark of the next page."""
-
-    def holding(self, terms: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
+    def match_terms(self, tokens: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
         """The memories that hold any of the terms, best first, exact; whether they stand is not yet looked at."""
 
-    def held_then(
-        self, terms: Sequence[Token], when: When, statuses: Sequence[Status] = ()
+    def match_past_terms(
+        self, tokens: Sequence[Token], when: When, statuses: Sequence[Status] = ()
     ) -> list[tuple[Match, float]]:
         """Memories that have changed since, by the words they held when they were known so."""
 
-    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
+    def rarity(self, wanted: Sequence[str]) -> dict[str, float]:
         """What each term weighs: much if few memories hold it."""
 
     def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
@@ -202,17 +173,17 @@ class Reading(Protocol):
     def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
         """The memories nearest to a vector, nearest first, exact; whether they stand is not yet looked at."""
 
-    def nearness(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
+    def similarity(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
         """How near some memories are, of those that have vectors."""
 
-    def mean_nearness(self, vector: "NDArray[Any]", model: Model) -> float:
-        """How near all passages of the tenants are on average: what is no nearer has nothing to do with it."""
+    def mean_similarity(self, vector: "NDArray[Any]", model: Model) -> float:
+        """How near all passages are on average: what is no nearer has nothing to do with it."""
 
-    def tokens(self, near: Sequence[Near], model: Model) -> dict[Key, bytes]:
+    def tokens(self, passages: Sequence[Near], model: Model) -> dict[Key, bytes]:
         """The token vectors of some passages, as they were kept."""
 
     def coverage(self) -> list[Coverage]:
-        """How far each model has come in the caller's tenants."""
+        """How far each model has come, in each home that is seen."""
 
     def has_vectors(self, text_hash: str, model: Model) -> bool:
         """Whether some memory that the caller sees has the vectors of this very text."""
@@ -233,7 +204,7 @@ class Reading(Protocol):
     def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
         """The relations of some memories, each from its own end to another that is seen; it may not stand."""
 
-    def standing(
+    def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
         """Those of some memories that the caller sees and that count at the time of the question.
@@ -243,6 +214,44 @@ class Reading(Protocol):
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
+
+
+class Reading(Protocol):
+    """One consistent state of a collection, as far as one caller may see it."""
+
+    #: What can be found by words, references and vectors.
+    @property
+    def index(self) -> Index: ...
+
+    @property
+    def size(self) -> int:
+        """How many memories there are in the caller's tenants, whoever sees them."""
+
+    @property
+    def sees_global(self) -> bool:
+        """Whether there are global memories beside the tenant's own."""
+
+    def memory(self, id: str, when: When = NOW) -> Memory | None:
+        """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
+
+    def reading_of(self, collection: Collection) -> "Reading":
+        """Another collection of the tenant, in the same state of the store."""
+
+    def filed(self, facet: str) -> list[str]:
+        """The ids of the tenant's own memories that are filed so, retired ones left out; in the order of saving."""
+
+    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
+        """The same, read whole; retired ones too if wanted."""
+
+    def references(self, root: str) -> list[str]:
+        """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
+
+    def unasked(self, *, most: int) -> list[Memory]:
+        """What the caller is told unasked, last updated first: active memories marked so whose text, as it stands, a
+        person wrote or approved, and that are for the caller's own eyes; what an admin may look into is not."""
+
+    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
+        """A page of memories, last updated first, and the mark of the next page."""
 
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
         """The relations around a memory, walked breadth first; one more than asked for if there are more."""
@@ -297,8 +306,8 @@ class Writing(Reading, Protocol):
     ) -> Relation | None:
         """The edge that was taken back, if there was one."""
 
-    def catalog_writing(self) -> "Writing":
-        """The records of what the tenant's memories can be about, in the same transaction."""
+    def writing_of(self, collection: Collection) -> "Writing":
+        """Another collection of the tenant, in the same transaction."""
 
     def papers(self) -> "Papers":
         """What the caller's own tenant keeps beside its memories, in the same transaction."""
@@ -337,7 +346,7 @@ EMBED: Final = "embed"
 class Job(NamedTuple):
     """Work that one worker has claimed for a while. `subject` is the row of a memory, or 0 for the whole tenant."""
 
-    tenant: str
+    home: Home
     name: str
     subject: int
     attempts: int
@@ -347,31 +356,32 @@ class Job(NamedTuple):
 class Archive(Protocol):
     """The whole of a store, past every caller, in one consistent state."""
 
-    def tenants(self) -> list[str]: ...
+    def homes(self) -> list[Home]:
+        """Where there are records, or were, by the names that exports give them."""
 
-    def count(self, tenant: str) -> int: ...
+    def count(self, home: Home) -> int: ...
 
-    def counters(self, tenant: str) -> Counters: ...
+    def counters(self, home: Home) -> Counters: ...
 
-    def dossiers(self, tenant: str, wanted: Sequence[str] | None = None) -> Iterator[Dossier]:
+    def dossiers(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[Dossier]:
         """Every memory with its past, in the order in which they were saved; or only those of some ids."""
 
-    def edges(self, tenant: str) -> Iterator[Relation]:
+    def edges(self, home: Home) -> Iterator[Relation]:
         """Every relation, those taken back included."""
 
     def papers(self, tenant: str) -> "PaperArchive":
         """What a tenant keeps beside its memories."""
 
-    def rows(self, tenant: str, wanted: Sequence[int]) -> list[Memory]:
+    def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, as they stand."""
 
-    def unembedded(self, tenant: str, model: Model, most: int, after: int = 0) -> list[Memory]:
+    def unembedded(self, home: Home, model: Model, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
 
-    def coverage(self, tenant: str) -> list[Coverage]:
+    def coverage(self, home: Home) -> list[Coverage]:
         """How far each model has come."""
 
-    def jobs(self, tenant: str) -> tuple[int, int]:
+    def jobs(self, home: Home) -> tuple[int, int]:
         """How many jobs wait, and how many have failed for good."""
 
 
@@ -480,7 +490,7 @@ class Store(Protocol):
 
     def archive(self) -> AbstractContextManager[Archive]: ...
 
-    def restoring(self, tenant: str) -> AbstractContextManager[Restoring]: ...
+    def restoring(self, home: Home) -> AbstractContextManager[Restoring]: ...
 
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> AbstractContextManager[Ledger]:
         """Keys, audit and requests of a tenant. One that only looks waits for no one and keeps no one waiting."""
@@ -493,17 +503,17 @@ class Store(Protocol):
     def make_room(self, tenant: str) -> bool:
         """A tenant to save in; False if it was there before."""
 
-    def erase_tenant(self, tenant: str) -> Mapping[str, int]:
-        """Everything of a tenant and of its catalog, for good; gives how many rows of each table."""
+    def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """Everything of a tenant, for good; gives how many rows of each table went, and how many are left."""
 
     def rows_of(self, tenant: str) -> Mapping[str, int]:
-        """How many rows of each table are of a tenant or of its catalog, tables without any left out."""
+        """How many rows of each table are of a tenant, tables without any left out."""
 
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         """Take due jobs of one tenant and one name; no one else takes them before the lease is over."""
 
-    def problems(self, tenant: str) -> Iterator[Problem]:
-        """What does not agree in a tenant: windows, versions, index, edges, counters."""
+    def problems(self, home: Home) -> Iterator[Problem]:
+        """What does not agree in a home: windows, versions, index, edges, counters."""
 
     def store_problems(self) -> Iterator[Problem]:
         """What does not agree in the store as a whole."""

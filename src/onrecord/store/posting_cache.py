@@ -6,13 +6,14 @@ The tenant's counter of changes tells a reader whether a list is of its own stat
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import String, bindparam, cast, select
+from sqlalchemy import String, cast, select
 
 from onrecord.lru_cache import LruCache
 from onrecord.store.per_database import PerDatabase
 from onrecord.store.ranking import ROW_UNIT, SPARSE, WEIGHT_UNIT, Scored, Statistics, packed_numbers
 from onrecord.store.several import Joined, one_of
 from onrecord.store.tables import postings
+from onrecord.store.tenant import of_home
 from onrecord.store.view import View
 
 if TYPE_CHECKING:
@@ -30,41 +31,41 @@ class PostingCache:
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._tenants: LruCache[int, _Tenant] = LruCache(most_bytes, lambda state: state.lists.weight)
+        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most_bytes, lambda state: state.lists.weight)
 
     @property
     def nbytes(self) -> int:
         """What they take, or a little less."""
-        return self._tenants.weight
+        return self._homes.weight
 
-    def scored(self, view: View, tenant: int, known: Statistics, terms: Sequence[str]) -> list[Scored]:
+    def scored(self, view: View, known: Statistics, terms: Sequence[str]) -> list[Scored]:
         """What each term adds to the scores of those that hold it and are for the caller's eyes, in the order given."""
-        lists = self._lists(view, tenant, terms)
-        return [lists[term].scored(view, tenant, term, known) for term in terms]
+        lists = self._lists(view, terms)
+        return [lists[term].scored(view, term, known) for term in terms]
 
-    def _lists(self, view: View, tenant: int, terms: Sequence[str]) -> "Mapping[str, _List]":
-        state = self._state(view, tenant)
+    def _lists(self, view: View, terms: Sequence[str]) -> "Mapping[str, _List]":
+        state = self._state(view)
         found = {term: state.lists.get(term) for term in terms}
         lists = {term: each for term, each in found.items() if each is not None}
         missing = [term for term in terms if term not in lists]
         if missing:
-            for term, each in _read(view, tenant, missing).items():
+            for term, each in _read(view, missing).items():
                 lists[term] = each
                 state.lists.put(term, each)
-            self._tenants.weigh_again(tenant)
+            self._homes.weigh_again(view.place)
         return lists
 
-    def _state(self, view: View, tenant: int) -> "_Tenant":
+    def _state(self, view: View) -> "_Home":
         """Of another state nothing is left: words that were forgotten are forgotten here."""
-        state = self._tenants.get(tenant)
-        if state is None or state.changes != view.changes[tenant]:
-            state = _Tenant(view.changes[tenant], self._most_bytes)
-            self._tenants.put(tenant, state)
+        state = self._homes.get(view.place)
+        if state is None or state.changes != view.changes:
+            state = _Home(view.changes, self._most_bytes)
+            self._homes.put(view.place, state)
         return state
 
 
-class _Tenant:
-    """The lists of one tenant as it is after so many changes."""
+class _Home:
+    """The lists of one home as it is after so many changes."""
 
     def __init__(self, changes: int, most_bytes: int) -> None:
         self.changes = changes
@@ -82,14 +83,14 @@ class _List:
         # Who sees the same of it gets the same scores, until something changes.
         self._last: tuple[Any, Scored] | None = None
 
-    def scored(self, view: View, tenant: int, term: str, known: Statistics) -> Scored:
+    def scored(self, view: View, term: str, known: Statistics) -> Scored:
         seen = [audience for audience in self._by_audience if view.sees(audience)]
         asked = (seen, known.weights[term], known.base, known.per_word)
         last = self._last
         if last is None or last[0] != asked:
             last = self._last = (
                 asked,
-                Scored.of(known, term, tenant, [self._by_audience[each] for each in seen]),
+                Scored.of(known, term, view.tenant, [self._by_audience[each] for each in seen]),
             )
         return last[1]
 
@@ -101,9 +102,9 @@ def _span(lists: "Iterable[NDArray[Any]]") -> int:
     return last - first + 1 if last - first < SPARSE * sum(map(len, rows)) else 0
 
 
-def _read(view: View, tenant: int, terms: Sequence[str]) -> dict[str, _List]:
+def _read(view: View, terms: Sequence[str]) -> dict[str, _List]:
     found: dict[str, dict[str, Any]] = {term: {} for term in terms}
-    rows: Iterable[tuple[str, str, str]] = view.fetch(_LISTS, home=tenant, wanted=list(terms))
+    rows: Iterable[tuple[str, str, str]] = view.fetch(_LISTS, wanted=list(terms))
     for term, audience, packed in rows:
         found[term][audience] = packed_numbers(packed)
     return {term: _List(by_audience) for term, by_audience in found.items()}
@@ -118,6 +119,6 @@ _OF_DATABASE: Final = PerDatabase(PostingCache)
 _PACKED: Final = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
 _LISTS: Final = (
     select(postings.c.term, postings.c.audience, Joined(cast(_PACKED, String)))
-    .where(postings.c.tenant == bindparam("home"), one_of(postings.c.term, "wanted"))
+    .where(of_home(postings), one_of(postings.c.term, "wanted"))
     .group_by(postings.c.term, postings.c.audience)
 )

@@ -13,7 +13,6 @@ from sqlalchemy import (
     Text,
     bindparam,
     delete,
-    func,
     insert,
     literal_column,
     null,
@@ -23,12 +22,13 @@ from sqlalchemy import (
 from sqlalchemy.sql.expression import ClauseElement
 
 from onrecord.store.backend import Backend
-from onrecord.store.tables import RECORD, audit, facets, memories, postings, tenants, terms, versions
+from onrecord.store.tables import RECORD, audit, counters, facets, memories, postings, terms, versions
 
 Row = tuple[Any, ...]
 
-# With the 38 columns of a version: within the parameters that a statement may have on either database.
+# With the 39 columns of a version: within the parameters that a statement may have on either database.
 _ROWS_AT_ONCE: Final = 250
+_ROW: Final = ("tenant", "collection", "row")
 
 
 class Prepared:
@@ -76,25 +76,30 @@ class Statements:
 
         counting = backend.insert(terms)
         sum_of_counts = {"documents": terms.c.documents + counting.excluded.documents}
-        fresh = backend.insert(tenants).on_conflict_do_nothing(index_elements=["name"])
-        # The database chooses the key.
-        self.add_tenant = prepared(fresh, [each.name for each in tenants.columns if each.name != "key"])
+        self.add_counters = prepared(
+            backend.insert(counters).on_conflict_do_nothing(index_elements=["tenant", "collection"]),
+            [each.name for each in counters.columns],
+        )
         self.add_memory = PreparedInsert(memories, backend)
         self.add_version = PreparedInsert(versions, backend)
         self.copy_to_versions = prepared(_copy_to_versions())
-        self.change_memory = prepared(_by_key(update(memories), memories, "tenant", "row"))
-        self.close_version = prepared(
-            _by_key(update(versions), versions, "tenant", "row", "version").values(
-                recorded_to=bindparam("recorded_to")
-            )
+        # A row stays where it is: of a distributed table, its tenant cannot be set.
+        self.change_memory = prepared(
+            _by_key(update(memories), memories, *_ROW),
+            [column.name for column in memories.columns if column.name not in _ROW],
         )
-        self.add_audit = prepared(_next_audit())
+        self.close_version = prepared(
+            _by_key(update(versions), versions, *_ROW, "version").values(recorded_to=bindparam("recorded_to"))
+        )
+        self.add_audit = prepared(insert(audit))
         self.add_posting = PreparedInsert(postings, backend)
         self.drop_posting = prepared(_by_key(delete(postings), postings))
         self.add_facet = prepared(insert(facets))
         self.drop_facet = prepared(_by_key(delete(facets), facets))
         self.count_term = prepared(
-            counting.on_conflict_do_update(index_elements=["tenant", "term"], set_=sum_of_counts)
+            counting.on_conflict_do_update(
+                index_elements=["tenant", "collection", "term"], set_=sum_of_counts
+            )
         )
         self.drop_term = prepared(
             _by_key(delete(terms), terms).where(terms.c.documents <= literal_column("0"))
@@ -104,23 +109,13 @@ class Statements:
 def _copy_to_versions() -> Any:
     """The newest version of some rows is the rows themselves: the database copies what it has just been given."""
     told = (bindparam(f"as_{name}", type_=Text) for name in ("change", "changed_by", "changed_as"))
-    present = [memories.c[name] for name in ("tenant", "row", "version", "recorded_at")]
+    present = [memories.c[name] for name in ("tenant", "collection", "row", "version", "recorded_at")]
     rows = select(*present, null(), *told, *(memories.c[name] for name in RECORD)).where(
         memories.c.tenant == bindparam("at_tenant"),
+        memories.c.collection == bindparam("at_collection"),
         memories.c.row.between(bindparam("first"), bindparam("last")),
     )
     return insert(versions).from_select([column.name for column in versions.columns], rows)
-
-
-def _next_audit() -> Any:
-    """A line in the next number of its tenant, which whoever writes it holds."""
-    last = select(func.coalesce(func.max(audit.c.number), literal_column("0"))).where(
-        audit.c.tenant == bindparam("of_tenant", type_=Text)
-    )
-    given: dict[str, Any] = {
-        column.name: bindparam(column.name) for column in audit.columns if column.name != "number"
-    }
-    return insert(audit).inline().values(number=last.scalar_subquery() + literal_column("1"), **given)
 
 
 def _by_key(statement: Any, table: Any, *names: str) -> Any:

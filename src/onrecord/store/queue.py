@@ -7,93 +7,122 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Connection, and_, bindparam, delete, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, select, update
 
+from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.store.backend import Backend
 from onrecord.store.port import Job
+from onrecord.store.several import one_of
 from onrecord.store.tables import Instant, jobs, tenants
+from onrecord.store.tenant import Address
 
 #: After so many attempts a job has failed: it stays, and is tried again only when someone asks.
 MOST_ATTEMPTS: Final = 20
+#: Other workers may be at the first ones.
+_HOMES_AT_ONCE: Final = 32
 
 
 def add(
-    connection: Connection, backend: Backend, tenant: int, name: str, subject: int, due: datetime
+    connection: Connection, backend: Backend, address: Address, name: str, subject: int, due: datetime
 ) -> None:
     """Ask for a job; one that is waiting already begins anew, since what it is about has changed."""
     fresh = {"attempts": 0, "due_at": due, "claimed_by": None, "error": None}
-    asked = backend.insert(jobs).values(tenant=tenant, name=name, subject=subject, **fresh)
-    connection.execute(asked.on_conflict_do_update(index_elements=["tenant", "name", "subject"], set_=fresh))
+    home = {"tenant": address.number, "collection": address.home.collection.number}
+    asked = backend.insert(jobs).values(**home, name=name, subject=subject, **fresh)
+    its = [*home, "name", "subject"]
+    connection.execute(asked.on_conflict_do_update(index_elements=its, set_=fresh))
 
 
-def is_due(connection: Connection, now: datetime) -> bool:
-    due = select(jobs.c.subject).where(jobs.c.due_at <= now, jobs.c.attempts < MOST_ATTEMPTS)
-    return connection.execute(due.limit(1)).first() is not None
-
-
-def claim(connection: Connection, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
-    """Take the jobs that are due, of one tenant, for a time; no other worker takes them until that is over."""
-    first = connection.execute(_DUE.limit(1), {"now": now}).first()
-    if first is None:
-        return []
-    due = _DUE.where(jobs.c.tenant == first.tenant, jobs.c.name == first.name).limit(most)
-    rows = connection.execute(due, {"now": now}).all()
-    taken = [Job(row.tenant_name, row.name, row.subject, row.attempts + 1, worker) for row in rows]
-    connection.execute(
-        update(jobs)
-        .where(
-            jobs.c.tenant == first.tenant,
-            jobs.c.name == first.name,
-            jobs.c.subject.in_([job.subject for job in taken]),
-        )
-        .values(attempts=jobs.c.attempts + 1, due_at=now + lease, claimed_by=worker)
+def due_homes(connection: Connection, now: datetime) -> list[tuple[Address, str]]:
+    """Where something is due, and by what name; whoever waits longest first. It looks across tenants, and locks nothing."""
+    found = connection.execute(_DUE_HOMES, {"now": now}).all()
+    names = (
+        dict(connection.execute(_NAMES, {"wanted": sorted({row.tenant for row in found})}).all())
+        if found
+        else {}
     )
+    return [
+        (Address(row.tenant, Home(names[row.tenant], BY_NUMBER[row.collection])), row.name)
+        for row in found
+        if row.tenant in names
+    ]
+
+
+def claim(
+    connection: Connection,
+    address: Address,
+    name: str,
+    worker: str,
+    now: datetime,
+    lease: timedelta,
+    most: int,
+) -> list[Job]:
+    """Take the jobs of a home that are due, for a time; no other worker takes them until that is over."""
+    its = (*_of(address), jobs.c.name == name)
+    due = select(jobs.c.subject, jobs.c.attempts).where(
+        *its, jobs.c.due_at <= now, jobs.c.attempts < MOST_ATTEMPTS
+    )
+    rows = connection.execute(
+        due.order_by(jobs.c.due_at, jobs.c.subject).limit(most).with_for_update(skip_locked=True)
+    ).all()
+    taken = [Job(address.home, name, row.subject, row.attempts + 1, worker) for row in rows]
+    if taken:
+        connection.execute(
+            update(jobs)
+            .where(*its, jobs.c.subject.in_([job.subject for job in taken]))
+            .values(attempts=jobs.c.attempts + 1, due_at=now + lease, claimed_by=worker)
+        )
     return taken
 
 
-def finish(connection: Connection, tenant: int, done: Sequence[Job]) -> None:
+def finish(connection: Connection, address: Address, done: Sequence[Job]) -> None:
     """Take away jobs that are done, unless they were asked for anew meanwhile: that clears the claim."""
     for job in done:
-        connection.execute(delete(jobs).where(*_mine(tenant, job)))
+        connection.execute(delete(jobs).where(*_mine(address, job)))
 
 
-def postpone(connection: Connection, tenant: int, job: Job, due: datetime, error: str | None) -> None:
+def postpone(connection: Connection, address: Address, job: Job, due: datetime, error: str | None) -> None:
     """Try a job again later; without an error it has got on and counts as fresh."""
     waiting: dict[str, Any] = {"due_at": due, "claimed_by": None, "error": error}
     if error is None:
         waiting["attempts"] = 0
-    connection.execute(update(jobs).where(*_mine(tenant, job)).values(waiting))
+    connection.execute(update(jobs).where(*_mine(address, job)).values(waiting))
 
 
-def retry_failed(connection: Connection, tenant: int, now: datetime) -> None:
-    failed = and_(jobs.c.tenant == tenant, jobs.c.attempts >= MOST_ATTEMPTS)
+def retry_failed(connection: Connection, address: Address, now: datetime) -> None:
+    failed = and_(*_of(address), jobs.c.attempts >= MOST_ATTEMPTS)
     connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
 
 
-def withdraw(connection: Connection, tenant: int, name: str) -> None:
+def withdraw(connection: Connection, address: Address, name: str) -> None:
     """What was to be done for the tenant as a whole is done."""
-    its = (jobs.c.tenant == tenant, jobs.c.name == name, jobs.c.subject == 0)
+    its = (*_of(address), jobs.c.name == name, jobs.c.subject == 0)
     connection.execute(delete(jobs).where(*its))
 
 
-def drop(connection: Connection, tenant: int, subject: int) -> None:
+def drop(connection: Connection, address: Address, subject: int) -> None:
     """The memory is gone, and what was to be done with it."""
-    connection.execute(delete(jobs).where(jobs.c.tenant == tenant, jobs.c.subject == subject))
+    connection.execute(delete(jobs).where(*_of(address), jobs.c.subject == subject))
 
 
-def _mine(tenant: int, job: Job) -> tuple[Any, ...]:
+def _of(address: Address) -> tuple[Any, ...]:
+    return jobs.c.tenant == address.number, jobs.c.collection == address.home.collection.number
+
+
+def _mine(address: Address, job: Job) -> tuple[Any, ...]:
     return (
-        jobs.c.tenant == tenant,
+        *_of(address),
         jobs.c.name == job.name,
         jobs.c.subject == job.subject,
         jobs.c.claimed_by == job.worker,
     )
 
 
-_DUE: Final = (
-    select(jobs, tenants.c.name.label("tenant_name"))
-    .join(tenants, tenants.c.key == jobs.c.tenant)
+_DUE_HOMES: Final = (
+    select(jobs.c.tenant, jobs.c.collection, jobs.c.name)
     .where(jobs.c.due_at <= bindparam("now", type_=Instant), jobs.c.attempts < MOST_ATTEMPTS)
-    .order_by(jobs.c.due_at, jobs.c.tenant, jobs.c.subject)
-    .with_for_update(of=jobs, skip_locked=True)
+    .group_by(jobs.c.tenant, jobs.c.collection, jobs.c.name)
+    .order_by(func.min(jobs.c.due_at), jobs.c.tenant, jobs.c.collection, jobs.c.name)
+    .limit(_HOMES_AT_ONCE)
 )
+_NAMES: Final = select(tenants.c.key, tenants.c.name).where(one_of(tenants.c.key, "wanted"))

@@ -1,10 +1,10 @@
 """WHAT can be read? Every statement carries the visibility predicate; visibility is always that of today."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -23,84 +23,86 @@ from sqlalchemy import (
 )
 
 from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
 from onrecord.model.answers import Compared, Difference, Edge
 from onrecord.model.caller import Caller
-from onrecord.model.embedding import Model
-from onrecord.model.limits import Status
+from onrecord.model.collections import MEMORIES, Collection
 from onrecord.model.memory import Memory, Relation, Version, changed_fields
 from onrecord.model.requests import Browse, ListRelations, Neighbours
 from onrecord.model.when import NOW, When
-from onrecord.store import lexical, matching, walking
+from onrecord.store import walking
 from onrecord.store.audience import audiences_of
 from onrecord.store.backend import Backend
 from onrecord.store.index import OF_SOME_SYSTEM, reference_facet, tag_facet, unasked_facet
+from onrecord.store.matching import SqlIndex
 from onrecord.store.moments import Asked, asked_of, listed, true_then
-from onrecord.store.port import About, Coverage, Found, Key, Match, Near, Places
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
 from onrecord.store.several import one_of
 from onrecord.store.tables import facets, memories, relations, versions
-from onrecord.store.view import NAMED, View, key_of, same_row, source
-from onrecord.store.visibility import SEEN_TENANTS, Sight, visible
-from onrecord.text import Token
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from onrecord.store.tenant import Tenants, of_home
+from onrecord.store.view import NAMED, View, key_of, open_views, same_row, source
+from onrecord.store.visibility import Sight, visible
 
 
 class SqlReading:
-    """One consistent state of the store, as far as one caller may see it."""
+    """One consistent state of a collection, as far as one caller may see it: the tenant's own, and what is for everyone."""
 
     def __init__(
         self,
         connection: Connection,
         backend: Backend,
+        tenants: Tenants,
         caller: Caller,
         now: datetime,
+        collection: Collection = MEMORIES,
         *,
         is_settled: bool = True,
     ) -> None:
-        self._backend = backend
-        self._view = View(connection, backend, caller, now, is_settled=is_settled)
+        self._backend, self._tenants, self._is_settled = backend, tenants, is_settled
+        self._views = list(
+            open_views(connection, backend, tenants, caller, now, collection, is_settled=is_settled)
+        )
+        #: The tenant's own; what is for everyone is in another.
+        self._view = self._views[0]
+        self.index = SqlIndex(backend, self._views)
 
     @property
     def size(self) -> int:
-        return int(self._view.documents)
-
-    @property
-    def has_references(self) -> bool:
-        return self._view.has_references
+        return sum(view.documents for view in self._views)
 
     @property
     def sees_global(self) -> bool:
-        return self._view.sees_global
-
-    @property
-    def average_length(self) -> float:
-        return float(self._view.words / max(self._view.documents, 1))
+        return any(view.documents for view in self._views[1:])
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
-        statement = _named(self._view.sight, asked_of(when))
-        found = self._view.memories(statement, when, **self._view.address(id))
-        return found[0] if found else None
+        home, plain = ids.address(id)
+        for view in self._views:
+            if view.home.tenant == (home or view.caller.tenant):
+                found = view.memories(_named(view.sight, asked_of(when)), when, plain=plain)
+                return found[0] if found else None
+        return None
 
-    def catalog(self) -> "SqlReading":
+    def reading_of(self, collection: Collection) -> "SqlReading":
         view = self._view
-        caller = view.caller.in_catalog
-        return SqlReading(view.connection, self._backend, caller, view.now, is_settled=view.is_settled)
+        return SqlReading(
+            view.connection,
+            self._backend,
+            self._tenants,
+            view.caller,
+            view.now,
+            collection,
+            is_settled=self._is_settled,
+        )
 
     def filed(self, facet: str) -> list[str]:
-        found = self._view.fetch(_filed(self._view.sight), facet=facet, **self._view.address("any"))
-        return [id for (id,) in found]
+        return [id for (id,) in self._view.fetch(_filed(self._view.sight), facet=facet)]
 
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
-        home = self._view.address("any")
-        found = self._view.fetch(_filed(self._view.sight, whole=True, gone=gone), facet=facet, **home)
-        return [read_memory(row, self._view.names) for row in found]
+        found = self._view.fetch(_filed(self._view.sight, whole=True, gone=gone), facet=facet)
+        return [read_memory(row, self._view.home.tenant) for row in found]
 
     def references(self, root: str) -> list[str]:
-        found = self._view.run(
-            _references(self._view.sight), root=root, **self._view.address("any")
-        ).scalars()
+        found = self._view.run(_references(self._view.sight), root=root).scalars()
         # SQLite takes capitals for small letters where it looks for a beginning.
         above = root if root.endswith(":") else root + "."
         told = (facet.removeprefix(reference_facet("")) for facet in found)
@@ -110,85 +112,34 @@ class SqlReading:
         wanted = list(map(unasked_facet, audiences_of(self._view.caller)))
         if self._view.sight.sees_every_system:
             wanted.append(OF_SOME_SYSTEM)
-        return self._view.memories(_unasked(self._view.sight), wanted=wanted, most=most)
+        found = [
+            memory
+            for view in self._views
+            for memory in view.memories(_unasked(view.sight), wanted=wanted, most=most)
+        ]
+        return _newest_first(found)[:most]
 
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         when = When(ask.as_of, ask.known_at)
-        record, statement = source(self._view.sight, asked_of(when))
-        statement = statement.where(
-            listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
-        ).order_by(record.c.updated_at.desc(), memories.c.tenant.desc(), memories.c.row.desc())
-        if ask.after is not None:
-            place = (record.c.updated_at, memories.c.tenant, memories.c.row)
-            # Without their types a time would be compared as text, which SQLite holds to be after every number.
-            mark = tuple_(*_read_mark(ask.after), types=[column.type for column in place])
-            statement = statement.where(tuple_(*place) < mark)
-        if when.known_at is None:
-            found = self._view.memories(statement.limit(ask.limit + 1), when, ask.statuses)
-        else:
-            every = self._view.memories(statement, when, ask.statuses)
-            found = list(islice((memory for memory in every if _carries(memory, ask)), ask.limit + 1))
-        page = found[: ask.limit]
+        found = [memory for view in self._views for memory in self._browsed(view, ask, when)]
+        page = _newest_first(found)[: ask.limit]
         return page, _mark(page[-1]) if len(found) > ask.limit else None
 
-    def holding(self, terms: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
-        return matching.holding(self._view, terms, most, past)
-
-    def held_then(
-        self, terms: Sequence[Token], when: When, statuses: Sequence[Status] = ()
-    ) -> list[tuple[Match, float]]:
-        return matching.held_then(self._view, terms, when, statuses)
-
-    def rarity(self, terms: Sequence[str]) -> dict[str, float]:
-        return matching.rarity(self._view, terms)
-
-    def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
-        return lexical.holders(self._view, terms, most)
-
-    def places(self, matches: Sequence[Match], pairs: Sequence[tuple[str, str]]) -> dict[Key, Places]:
-        return matching.places(self._view, matches, pairs)
-
-    def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
-        return matching.near(self._view, self._backend, vector, model, most)
-
-    def nearness(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
-        return matching.nearness(self._view, self._backend, vector, model, keys)
-
-    def mean_nearness(self, vector: "NDArray[Any]", model: Model) -> float:
-        return matching.mean_nearness(self._view, vector, model)
-
-    def tokens(self, near: Sequence[Near], model: Model) -> dict[Key, bytes]:
-        return matching.tokens_of(self._view, near, model)
-
-    def coverage(self) -> list[Coverage]:
-        return self._view.coverage
-
-    def has_vectors(self, text_hash: str, model: Model) -> bool:
-        return matching.has_vectors(self._view, text_hash, model)
-
-    def about(
-        self,
-        references: Sequence[str],
-        names: Sequence[str] = (),
-        *,
-        most: int,
-        namesakes: int | None = None,
-    ) -> About:
-        return matching.about(self._view, references, names, most, namesakes)
-
-    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
-        return walking.joined(self._view, keys, when) if self._view.has_relations else []
-
-    def standing(
-        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
-    ) -> dict[Key, Match]:
-        return matching.standing(self._view, keys, when, statuses)
-
-    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
-        return matching.read(self._view, matches, when)
+    def _browsed(self, view: View, ask: Browse, when: When) -> list[Memory]:
+        """The page of one home, and one more if there are more."""
+        record, statement = source(view.sight, asked_of(when))
+        statement = statement.where(
+            listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
+        ).order_by(record.c.updated_at.desc(), memories.c.row.desc())
+        if ask.after is not None:
+            statement = statement.where(_before(record, view.tenant, _read_mark(ask.after)))
+        if when.known_at is None:
+            return view.memories(statement.limit(ask.limit + 1), when, ask.statuses)
+        every = view.memories(statement, when, ask.statuses)
+        return list(islice((memory for memory in every if _carries(memory, ask)), ask.limit + 1))
 
     def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
-        return walking.walk(self._view, center, ask)
+        return walking.walk(self._view_of(center), center, ask)
 
     def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
         return walking.listed(self._view, ask)
@@ -197,50 +148,74 @@ class SqlReading:
         return walking.one(self._view, id)
 
     def versions(self, id: str) -> list[Version]:
+        home, plain = ids.address(id)
         told: list[Version] = []
-        for row in self._view.run(_history(self._view.sight), **self._view.address(id)):
-            told.append(read_version(row, self._view.names, told[-1].memory if told else None))
+        for view in self._views:
+            if view.home.tenant == (home or view.caller.tenant):
+                for row in view.run(_history(view.sight), plain=plain):
+                    told.append(read_version(row, view.home.tenant, told[-1].memory if told else None))
         return told
 
     def compare(self, since: datetime, until: datetime) -> Compared:
-        later = self._stood_at(until, versions.c.recorded_at > since)
-        changed = exists().where(
-            same_row(memories, _OTHER), _OTHER.c.recorded_at > since, _OTHER.c.recorded_at <= until
-        )
-        earlier = {key_of(memory): memory for memory in self._stood_at(since, changed)}
+        differences, related, unrelated = list[Difference](), list[Relation](), list[Relation]()
+        # By the number of the tenant, whichever is the caller's own.
+        for view in sorted(self._views, key=lambda view: view.tenant):
+            differences += _differences(view, since, until)
+            related += _edges_touched(view, relations.c.created_at, since, until)
+            unrelated += _edges_touched(view, relations.c.removed_at, since, until)
         return Compared(
             since=since,
             until=until,
-            memories=tuple(_difference(earlier.get(key_of(after)), after) for after in later),
-            related=self._edges_touched(relations.c.created_at, since, until),
-            unrelated=self._edges_touched(relations.c.removed_at, since, until),
+            memories=tuple(differences),
+            related=tuple(related),
+            unrelated=tuple(unrelated),
         )
 
-    def _stood_at(self, moment: datetime, condition: ColumnElement[bool]) -> list[Memory]:
-        when = When(known_at=moment)
-        _, statement = source(self._view.sight, asked_of(when))
-        ordered = statement.where(condition).order_by(memories.c.tenant, memories.c.row)
-        return self._view.memories(ordered, when)
+    def _view_of(self, memory: Memory) -> View:
+        return next((view for view in self._views if view.tenant == key_of(memory)[0]), self._view)
 
-    def _edges_touched(
-        self, column: ColumnElement[Any], since: datetime, until: datetime
-    ) -> tuple[Relation, ...]:
-        rows = self._view.run(
-            select(relations)
-            .where(relations.c.tenant.in_(self._view.keys), column > since, column <= until)
-            .order_by(relations.c.tenant, relations.c.id)
-        ).all()
-        found = []
-        for tenant in self._view.keys:
-            mine = [row for row in rows if row.tenant == tenant]
-            both = {end for row in mine for end in (row.source, row.target)}
-            ends = walking.standing(self._view, tenant, both, NOW)
-            found += [
-                read_relation(row, ends[row.source].id, ends[row.target].id)
-                for row in mine
-                if row.source in ends and row.target in ends
-            ]
-        return tuple(found)
+
+def _differences(view: View, since: datetime, until: datetime) -> Iterator[Difference]:
+    later = _stood_at(view, until, versions.c.recorded_at > since)
+    changed = exists().where(
+        same_row(memories, _OTHER), _OTHER.c.recorded_at > since, _OTHER.c.recorded_at <= until
+    )
+    earlier = {key_of(memory): memory for memory in _stood_at(view, since, changed)}
+    for after in later:
+        yield _difference(earlier.get(key_of(after)), after)
+
+
+def _stood_at(view: View, moment: datetime, condition: ColumnElement[bool]) -> list[Memory]:
+    when = When(known_at=moment)
+    _, statement = source(view.sight, asked_of(when))
+    return view.memories(statement.where(condition).order_by(memories.c.row), when)
+
+
+def _edges_touched(
+    view: View, column: ColumnElement[Any], since: datetime, until: datetime
+) -> Iterator[Relation]:
+    rows = view.run(
+        select(relations).where(of_home(relations), column > since, column <= until).order_by(relations.c.id)
+    ).all()
+    ends = walking.standing(view, {end for row in rows for end in (row.source, row.target)}, NOW)
+    for row in rows:
+        if row.source in ends and row.target in ends:
+            yield read_relation(row, ends[row.source].id, ends[row.target].id)
+
+
+def _newest_first(found: list[Memory]) -> list[Memory]:
+    """Those of several homes in one order, in which each of them is already."""
+    return sorted(found, key=lambda memory: (memory.updated_at, key_of(memory)), reverse=True)
+
+
+def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) -> ColumnElement[bool]:
+    """What comes after the mark of a page: last updated first, then by tenant and row, the higher first."""
+    moment, home, row = mark
+    # Without their types a time would be compared as text, which SQLite holds to be after every number.
+    if tenant == home:
+        place = (record.c.updated_at, memories.c.row)
+        return tuple_(*place) < tuple_(moment, row, types=[column.type for column in place])
+    return record.c.updated_at <= moment if tenant < home else record.c.updated_at < moment
 
 
 _OTHER: Final = versions.alias("other")
@@ -258,11 +233,7 @@ def _references(sight: Sight) -> Select[Any]:
     return (
         select(facets.c.facet)
         .join_from(facets, memories, same_row(facets, memories))
-        .where(
-            facets.c.tenant == bindparam("home"),
-            facets.c.facet.startswith(beginning),
-            visible(memories, sight),
-        )
+        .where(of_home(facets), facets.c.facet.startswith(beginning), visible(memories, sight))
         .distinct()
     )
 
@@ -272,11 +243,7 @@ def _filed(sight: Sight, whole: bool = False, gone: bool = False) -> Select[Any]
     found = (
         select(*PRESENT if whole else [memories.c.id])
         .join_from(facets, memories, same_row(facets, memories))
-        .where(
-            facets.c.tenant == bindparam("home"),
-            facets.c.facet == bindparam("facet"),
-            visible(memories, sight),
-        )
+        .where(of_home(facets), facets.c.facet == bindparam("facet"), visible(memories, sight))
         .order_by(facets.c.row)
     )
     return found if gone else found.where(memories.c.valid_to.is_(None))
@@ -286,8 +253,8 @@ def _filed(sight: Sight, whole: bool = False, gone: bool = False) -> Select[Any]
 def _unasked(sight: Sight) -> Select[Any]:
     # By distinct rows, since one may be filed both under its own system and among those of every system.
     filed = (
-        select(facets.c.tenant, facets.c.row)
-        .where(facets.c.tenant.in_(SEEN_TENANTS), one_of(facets.c.facet, "wanted"))
+        select(facets.c.tenant, facets.c.collection, facets.c.row)
+        .where(of_home(facets), one_of(facets.c.facet, "wanted"))
         .distinct()
         .subquery()
     )
@@ -295,7 +262,7 @@ def _unasked(sight: Sight) -> Select[Any]:
         select(*PRESENT)
         .join_from(filed, memories, same_row(filed, memories))
         .where(visible(memories, sight), listed(memories, asked_of(NOW)), _vouched_for())
-        .order_by(memories.c.updated_at.desc(), memories.c.tenant.desc(), memories.c.row.desc())
+        .order_by(memories.c.updated_at.desc(), memories.c.row.desc())
         .limit(bindparam("most", type_=Integer))
     )
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from operator import attrgetter
 from typing import Any, Final
@@ -53,10 +53,11 @@ def record_of(memory: Memory) -> Stored:
     return tuple(values)
 
 
-def present_row(memory: Memory, place: Place, id: str, record: Stored) -> Stored:
+def present_row(memory: Memory, place: Place, collection: int, id: str, record: Stored) -> Stored:
     """A row of `memories`, in the order of its columns."""
     return (
         place.tenant,
+        collection,
         place.row,
         id,
         memory.version,
@@ -68,11 +69,12 @@ def present_row(memory: Memory, place: Place, id: str, record: Stored) -> Stored
 
 
 def version_row(
-    memory: Memory, place: Place, change: Change, until: datetime | None, record: Stored
+    memory: Memory, place: Place, collection: int, change: Change, until: datetime | None, record: Stored
 ) -> Stored:
     """A row of `versions`, in the order of its columns."""
     return (
         place.tenant,
+        collection,
         place.row,
         memory.version,
         microseconds_of(place.recorded_at),
@@ -109,17 +111,17 @@ def read_words(stored: str) -> tuple[str, ...]:
     return () if stored == "[]" else tuple(json.loads(stored))
 
 
-def read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
-    """A memory as a row holds it; StoreUnavailable if the row holds what was never written there."""
+def read_memory(row: Sequence[Any], tenant: str) -> Memory:
+    """A memory as a row of this tenant holds it; StoreUnavailable if the row holds what was never written there."""
     try:
-        return _read_memory(row, tenant_names)
+        return _read_memory(row, tenant)
     except (ValueError, TypeError, OverflowError) as broken:
         raise StoreUnavailable(
             f"Memory {row[2]} is damaged ({broken}). Run `onrecord doctor`, and restore a backup."
         ) from broken
 
 
-def _read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
+def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
     tenant_key, number, id, version, recorded_at, *record = row[:_READ]
     for at in _TIMES_AT:
         record[at] = moment_of(record[at])
@@ -135,7 +137,6 @@ def _read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
     if record[_QUERY_AT] is not None:
         record[_QUERY_AT] = json.loads(record[_QUERY_AT])
     record[_ALWAYS_AT] = bool(record[_ALWAYS_AT])
-    tenant = tenant_names[tenant_key]
     return Memory(
         tenant=tenant,
         id=ids.spell(tenant, id),
@@ -145,8 +146,8 @@ def _read_memory(row: Sequence[Any], tenant_names: Mapping[int, str]) -> Memory:
     )
 
 
-def read_version(row: AnyRow, tenant_names: Mapping[int, str], before: Memory | None) -> Version:
-    memory = read_memory(row, tenant_names)
+def read_version(row: AnyRow, tenant: str, before: Memory | None) -> Version:
+    memory = read_memory(row, tenant)
     assert memory.place is not None
     return Version(
         number=memory.version,

@@ -1,9 +1,11 @@
 """WHERE do rows live? The store over any SQL back end: transactions in, clear errors out."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from typing import Final, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
@@ -12,6 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from onrecord.errors import StoreUnavailable
 from onrecord.model.answers import Problem
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
 from onrecord.store import erasing, queue
 from onrecord.store.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.backend import Backend
@@ -23,7 +26,12 @@ from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
 from onrecord.store.reading import SqlReading
 from onrecord.store.sql_papers import SqlPapers
+from onrecord.store.tenant import Address, Tenants, Unregistered
 from onrecord.store.writing import SqlWriting
+
+Begun = TypeVar("Begun")
+#: A tenant that is erased while someone comes to write gets another number.
+_ATTEMPTS: Final = 5
 
 
 class SqlStore:
@@ -32,6 +40,7 @@ class SqlStore:
     def __init__(self, backend: Backend, *, create: bool = True) -> None:
         self._backend = backend
         self._statements = Statements(backend)
+        self._tenants = Tenants(backend, self._begin)
         self.location = backend.location
         try:
             with self._explained():
@@ -46,18 +55,57 @@ class SqlStore:
     @contextmanager
     def reading(self, caller: Caller, now: datetime) -> Iterator[SqlReading]:
         with self._explained(), self._backend.reading() as connection:
-            yield SqlReading(connection, self._backend, caller, now)
+            yield SqlReading(connection, self._backend, self._tenants, caller, now)
 
     @contextmanager
     def writing(self, caller: Caller, now: datetime, tenant: str | None = None) -> Iterator[SqlWriting]:
-        with self._writing() as connection:
-            writing = SqlWriting(
-                connection, self._statements, self._backend, caller, now, tenant or caller.tenant
-            )
+        with self._explained(), ExitStack() as stack:
+            home, begin = Home(tenant or caller.tenant), partial(self._write, caller, now)
+            # A line of the audit goes to the caller's own tenant, also where the memory is a global one.
+            writing = self._begun(stack, home, begin, caller.tenant)
             yield writing
             writing.finish()
         if writing.erased:
             self._backend.after_erasing()
+
+    def _write(self, caller: Caller, now: datetime, connection: Connection, address: Address) -> SqlWriting:
+        return SqlWriting(connection, self._statements, self._backend, self._tenants, caller, now, address)
+
+    def _begun(
+        self,
+        stack: ExitStack,
+        home: Home,
+        begin: Callable[[Connection, Address], Begun],
+        *others: str,
+    ) -> Begun:
+        """What a transaction in a home begins with. Tenants that it lacks are registered first, in another one."""
+        for _ in range(_ATTEMPTS):
+            transaction = self._begin()
+            connection = transaction.__enter__()
+            try:
+                number = self._numbered(connection, dict.fromkeys((*others, home.tenant)))
+                begun = begin(connection, Address(number, home))
+            except Unregistered as lacking:
+                # It has written nothing.
+                transaction.__exit__(None, None, None)
+                self._tenants.register(lacking.name or home.tenant)
+                continue
+            except BaseException as problem:
+                transaction.__exit__(type(problem), problem, problem.__traceback__)
+                raise
+            stack.push(transaction)
+            return begun
+        raise StoreUnavailable(f"Tenant {home.tenant} is being erased again and again; nothing was changed.")
+
+    def _numbered(self, connection: Connection, names: Iterable[str]) -> int:
+        """The number of the last of some tenants, of which each has one."""
+        number = 0
+        for name in names:
+            found = self._tenants.look_up(connection, name)
+            if found is None:
+                raise Unregistered(name)
+            number = found
+        return number
 
     @contextmanager
     def archive(self) -> Iterator[SqlArchive]:
@@ -65,17 +113,31 @@ class SqlStore:
             yield SqlArchive(connection)
 
     @contextmanager
-    def restoring(self, tenant: str) -> Iterator[SqlRestoring]:
-        with self._writing() as connection:
-            restoring = SqlRestoring(connection, self._statements, self._backend, tenant)
+    def restoring(self, home: Home) -> Iterator[SqlRestoring]:
+        with self._explained(), ExitStack() as stack:
+            restoring = self._begun(
+                stack,
+                home,
+                lambda connection, address: SqlRestoring(
+                    connection, self._statements, self._backend, address
+                ),
+            )
             yield restoring
             restoring.finish_embedding()
 
     @contextmanager
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> Iterator[SqlLedger]:
-        begin = self._writing() if writes else self._backend.reading()
-        with self._explained(), begin as connection:
-            yield SqlLedger(connection, self._statements, self._backend, tenant)
+        with self._explained(), ExitStack() as stack:
+            if writes and tenant is not None:
+                yield self._begun(stack, Home(tenant), self._book)
+                return
+            connection = stack.enter_context(self._begin() if writes else self._backend.reading())
+            number = None if tenant is None else self._tenants.look_up(connection, tenant)
+            yield SqlLedger(connection, self._statements, self._backend, tenant, number)
+
+    def _book(self, connection: Connection, address: Address) -> SqlLedger:
+        tenant, number = address.home.tenant, address.number
+        return SqlLedger(connection, self._statements, self._backend, tenant, number)
 
     @contextmanager
     def papers(self, caller: Caller, now: datetime, *, writes: bool = True) -> Iterator[SqlPapers]:
@@ -84,33 +146,42 @@ class SqlStore:
                 yield writing.papers()
         else:
             with self._explained(), self._backend.reading() as connection:
-                yield SqlPapers(connection, caller, now)
+                number = self._tenants.look_up(connection, caller.tenant)
+                yield SqlPapers(connection, caller, number or 0, now)
 
     def make_room(self, tenant: str) -> bool:
-        with self._writing() as connection:
-            return erasing.make_room(connection, self._statements, tenant)
+        with self._explained(), self._backend.reading() as connection:
+            known = self._tenants.look_up(connection, tenant) is not None and any(
+                home.tenant == tenant for home in SqlArchive(connection).homes()
+            )
+        with self.restoring(Home(tenant)):
+            return not known
 
-    def erase_tenant(self, tenant: str) -> Mapping[str, int]:
-        with self._writing() as connection:
-            erased = erasing.erase(connection, tenant)
+    def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        with self._begin() as connection:
+            number = self._tenants.look_up(connection, tenant)
+            erased = erasing.erase(connection, tenant, number)
         self._backend.after_erasing()
-        return erased
+        with self._explained(), self._backend.reading() as connection:
+            return erased, erasing.rows_of(connection, tenant, number)
 
     def rows_of(self, tenant: str) -> Mapping[str, int]:
         with self._explained(), self._backend.reading() as connection:
-            return erasing.rows_of(connection, tenant)
+            return erasing.rows_of(connection, tenant, self._tenants.look_up(connection, tenant))
 
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         with self._explained(), self._backend.reading() as connection:
             # A look without a lock: an idle worker must not make writers wait.
-            if not queue.is_due(connection, now):
-                return []
-        with self._writing() as connection:
-            return queue.claim(connection, worker, now, lease, most)
+            due = queue.due_homes(connection, now)
+        for address, name in due:
+            with self._begin() as connection:
+                if taken := queue.claim(connection, address, name, worker, now, lease, most):
+                    return taken
+        return []
 
-    def problems(self, tenant: str) -> Iterator[Problem]:
+    def problems(self, home: Home) -> Iterator[Problem]:
         with self._explained(), self._backend.reading() as connection:
-            yield from Examination(connection, tenant).problems()
+            yield from Examination(connection, home).problems()
 
     def store_problems(self) -> Iterator[Problem]:
         with self._explained():
@@ -136,12 +207,17 @@ class SqlStore:
         with self._explained():
             self._backend.after_embedding()
 
+    def distribute(self) -> list[str]:
+        """Spread the tables over the servers of the database's cluster; what was spread by this call."""
+        with self._explained():
+            return self._backend.distribute()
+
     def note_reindexed(self) -> None:
-        with self._writing() as connection:
+        with self._begin() as connection:
             note_index(connection, self._backend)
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
+    def _begin(self) -> Iterator[Connection]:
         with self._explained(), self._backend.writing() as connection:
             check_not_moved_on(connection, self._backend)
             yield connection
@@ -150,6 +226,10 @@ class SqlStore:
     def _explained(self) -> Iterator[None]:
         try:
             yield
+        except Unregistered:
+            raise StoreUnavailable(
+                "The tenant was erased while this was done; nothing was changed. Try again."
+            ) from None
         except DataError:
             # A mistake of ours, not of the database's: it must not pass for a store that is out of reach.
             raise

@@ -54,9 +54,9 @@ class SqlPapers(PaperRows):
     """One transaction in one tenant; without hands it only reads."""
 
     def __init__(
-        self, connection: Connection, caller: Caller, now: datetime, hands: Hands | None = None
+        self, connection: Connection, caller: Caller, tenant: int, now: datetime, hands: Hands | None = None
     ) -> None:
-        super().__init__(connection, caller.tenant)
+        super().__init__(connection, tenant)
         self._caller = caller
         self._now = now
         self._given_hands = hands

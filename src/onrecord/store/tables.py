@@ -1,4 +1,4 @@
-"""WHICH tables are there? Written once; the tenant leads every key, and times are microseconds in UTC."""
+"""WHICH tables are there? Written once; the tenant leads every key, then the collection; times are microseconds in UTC."""
 
 import json
 import sys
@@ -14,6 +14,7 @@ from sqlalchemy import (
     LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
+    SmallInteger,
     Table,
     Text,
     TypeDecorator,
@@ -144,6 +145,21 @@ tenants = Table(
     metadata,
     Column("key", Integer, primary_key=True, autoincrement=True),
     Column("name", Text, nullable=False, unique=True),
+    # The number of a tenant that was erased is given to no other: what processes keep in memory goes by it.
+    sqlite_autoincrement=True,
+)
+
+
+def _home() -> list[Column[Any]]:
+    """What leads every table of records: whose they are, and of which collection."""
+    return [Column("tenant", Integer, nullable=False), Column("collection", SmallInteger, nullable=False)]
+
+
+#: The last numbers given in a collection of a tenant, and what is counted there; its lock lets one writer in at a time.
+counters = Table(
+    "counters",
+    metadata,
+    *_home(),
     # A text, because a caller may choose an id of more digits than a database integer holds.
     Column("last_id", Text, nullable=False),
     Column("last_row", BigInteger, nullable=False),
@@ -151,14 +167,13 @@ tenants = Table(
     Column("changes", BigInteger, nullable=False),
     Column("documents", BigInteger, nullable=False),
     Column("words", BigInteger, nullable=False),
-    # The number of a tenant that was erased is given to no other: what processes keep in memory goes by it.
-    sqlite_autoincrement=True,
+    PrimaryKeyConstraint("tenant", "collection", name="counters_key"),
 )
 
 memories = Table(
     "memories",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("row", BigInteger, nullable=False),
     Column("id", Text, nullable=False),
     Column("version", Integer, nullable=False),
@@ -166,14 +181,15 @@ memories = Table(
     Column("audience", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
     *_record_columns(),
-    PrimaryKeyConstraint("tenant", "row", name="memories_key"),
-    UniqueConstraint("tenant", "id", name="memories_id"),
-    Index("memories_newest", "tenant", "updated_at", "row"),
-    Index("memories_recorded", "tenant", "recorded_at"),
-    Index("memories_content", "tenant", "content_hash"),
+    PrimaryKeyConstraint("tenant", "collection", "row", name="memories_key"),
+    UniqueConstraint("tenant", "collection", "id", name="memories_id"),
+    Index("memories_newest", "tenant", "collection", "updated_at", "row"),
+    Index("memories_recorded", "tenant", "collection", "recorded_at"),
+    Index("memories_content", "tenant", "collection", "content_hash"),
     Index(
         "memories_pinned",
         "tenant",
+        "collection",
         "conversation",
         "updated_at",
         "row",
@@ -185,7 +201,7 @@ memories = Table(
 versions = Table(
     "versions",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("row", BigInteger, nullable=False),
     Column("version", Integer, nullable=False),
     Column("recorded_at", Instant, nullable=False),
@@ -194,14 +210,14 @@ versions = Table(
     Column("changed_by", Text, nullable=False),
     Column("changed_as", Text, nullable=False),
     *_record_columns(),
-    PrimaryKeyConstraint("tenant", "row", "version", name="versions_key"),
-    Index("versions_recorded", "tenant", "recorded_at"),
+    PrimaryKeyConstraint("tenant", "collection", "row", "version", name="versions_key"),
+    Index("versions_recorded", "tenant", "collection", "recorded_at"),
 )
 
 relations = Table(
     "relations",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("id", BigInteger, nullable=False),
     Column("source", BigInteger, nullable=False),
     Column("relation", Text, nullable=False),
@@ -210,10 +226,11 @@ relations = Table(
     Column("created_by", Text, nullable=False),
     Column("removed_at", Instant),
     Column("removed_by", Text),
-    PrimaryKeyConstraint("tenant", "id", name="relations_key"),
+    PrimaryKeyConstraint("tenant", "collection", "id", name="relations_key"),
     Index(
         "relations_triple",
         "tenant",
+        "collection",
         "source",
         "target",
         "relation",
@@ -221,34 +238,34 @@ relations = Table(
         sqlite_where=text("removed_at IS NULL"),
         postgresql_where=text("removed_at IS NULL"),
     ),
-    Index("relations_source", "tenant", "source"),
-    Index("relations_target", "tenant", "target"),
+    Index("relations_source", "tenant", "collection", "source"),
+    Index("relations_target", "tenant", "collection", "target"),
 )
 
 facets = Table(
     "facets",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("facet", Text, nullable=False),
     Column("row", BigInteger, nullable=False),
-    PrimaryKeyConstraint("tenant", "facet", "row", name="facets_key"),
+    PrimaryKeyConstraint("tenant", "collection", "facet", "row", name="facets_key"),
     sqlite_with_rowid=False,
 )
 
 terms = Table(
     "terms",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("term", Text, nullable=False),
     Column("documents", Integer, nullable=False),
-    PrimaryKeyConstraint("tenant", "term", name="terms_key"),
+    PrimaryKeyConstraint("tenant", "collection", "term", name="terms_key"),
     sqlite_with_rowid=False,
 )
 
 postings = Table(
     "postings",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("term", Text, nullable=False),
     Column("audience", Text, nullable=False),
     Column("row", BigInteger, nullable=False),
@@ -256,41 +273,39 @@ postings = Table(
     Column("length", Integer, nullable=False),
     Column("positions", LargeBinary, nullable=False),
     PrimaryKeyConstraint(
-        "tenant", "term", "audience", "row", name="postings_key", postgresql_include=["weight", "length"]
+        "tenant",
+        "collection",
+        "term",
+        "audience",
+        "row",
+        name="postings_key",
+        postgresql_include=["weight", "length"],
     ),
     sqlite_with_rowid=False,
 )
 
-#: Which models made the vectors that are kept here.
-models = Table(
-    "models",
-    metadata,
-    Column("key", Integer, primary_key=True, autoincrement=True),
-    Column("name", Text, nullable=False),
-    Column("dimensions", Integer, nullable=False),
-    Column("file_hash", Text, nullable=False),
-    UniqueConstraint("name", "dimensions", "file_hash", name="models_same"),
-)
-
-#: How many memories of a tenant a model has vectors of. `stamp` grows with every change, `dropped` where some went.
+#: Which models made the vectors of a home, numbered as they came, and of how many records each has some. `stamp` grows with every change, `dropped` where some went.
 embedded = Table(
     "embedded",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("model", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("dimensions", Integer, nullable=False),
+    Column("file_hash", Text, nullable=False),
     Column("memories", BigInteger, nullable=False),
     Column("passages", BigInteger, nullable=False),
     # The sum of all its vectors, in float64: what is common to them tells none apart.
     Column("total", LargeBinary, nullable=False),
     Column("stamp", BigInteger, nullable=False),
     Column("dropped", BigInteger, nullable=False),
-    PrimaryKeyConstraint("tenant", "model", name="embedded_key"),
+    PrimaryKeyConstraint("tenant", "collection", "model", name="embedded_key"),
 )
 
 vectors = Table(
     "vectors",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("model", Integer, nullable=False),
     Column("row", BigInteger, nullable=False),
     Column("passage", Integer, nullable=False),
@@ -300,12 +315,13 @@ vectors = Table(
     Column("vector", Vector, nullable=False),
     # Last, so that a scan of the vectors passes by.
     Column("tokens", LargeBinary),
-    PrimaryKeyConstraint("tenant", "model", "row", "passage", name="vectors_key"),
-    Index("vectors_audience", "tenant", "model", "audience"),
-    Index("vectors_changed", "tenant", "model", "stamp"),
+    PrimaryKeyConstraint("tenant", "collection", "model", "row", "passage", name="vectors_key"),
+    Index("vectors_audience", "tenant", "collection", "model", "audience"),
+    Index("vectors_changed", "tenant", "collection", "model", "stamp"),
     Index(
         "vectors_text",
         "tenant",
+        "collection",
         "text_hash",
         sqlite_where=text("passage = 0"),
         postgresql_where=text("passage = 0"),
@@ -315,7 +331,7 @@ vectors = Table(
 jobs = Table(
     "jobs",
     metadata,
-    Column("tenant", Integer, nullable=False),
+    *_home(),
     Column("name", Text, nullable=False),
     # The row of a memory, or 0 for the tenant as a whole.
     Column("subject", BigInteger, nullable=False),
@@ -323,11 +339,9 @@ jobs = Table(
     Column("due_at", Instant, nullable=False),
     Column("claimed_by", Text),
     Column("error", Text),
-    PrimaryKeyConstraint("tenant", "name", "subject", name="jobs_key"),
+    PrimaryKeyConstraint("tenant", "collection", "name", "subject", name="jobs_key"),
     Index("jobs_due", "due_at"),
 )
-
-# The ledger goes by the names of tenants: their numbers may change, where an index is made anew.
 
 #: Who may come in: never a key itself, only its hash.
 api_keys = Table(
@@ -357,7 +371,7 @@ api_keys = Table(
 audit = Table(
     "audit",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("at", Instant, nullable=False),
     Column("user", Text, nullable=False),
@@ -391,7 +405,7 @@ audit = Table(
 idempotency = Table(
     "idempotency",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("user", Text, nullable=False),
     Column("key", Text, nullable=False),
     Column("operation", Text, nullable=False),
@@ -405,13 +419,11 @@ idempotency = Table(
 
 LEDGER: Final = (api_keys, audit, idempotency)
 
-# What is kept beside memories goes by the names of tenants too.
-
 #: Numbers that a tenant gives to what it keeps beside its memories: the last of each sort, so that none comes twice.
 numbers = Table(
     "numbers",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("name", Text, nullable=False),
     Column("last", BigInteger, nullable=False),
     PrimaryKeyConstraint("tenant", "name", name="numbers_key"),
@@ -420,7 +432,7 @@ numbers = Table(
 conversations = Table(
     "conversations",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("row", BigInteger, nullable=False),
     Column("id", Text, nullable=False),
     Column("agent", Text),
@@ -435,7 +447,7 @@ conversations = Table(
 artifacts = Table(
     "artifacts",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("id", BigInteger, nullable=False),
     Column("conversation", BigInteger, nullable=False),
     Column("path", Text, nullable=False),
@@ -457,7 +469,7 @@ artifacts = Table(
 scratchpads = Table(
     "scratchpads",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("agent", Text, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("size", BigInteger, nullable=False),
@@ -470,7 +482,7 @@ scratchpads = Table(
 agent_settings = Table(
     "agent_settings",
     metadata,
-    Column("tenant", Text, nullable=False),
+    Column("tenant", Integer, nullable=False),
     Column("agent", Text, nullable=False),
     Column("settings", Json, nullable=False),
     Column("updated_at", Instant, nullable=False),
@@ -479,5 +491,9 @@ agent_settings = Table(
 )
 
 PAPERS: Final = (numbers, conversations, artifacts, scratchpads, agent_settings)
-#: What no index can be derived from: it goes by the names of tenants, and a store in text files keeps it apart.
-BESIDE: Final = (*LEDGER, *PAPERS)
+#: What no index can be derived from: a store in text files keeps it apart.
+BESIDE: Final = (tenants, *LEDGER, *PAPERS)
+#: What is not of one tenant: every server of a distributed database has the whole of it.
+SHARED: Final = (store_facts, tenants, api_keys)
+#: What is of a tenant: it lies where the tenant lies.
+OF_TENANTS: Final = tuple(table for table in metadata.tables.values() if table not in SHARED)

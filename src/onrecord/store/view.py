@@ -1,25 +1,15 @@
-"""THROUGH whose eyes, and at which time? What every reading of rows shares: one connection, one caller, one state."""
+"""THROUGH whose eyes, and at which time? What every reading of rows shares: one caller and one state of one home."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    CursorResult,
-    FromClause,
-    Select,
-    and_,
-    bindparam,
-    exists,
-    select,
-)
+from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Select, and_, bindparam, select
 
-from onrecord.model import ids
 from onrecord.model.caller import Caller
-from onrecord.model.limits import CATALOG_PREFIX, GLOBAL_TENANT, Status
+from onrecord.model.collections import Collection, Home
+from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import sees
@@ -28,12 +18,13 @@ from onrecord.store.embeddings import COVERAGE, read_coverage
 from onrecord.store.moments import Asked, known_then, time_parameters
 from onrecord.store.port import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
-from onrecord.store.tables import facets, memories, tenants, versions
+from onrecord.store.tables import counters, facets, memories, versions
+from onrecord.store.tenant import Address, Tenants, of_home
 from onrecord.store.visibility import Sight, sight_of, sight_parameters, visible
 
 
 class View:
-    """A caller's sight of one consistent state. Every statement run here may use the predicates of sight and time."""
+    """A caller's sight of one state of one home. Every statement run here may use the predicates of sight and time."""
 
     def __init__(
         self,
@@ -41,6 +32,7 @@ class View:
         backend: Backend,
         caller: Caller,
         now: datetime,
+        address: Address,
         *,
         is_settled: bool = True,
     ) -> None:
@@ -48,28 +40,40 @@ class View:
         self.backend = backend
         self.caller = caller
         self.now = now
+        self.address = address
         #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
         self.is_settled = is_settled
         self.sight: Sight = sight_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
-        rows = [_Tenant(*row) for row in backend.fetch(connection, _TENANTS, {"own": caller.tenant})]
-        if caller.tenant.startswith(CATALOG_PREFIX):
-            # A catalog holds entities alone; what is for everyone stands beside the memories.
-            rows = [row for row in rows if row.name == caller.tenant]
-        self.names: dict[int, str] = {row.key: row.name for row in rows}
-        #: How often each was written to.
-        self.changes: dict[int, int] = {row.key: row.changes for row in rows}
-        #: How many memories there are in these tenants, and how many words they have together.
-        self.documents = sum(row.documents for row in rows)
-        self.words = sum(row.words for row in rows)
-        self.sees_global = any(row.name == GLOBAL_TENANT and row.documents for row in rows)
-        self.has_relations = any(row.last_relation for row in rows)
-        self.has_references = any(row.has_references for row in rows)
-        self.keys = sorted(self.names)
-        #: In how many memories a term stands, as far as it was asked for.
+        found = backend.fetch(connection, _STATE, address.parameters)
+        state = _State(*found[0]) if found else _State()
+        self.exists = bool(found)
+        #: How often it was written to, how many records there are, and how many words they have together.
+        self.changes, self.documents, self.words = state.changes, state.documents, state.words
+        self.has_relations = bool(state.last_relation)
+        #: In how many records a term stands, as far as it was asked for.
         self.counts: dict[str, int] = {}
         self._sees: dict[str, bool] = {}
-        self._parameters = sight_parameters(caller, self.keys) | time_parameters(NOW, (), now)
+        self._parameters = address.parameters | sight_parameters(caller) | time_parameters(NOW, (), now)
+
+    @property
+    def tenant(self) -> int:
+        """The number of the tenant; 0, which none has, if it has no row."""
+        return self.address.number or 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """By which what is kept in memory of this home is found."""
+        return self.tenant, self.home.collection.number
+
+    @property
+    def home(self) -> Home:
+        return self.address.home
+
+    @cached_property
+    def has_references(self) -> bool:
+        """Of tags or references: which of them cannot be asked by order, since databases order punctuation differently."""
+        return bool(self.backend.fetch(self.connection, _SOME_FACET, self.address.parameters))
 
     def sees(self, audience: str) -> bool:
         """The predicate of reading, for what is kept in memory."""
@@ -97,21 +101,31 @@ class View:
     def memories(
         self, statement: Select[Any], when: When = NOW, statuses: Sequence[Status] = (), **more: Any
     ) -> list[Memory]:
-        return [read_memory(row, self.names) for row in self.run(statement, when, statuses, **more).all()]
+        rows = self.run(statement, when, statuses, **more).all()
+        return [read_memory(row, self.home.tenant) for row in rows]
 
     @cached_property
     def coverage(self) -> list[Coverage]:
-        """How far each model has come in these tenants."""
-        return read_coverage(self.backend.fetch(self.connection, COVERAGE, {"homes": self.keys}))
+        """How far each model has come here."""
+        return read_coverage(self.backend.fetch(self.connection, COVERAGE, self.address.parameters))
 
-    def address(self, id: str) -> dict[str, Any]:
-        """What fills `NAMED` for an id as people write it; a tenant that does not exist has no key."""
-        home, plain = ids.address(id)
-        wanted = home or self.caller.tenant
-        return {
-            "home": next((key for key, name in self.names.items() if name == wanted), None),
-            "plain": plain,
-        }
+
+def open_views(
+    connection: Connection,
+    backend: Backend,
+    tenants: Tenants,
+    caller: Caller,
+    now: datetime,
+    collection: Collection,
+    *,
+    is_settled: bool = True,
+) -> Iterator[View]:
+    """The caller's own home first; then that of the global memories, if this collection has such and there are any."""
+    for name in (caller.tenant, GLOBAL_TENANT) if collection.has_global else (caller.tenant,):
+        address = Address(tenants.look_up(connection, name), Home(name, collection))
+        view = View(connection, backend, caller, now, address, is_settled=is_settled)
+        if name == caller.tenant or view.documents or (view.exists and not is_settled):
+            yield view
 
 
 def source(sight: Sight, asked: Asked) -> tuple[FromClause, Select[Any]]:
@@ -123,7 +137,9 @@ def source(sight: Sight, asked: Asked) -> tuple[FromClause, Select[Any]]:
 
 
 def same_row(left: FromClause, right: FromClause) -> ColumnElement[bool]:
-    return and_(left.c.tenant == right.c.tenant, left.c.row == right.c.row)
+    return and_(
+        left.c.tenant == right.c.tenant, left.c.collection == right.c.collection, left.c.row == right.c.row
+    )
 
 
 def key_of(memory: Memory) -> tuple[int, int]:
@@ -132,24 +148,15 @@ def key_of(memory: Memory) -> tuple[int, int]:
     return memory.place.tenant, memory.place.row
 
 
-class _Tenant(NamedTuple):
-    key: int
-    name: str
-    documents: int
-    words: int
-    last_relation: int
-    changes: int
-    has_references: bool
+class _State(NamedTuple):
+    documents: int = 0
+    words: int = 0
+    last_relation: int = 0
+    changes: int = 0
 
 
-NAMED: Final = and_(memories.c.tenant == bindparam("home"), memories.c.id == bindparam("plain"))
-_TENANTS: Final = select(
-    tenants.c.key,
-    tenants.c.name,
-    tenants.c.documents,
-    tenants.c.words,
-    tenants.c.last_relation,
-    tenants.c.changes,
-    # Of tags or references: which of them cannot be asked by order, since databases order punctuation differently.
-    exists().where(facets.c.tenant == tenants.c.key).label("has_references"),
-).where(tenants.c.name.in_([bindparam("own"), GLOBAL_TENANT]))
+NAMED: Final = memories.c.id == bindparam("plain")
+_STATE: Final = select(
+    counters.c.documents, counters.c.words, counters.c.last_relation, counters.c.changes
+).where(of_home(counters))
+_SOME_FACET: Final = select(facets.c.row).where(of_home(facets)).limit(1)

@@ -1,13 +1,13 @@
 """WHO sees a row, and who may change it? The one predicate that every read, search and write uses."""
 
-from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
-from sqlalchemy import BigInteger, Boolean, ColumnElement, FromClause, and_, bindparam, or_
+from sqlalchemy import Boolean, ColumnElement, FromClause, and_, bindparam, or_
 
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.store.audience import SYSTEM, audiences_of
 from onrecord.store.several import one_of
+from onrecord.store.tenant import of_home
 
 
 class Sight(NamedTuple):
@@ -21,12 +21,10 @@ def sight_of(caller: Caller) -> Sight:
     return Sight(caller.is_admin, EVERY_SYSTEM in caller.systems)
 
 
-def sight_parameters(caller: Caller, tenants: Sequence[int]) -> dict[str, Any]:
-    """The names that fill the predicate; `tenants` are the keys of the caller's tenant and of the global one."""
+def sight_parameters(caller: Caller) -> dict[str, Any]:
+    """The names that fill the predicate, apart from those of the home that is asked."""
     managed = sorted(system for system, grant in caller.systems.items() if grant == "manage")
     return {
-        # One of them may not exist yet, and no row is of tenant NULL.
-        **dict(zip(_SEEN, (*tenants, None, None), strict=False)),
         "seen_audiences": audiences_of(caller),
         "own_user": caller.user,
         "managed_systems": managed,
@@ -34,16 +32,12 @@ def sight_parameters(caller: Caller, tenants: Sequence[int]) -> dict[str, Any]:
     }
 
 
-_SEEN: Final = ("seen_tenant", "other_seen_tenant")
-SEEN_TENANTS: Final = tuple(bindparam(name, type_=BigInteger) for name in _SEEN)
-
-
 def visible(table: FromClause, sight: Sight) -> ColumnElement[bool]:
-    """The predicate of reading.
+    """The predicate of reading: in one home, what is for these eyes.
 
-    The global tenant holds only global memories, so one list of audiences serves both tenants.
+    The global tenant holds only global memories, so one list of audiences serves it too.
     """
-    home = table.c.tenant.in_(SEEN_TENANTS)
+    home = of_home(table)
     if sight.is_admin:
         return home
     own = one_of(table.c.audience, "seen_audiences")

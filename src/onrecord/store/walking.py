@@ -4,7 +4,18 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final, Literal
 
-from sqlalchemy import BigInteger, Integer, Select, Text, and_, bindparam, or_, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    or_,
+    select,
+)
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
@@ -17,6 +28,7 @@ from onrecord.store.port import Key
 from onrecord.store.rows import read_relation
 from onrecord.store.several import one_of
 from onrecord.store.tables import memories, relations
+from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, source
 from onrecord.store.visibility import Sight, visible
 
@@ -25,11 +37,11 @@ _ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
 
 def walk(view: View, center: Memory, ask: Neighbours) -> list[Edge]:
     """One edge more than asked for if there are more."""
-    tenant, row = key_of(center)
+    _, row = key_of(center)
     seen, frontier, walked = {row}, {row}, set[str]()
     found: list[Edge] = []
     for hop in range(1, ask.depth + 1):
-        step = [edge for edge in _step(view, tenant, frontier, ask, hop) if edge.relation.id not in walked]
+        step = [edge for edge in _step(view, frontier, ask, hop) if edge.relation.id not in walked]
         found += step
         walked |= {edge.relation.id for edge in step}
         frontier = {key_of(edge.memory)[1] for edge in step} - seen
@@ -42,33 +54,32 @@ def walk(view: View, center: Memory, ask: Neighbours) -> list[Edge]:
 def joined(view: View, keys: Iterable[Key], when: When) -> list[tuple[Key, str, Key]]:
     """The edges that touch some rows, from the row that was asked for, as far as both ends are visible."""
     found: list[tuple[Key, str, Key]] = []
-    wanted = set(keys)
-    for tenant in sorted({tenant for tenant, _ in wanted}):
-        frontier = sorted(row for home, row in wanted if home == tenant)
-        statement = _edges("both", (), asked_of(when))
-        edges = view.run(statement, when, home=tenant, frontier=frontier).all()
-        ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
-        seen = set(view.run(_seen(view.sight), home=tenant, rows=ends).scalars()) if ends else set()
-        for edge in edges:
-            for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
-                if (tenant, near) in wanted and {near, far} <= seen:
-                    found.append(((tenant, near), edge.relation, (tenant, far)))
+    tenant = view.tenant
+    wanted = {row for home, row in keys if home == tenant}
+    if not wanted:
+        return found
+    statement = _edges("both", (), asked_of(when))
+    edges = view.run(statement, when, frontier=sorted(wanted)).all()
+    ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
+    seen = set(view.run(_seen(view.sight), rows=ends).scalars()) if ends else set()
+    for edge in edges:
+        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+            if near in wanted and {near, far} <= seen:
+                found.append(((tenant, near), edge.relation, (tenant, far)))
     return found
 
 
 @cache
 def _seen(sight: Sight) -> Select[Any]:
-    return select(memories.c.row).where(
-        memories.c.tenant == bindparam("home"), one_of(memories.c.row, "rows"), visible(memories, sight)
-    )
+    return select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, sight))
 
 
-def _step(view: View, tenant: int, frontier: set[int], ask: Neighbours, hop: int) -> Iterator[Edge]:
+def _step(view: View, frontier: set[int], ask: Neighbours, hop: int) -> Iterator[Edge]:
     """The edges that touch the frontier, then the memories at their ends, as far as they are visible."""
     when = When(ask.as_of, ask.known_at)
     statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
-    rows = view.run(statement, when, home=tenant, frontier=sorted(frontier)).all()
-    ends = standing(view, tenant, {end for row in rows for end in (row.source, row.target)}, when)
+    rows = view.run(statement, when, frontier=sorted(frontier)).all()
+    ends = standing(view, {end for row in rows for end in (row.source, row.target)}, when)
     for row in rows:
         if row.source not in ends or row.target not in ends:
             continue
@@ -83,7 +94,7 @@ def _step(view: View, tenant: int, frontier: set[int], ask: Neighbours, hop: int
 def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
     touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
     statement = select(relations).where(
-        relations.c.tenant == bindparam("home"),
+        of_home(relations),
         or_(*(one_of(end, "frontier") for end in touching)),
         existed_then(relations, asked),
     )
@@ -92,11 +103,11 @@ def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
     return statement.order_by(relations.c.id)
 
 
-def standing(view: View, tenant: int, rows: set[int], when: When) -> dict[int, Memory]:
+def standing(view: View, rows: set[int], when: When) -> dict[int, Memory]:
     """The visible memories among the rows, as they stood at a time."""
     if not rows:
         return {}
-    found = view.memories(_standing(view.sight, asked_of(when)), when, home=tenant, rows=sorted(rows))
+    found = view.memories(_standing(view.sight, asked_of(when)), when, rows=sorted(rows))
     return {key_of(memory)[1]: memory for memory in found}
 
 
@@ -104,7 +115,6 @@ def standing(view: View, tenant: int, rows: set[int], when: When) -> dict[int, M
 def _standing(sight: Sight, asked: Asked) -> Select[Any]:
     record, statement = source(sight, asked)
     return statement.where(
-        memories.c.tenant == bindparam("home"),
         one_of(memories.c.row, "rows"),
         *true_then(record, asked),
     )
@@ -123,7 +133,7 @@ def listed(view: View, ask: ListRelations) -> tuple[list[Relation], str | None]:
     if before is None:
         raise Invalid([Fault("after", "is not a mark that a page gave; start without it")])
     given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
-    given |= {**view.address("any"), "relation": ask.relation, "before": before, "most": ask.limit + 1}
+    given |= {"relation": ask.relation, "before": before, "most": ask.limit + 1}
     rows = view.run(_listed(view.sight, frozenset(ends), ask.relation is not None), **given).all()
     found = [read_relation(row, row.source_id, row.target_id) for row in rows]
     page = found[: ask.limit]
@@ -135,7 +145,7 @@ def one(view: View, id: str) -> Relation | None:
     if number is None:
         return None
     statement = _listed(view.sight, frozenset(), False).where(relations.c.id == number)
-    row = view.run(statement, **view.address("any"), before=_FARTHEST - 1, most=1).one_or_none()
+    row = view.run(statement, before=_FARTHEST - 1, most=1).one_or_none()
     return None if row is None else read_relation(row, row.source_id, row.target_id)
 
 
@@ -144,14 +154,19 @@ def _numbered(text: str) -> int | None:
     return number if number is not None and number < _FARTHEST else None
 
 
+def _is_end(memory: FromClause, end: ColumnElement[int]) -> ColumnElement[bool]:
+    same = (memory.c[name] == relations.c[name] for name in ("tenant", "collection"))
+    return and_(*same, memory.c.row == end)
+
+
 @cache
 def _listed(sight: Sight, ends: frozenset[str], named: bool) -> Select[Any]:
     statement = (
         select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
-        .join(_SOURCE, and_(_SOURCE.c.tenant == relations.c.tenant, _SOURCE.c.row == relations.c.source))
-        .join(_TARGET, and_(_TARGET.c.tenant == relations.c.tenant, _TARGET.c.row == relations.c.target))
+        .join(_SOURCE, _is_end(_SOURCE, relations.c.source))
+        .join(_TARGET, _is_end(_TARGET, relations.c.target))
         .where(
-            relations.c.tenant == bindparam("home"),
+            of_home(relations),
             relations.c.removed_at.is_(None),
             relations.c.id < bindparam("before", type_=BigInteger),
             visible(_SOURCE, sight),

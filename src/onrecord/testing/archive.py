@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from onrecord.errors import Conflict, Invalid, StoreUnavailable
+from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.service import OnRecord
 from onrecord.store.port import Store
@@ -217,20 +218,23 @@ class ArchiveConformance(Conformance):
 
     def test_the_archive_gives_some_memories_or_all(self, lived: OnRecord, store: Store) -> None:
         with store.archive() as archive:
-            assert archive.tenants() == sorted([HOME, GLOBAL_TENANT])
-            assert archive.count(HOME) == 8
-            every = list(archive.dossiers(HOME))
+            assert archive.homes() == sorted([Home(HOME), Home(GLOBAL_TENANT)])
+            assert archive.count(Home(HOME)) == 8
+            every = list(archive.dossiers(Home(HOME)))
             assert [dossier.id for dossier in every] == ["1", "kb.2", "3", "4", "5", "6", "7", "91"]
-            some = list(archive.dossiers(HOME, ["5", "kb.2", "unknown"]))
+            some = list(archive.dossiers(Home(HOME), ["5", "kb.2", "unknown"]))
             assert some == [every[1], every[4]]
-            assert [dossier.id for dossier in archive.dossiers(GLOBAL_TENANT)] == ["global:1", "global:rule"]
-            assert list(archive.dossiers("nobody")) == []
+            assert [dossier.id for dossier in archive.dossiers(Home(GLOBAL_TENANT))] == [
+                "global:1",
+                "global:rule",
+            ]
+            assert list(archive.dossiers(Home("nobody"))) == []
 
     def test_a_dossier_can_be_put_into_an_empty_tenant(self, lived: OnRecord, store: Store) -> None:
         with store.archive() as archive:
-            told, counters = list(archive.dossiers(HOME)), archive.counters(HOME)
-            edges = list(archive.edges(HOME))
-        with store.restoring("third") as restoring:
+            told, counters = list(archive.dossiers(Home(HOME))), archive.counters(Home(HOME))
+            edges = list(archive.edges(Home(HOME)))
+        with store.restoring(Home("third")) as restoring:
             restoring.restore(told)
             assert restoring.restore_edges(edges, counters) == len(edges)
             assert restoring.restore_edges(edges, counters) == 0
@@ -281,7 +285,7 @@ class CareConformance(Conformance):
         self, well_used: OnRecord, store: Store
     ) -> None:
         with store.archive() as archive:
-            ids = [dossier.id for tenant in archive.tenants() for dossier in archive.dossiers(tenant)]
+            ids = [dossier.id for home in archive.homes() for dossier in archive.dossiers(home)]
         for id in ids:
             well_used.forget(id)
         assert well_used.doctor().problems == ()

@@ -9,6 +9,7 @@ import pytest
 
 from onrecord.errors import OnRecordError
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
 from onrecord.model.limits import RULES, Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
@@ -86,21 +87,21 @@ class Conformance:
 def covered(store: Store, tenant: str = HOME) -> dict[str, int]:
     """How many memories each model has vectors of."""
     with store.archive() as archive:
-        return {each.model.name: each.memories for each in archive.coverage(tenant) if each.memories}
+        return {each.model.name: each.memories for each in archive.coverage(Home(tenant)) if each.memories}
 
 
 def queued(store: Store, tenant: str = HOME) -> tuple[int, int]:
     """How many jobs wait, and how many were given up."""
     with store.archive() as archive:
-        return archive.jobs(tenant)
+        return archive.jobs(Home(tenant))
 
 
 def everything(store: Store) -> dict[str, Any]:
     """All that a store holds, past every caller, for comparing before and after."""
     with store.archive() as archive:
         return {
-            tenant: (archive.counters(tenant), list(archive.dossiers(tenant)), list(archive.edges(tenant)))
-            for tenant in archive.tenants()
+            str(home): (archive.counters(home), list(archive.dossiers(home)), list(archive.edges(home)))
+            for home in archive.homes()
         }
 
 
@@ -143,10 +144,10 @@ def matched(
 ) -> list[tuple[Match, float]]:
     """The memories that hold words of a question and stand at its time, best first, by the port alone."""
     terms, past = question_terms(question), when.known_at is not None
-    found = reading.holding(terms, most=_EVERY, past=past)
-    standing = reading.standing([each.key for each in found], when, statuses)
+    found = reading.index.match_terms(terms, most=_EVERY, past=past)
+    standing = reading.index.eligible([each.key for each in found], when, statuses)
     told = [(standing[each.key], each.score) for each in found if each.key in standing]
-    told += reading.held_then(terms, when, statuses) if past else []
+    told += reading.index.match_past_terms(terms, when, statuses) if past else []
     return sorted(told, key=lambda each: (-each[1], each[0].key))[:most]
 
 

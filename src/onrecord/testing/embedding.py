@@ -36,7 +36,7 @@ def alike(door: OnRecord, question: str, **ask: Any) -> list[str]:
 
 def _nearest(door: OnRecord, store: Store, stub: StubEmbedder, text: str, most: int = 50) -> list[Near]:
     with store.reading(door.caller, door._clock()) as reading:
-        return reading.near(stub.embed_query(text).vector, stub.model, most=most)
+        return reading.index.near(stub.embed_query(text).vector, stub.model, most=most)
 
 
 def _score(door: OnRecord, store: Store, stub: StubEmbedder, text: str) -> float:
@@ -81,7 +81,7 @@ class VectorConformance(Conformance):
         with pytest.raises(ZeroDivisionError), store.writing(knowing.caller, clock.now) as writing:
             doomed = writing.add(replace(first, id="", content="doomed", title="doomed"), change)
             writing.embed(doomed, stub.model, passages)
-            writing.near(passages[0].vector, stub.model, most=5)
+            writing.index.near(passages[0].vector, stub.model, most=5)
             raise ZeroDivisionError
         with store.writing(knowing.caller, clock.now) as writing:
             heir = writing.add(replace(first, id="", content="heir", title="heir"), change)
@@ -269,12 +269,12 @@ class NearConformance(Conformance):
         found = _nearest(knowing, store, stub, "the falcon")
         with store.reading(knowing.caller, clock.now) as reading:
             vector, keys = stub.embed_query("the falcon").vector, [near.key for near in found]
-            assert sorted(reading.nearness(vector, stub.model, [*keys[1:], (keys[0][0], 99)])) == sorted(
-                found[1:]
-            )
-            assert reading.nearness(vector, stub.model, []) == []
-            assert reading.nearness(vector, Model("unknown", 32), keys) == []
-            assert reading.near(vector, Model("stub", 32, "another file"), most=5) == []
+            assert sorted(
+                reading.index.similarity(vector, stub.model, [*keys[1:], (keys[0][0], 99)])
+            ) == sorted(found[1:])
+            assert reading.index.similarity(vector, stub.model, []) == []
+            assert reading.index.similarity(vector, Model("unknown", 32), keys) == []
+            assert reading.index.near(vector, Model("stub", 32, "another file"), most=5) == []
 
     def test_the_tokens_of_the_nearest_passage_are_those_that_were_kept(
         self, knowing: OnRecord, store: Store, stub: StubEmbedder, clock: Clock
@@ -284,9 +284,9 @@ class NearConformance(Conformance):
         ((first, *_), _) = (stub.embed_documents([text])[0] for text in (_LONG[:2_000], "owls"))
         assert first.tokens is not None
         with store.reading(knowing.caller, clock.now) as reading:
-            (found, *_) = reading.near(first.vector, stub.model, most=1)
-            assert reading.tokens([found], stub.model) == {found.key: first.tokens.tobytes()}
-            assert reading.tokens([], stub.model) == {}
+            (found, *_) = reading.index.near(first.vector, stub.model, most=1)
+            assert reading.index.tokens([found], stub.model) == {found.key: first.tokens.tobytes()}
+            assert reading.index.tokens([], stub.model) == {}
 
     def test_a_model_may_have_no_tokens(self, ann: OnRecord, store: Store, clock: Clock) -> None:
         plain = StubEmbedder("plain", has_tokens=False)
@@ -294,7 +294,7 @@ class NearConformance(Conformance):
         door.remember("the kestrel hovers", id="k")
         (near,) = _nearest(door, store, plain, "kestrel")
         with store.reading(door.caller, clock.now) as reading:
-            assert reading.tokens([near], plain.model) == {}
+            assert reading.index.tokens([near], plain.model) == {}
         assert alike(door, "kestrel") == recalled(door, "kestrel") == ["k"]
 
     def test_global_memories_are_near_from_every_tenant_and_others_from_none(

@@ -3,6 +3,7 @@
 import pytest
 
 from onrecord.errors import NotFound
+from onrecord.model.collections import Home
 from onrecord.service import OnRecord
 from onrecord.store.port import Store
 from onrecord.testing.builders import (
@@ -49,7 +50,7 @@ class ForgetConformance(Conformance):
         assert ann.forget("b").relations == 3
         assert around(ann, "a") == [("a", "supports", "c")]
         with store.archive() as archive:
-            assert len(list(archive.edges(ann.caller.tenant))) == 1
+            assert len(list(archive.edges(Home(ann.caller.tenant)))) == 1
 
     def test_every_reference_to_it_goes_and_no_other(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("four", id="4")

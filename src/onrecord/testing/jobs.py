@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from onrecord.model.collections import Home
 from onrecord.model.memory import Memory
 from onrecord.service import OnRecord
 from onrecord.store.port import EMBED, Job, Store
@@ -45,7 +46,7 @@ class JobConformance(Conformance):
     ) -> None:
         assert queued(store) == (3, 0)
         claimed = _claim(store, clock)
-        assert [(job.tenant, job.name, job.attempts, job.worker) for job in claimed] == [
+        assert [(job.home.tenant, job.name, job.attempts, job.worker) for job in claimed] == [
             (HOME, EMBED, 1, "one")
         ] * 3
         assert [job.subject for job in claimed] == [memory.place.row for memory in waiting if memory.place]
@@ -68,14 +69,14 @@ class JobConformance(Conformance):
         late = _claim(store, clock, "late")
         clock.now += 2 * _LEASE
         _claim(store, clock, "next")
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.finish(late)
             restoring.postpone(late[0], clock.now, "too late")
         assert (queued(store), _claim(store, clock, "another")) == ((3, 0), [])
 
     def test_what_is_done_is_taken_away(self, waiting: list[Memory], store: Store, clock: Clock) -> None:
         claimed = _claim(store, clock, most=2)
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.finish(claimed)
         assert queued(store) == (1, 0)
 
@@ -85,7 +86,7 @@ class JobConformance(Conformance):
         claimed = _claim(store, clock)
         stub.down = "away"
         knowing.revise("0", content="changed meanwhile")
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.finish(claimed)
         assert queued(store) == (1, 0)
         (again,) = _claim(store, clock, "two")
@@ -94,7 +95,7 @@ class JobConformance(Conformance):
     def test_what_failed_waits_and_counts(self, waiting: list[Memory], store: Store, clock: Clock) -> None:
         (job,) = _claim(store, clock, most=1)
         later = clock.now + timedelta(seconds=30)
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.postpone(job, later, "the reason")
         assert 1 not in [each.subject for each in _claim(store, clock, "two")]
         clock.now = later
@@ -105,7 +106,7 @@ class JobConformance(Conformance):
         for _ in range(3):
             (job,) = _claim(store, clock, most=1)
             assert job.attempts == 1
-            with store.restoring(HOME) as restoring:
+            with store.restoring(Home(HOME)) as restoring:
                 restoring.postpone(job, clock.now - timedelta(days=1), None)
 
     def test_what_fails_too_often_is_given_up_until_someone_asks(
@@ -114,11 +115,11 @@ class JobConformance(Conformance):
         for attempt in range(1, MOST_ATTEMPTS + 1):
             claimed = _claim(store, clock)
             assert {job.attempts for job in claimed} == {attempt}
-            with store.restoring(HOME) as restoring:
+            with store.restoring(Home(HOME)) as restoring:
                 for job in claimed:
                     restoring.postpone(job, clock.now, "the reason")
         assert (_claim(store, clock), queued(store)) == ([], (0, 3))
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.retry_failed(clock.now)
         assert queued(store) == (3, 0)
         assert {job.attempts for job in _claim(store, clock)} == {1}
@@ -132,20 +133,20 @@ class JobConformance(Conformance):
                 knowing.as_caller(person(tenant=tenant)).remember(f"bird {number}")
             clock.tick()
         claims = [_claim(store, clock) for _ in range(3)]
-        assert [[job.tenant for job in jobs] for jobs in claims] == [["alpha"] * 2, ["beta"] * 2, []]
+        assert [[job.home.tenant for job in jobs] for jobs in claims] == [["alpha"] * 2, ["beta"] * 2, []]
 
     def test_a_job_for_the_tenant_is_one_of_its_own(
         self, store: Store, knowing: OnRecord, clock: Clock
     ) -> None:
         knowing.remember("bird")
         for _ in range(2):
-            with store.restoring(HOME) as restoring:
+            with store.restoring(Home(HOME)) as restoring:
                 restoring.ask_for(EMBED, clock.now)
         assert [job.subject for job in _claim(store, clock)] == [0]
 
     def test_a_job_is_not_due_before_its_time(self, store: Store, knowing: OnRecord, clock: Clock) -> None:
         knowing.remember("bird")
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.ask_for(EMBED, clock.now + timedelta(seconds=1))
         assert _claim(store, clock) == []
         clock.tick()
@@ -233,7 +234,7 @@ class WorkerConformance(Conformance):
         saved = knowing.remember("bird").memory
         (passages,) = StubEmbedder().embed_documents(["bird"])
         for _ in range(2):
-            with store.restoring(HOME) as restoring:
+            with store.restoring(Home(HOME)) as restoring:
                 assert restoring.keep_vectors(saved, stub.model, passages)
         assert (covered(store), queued(store)) == ({"stub": 1}, (0, 0))
 
@@ -246,7 +247,7 @@ class WorkerConformance(Conformance):
         knowing.revise("k", content="falcon")
         knowing.forget("gone")
         (passages,) = StubEmbedder().embed_documents(["bird"])
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             assert not restoring.keep_vectors(old, stub.model, passages)
             assert not restoring.keep_vectors(gone, stub.model, passages)
         assert (covered(store), queued(store)) == ({}, (1, 0))
@@ -255,7 +256,7 @@ class WorkerConformance(Conformance):
         self, knowing: OnRecord, store: Store, stub: StubEmbedder, clock: Clock
     ) -> None:
         knowing.remember("bird")
-        with store.restoring(HOME) as restoring:
+        with store.restoring(Home(HOME)) as restoring:
             restoring.ask_for(EMBED, clock.now)
         assert knowing.worker.run_once() == (0, ())
         assert queued(store) == (0, 0)

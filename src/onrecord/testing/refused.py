@@ -11,6 +11,7 @@ from onrecord.catalog.records import record_of_datasource, records_of_model
 from onrecord.catalog.resolution import Unresolved
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
 from onrecord.model.answers import AuditEntry
+from onrecord.model.collections import Home
 from onrecord.model.embedding import Passage
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Change
@@ -72,8 +73,9 @@ class RefusedSaveConformance(Conformance):
 
         def look() -> Any:
             with store.archive() as archive:
-                kept = {each: list(archive.papers(each).every()) for each in archive.tenants()}
-                waiting = {each: archive.jobs(each) for each in kept}
+                homes = archive.homes()
+                kept = {home.tenant: list(archive.papers(home.tenant).every()) for home in homes}
+                waiting = {home: archive.jobs(home) for home in homes}
             rows = {each: dict(store.rows_of(each)) | {"audit": _done(store, each)} for each in kept}
             return everything(store), kept, waiting, rows
 
@@ -195,7 +197,7 @@ class RefusedSaveConformance(Conformance):
         lines = [(line.operation, line.subject) for line in _done(store, HOME)]
         assert lines == [("remember", "global:1"), ("register_conversation", "talk")]
         with store.archive() as archive:
-            assert sorted(archive.tenants()) == [HOME, GLOBAL_TENANT]
+            assert archive.homes() == [Home(HOME), Home(GLOBAL_TENANT)]
         assert root.doctor().problems == ()
 
     def test_a_save_that_changes_nothing_still_makes_its_conversation_known(self, ann: OnRecord) -> None:

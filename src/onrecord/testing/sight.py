@@ -11,7 +11,7 @@ from onrecord.errors import Forbidden, NotFound
 from onrecord.model.caller import Caller
 from onrecord.model.limits import RULES, SCOPES
 from onrecord.service import OPERATIONS, OnRecord, Operation
-from onrecord.store.port import Reading, Store, Writing
+from onrecord.store.port import Index, Reading, Store, Writing
 from onrecord.testing.builders import (
     HOME,
     Clock,
@@ -80,8 +80,12 @@ class SightConformance(Conformance):
 
     def test_every_method_and_every_operation_is_tried(self) -> None:
         tried = {name.split(":")[0] for name in ATTEMPTS}
-        methods = {f"Reading.{name}" for name in vars(Reading) if not name.startswith("_")} - COUNTS
-        methods |= {f"Writing.{name}" for name in vars(Writing) if not name.startswith("_")}
+        methods = {
+            f"{port.__name__}.{name}"
+            for port in (Reading, Index, Writing)
+            for name in vars(port)
+            if not name.startswith("_")
+        } - COUNTS
         operations = {operation.name for operation in OPERATIONS}
         assert tried == methods | operations
         assert len(methods) == 39
@@ -89,13 +93,22 @@ class SightConformance(Conformance):
     def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
         """Else the whole matrix would prove nothing."""
         for scope, name in product(
-            SCOPES, ("memory", "browse", "standing", "read", "edges", "versions", "compare")
+            SCOPES,
+            (
+                "Reading.memory",
+                "Reading.browse",
+                "Index.eligible",
+                "Index.read",
+                "Reading.edges",
+                "Reading.versions",
+                "Reading.compare",
+            ),
         ):
             trial = Try(world, world.keeper(scope), *world.kept[scope])
-            assert "zqghost" in outcome(ATTEMPTS[f"Reading.{name}"], trial), (name, scope)
+            assert "zqghost" in outcome(ATTEMPTS[name], trial), (name, scope)
         for scope, (name, told) in product(SCOPES, FOUND.items()):
             trial = Try(world, world.keeper(scope), *world.kept[scope])
-            assert told in outcome(ATTEMPTS[f"Reading.{name}"], trial), (name, scope)
+            assert told in outcome(ATTEMPTS[f"Index.{name}"], trial), (name, scope)
 
     def test_everyone_sees_their_own_scopes(self, world: World) -> None:
         for caller, scopes in (
@@ -124,14 +137,14 @@ class SightConformance(Conformance):
     def test_what_is_counted_in_one_tenant_tells_another_nothing(self, world: World) -> None:
         terms, references = [f"zq{scope}" for scope in SCOPES], [f"thing:zq{scope}" for scope in SCOPES]
         with world.store.reading(person(tenant="beta"), world.clock.now) as reading:
-            rarity = reading.rarity([*terms, "zqnowhere"])
+            rarity = reading.index.rarity([*terms, "zqnowhere"])
             assert {term for term in terms if rarity[term] != rarity["zqnowhere"]} == {"zqglobal"}
-            assert (reading.size, [each.memories for each in reading.coverage()]) == (2, [2])
-            assert reading.about(references, most=9).counts == {"thing:zqglobal": 1}
+            assert (reading.size, [each.memories for each in reading.index.coverage()]) == (2, [2])
+            assert reading.index.about(references, most=9).counts == {"thing:zqglobal": 1}
         with world.store.reading(person(), world.clock.now) as reading:
-            rarity = reading.rarity([*terms, "zqnowhere"])
+            rarity = reading.index.rarity([*terms, "zqnowhere"])
             assert all(rarity[term] < rarity["zqnowhere"] for term in terms)
-            assert (reading.size, sum(each.memories for each in reading.coverage())) == (12, 12)
+            assert (reading.size, sum(each.memories for each in reading.index.coverage())) == (12, 12)
 
     @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
     def test_an_operation_needs_its_rule(self, ann: OnRecord, store: Store, operation: Operation) -> None:

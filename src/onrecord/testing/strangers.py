@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from onrecord.errors import NotFound, OnRecordError
 from onrecord.model.answers import Hit
 from onrecord.model.caller import Caller
+from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
 from onrecord.model.memory import Change, Memory, Place
@@ -119,12 +120,12 @@ class World:
             told = [
                 dossier
                 for tenant in (HOME, GLOBAL_TENANT)
-                for dossier in archive.dossiers(tenant)
+                for dossier in archive.dossiers(Home(tenant))
                 for memory in [dossier.versions[-1].memory]
                 if memory.scope in scopes and memory.owner in _KEEPERS
             ]
             ids = {dossier.id for dossier in told}
-            edges = [edge for tenant in (HOME, GLOBAL_TENANT) for edge in archive.edges(tenant)]
+            edges = [edge for tenant in (HOME, GLOBAL_TENANT) for edge in archive.edges(Home(tenant))]
         return told, [edge for edge in edges if {edge.source, edge.target} & ids]
 
 
@@ -239,7 +240,7 @@ def _met(trial: Try) -> Any:
 def _edge(trial: Try) -> str:
     """The number of the edge between the two; one that nobody gave where they never were."""
     with trial.world.store.archive() as archive:
-        found = [edge.id for edge in archive.edges(HOME) if edge.source == trial.one.id]
+        found = [edge.id for edge in archive.edges(Home(HOME)) if edge.source == trial.one.id]
     return min(found, default="1000000", key=int)
 
 
@@ -313,58 +314,64 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     ),
     "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(Browse(tags=t.one.tags))),
     "Reading.browse: by reference": lambda t: t.read(lambda r: r.browse(Browse(entities=t.one.entities))),
-    "Reading.catalog": lambda t: t.read(lambda r: r.catalog().size),
+    "Reading.reading_of": lambda t: t.read(lambda r: r.reading_of(ENTITIES).size),
     "Reading.filed": lambda t: t.read(lambda r: r.filed(reference_facet(t.one.entities[0]))),
     "Reading.filed_memories": lambda t: t.read(
         lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
     ),
     "Reading.references": lambda t: t.read(lambda r: r.references(t.one.entities[0])),
-    "Reading.holding": lambda t: t.read(
-        lambda r: [_met_both(t, r.holding(_terms(t), most=100, past=past)) for past in (False, True)]
-    ),
-    "Reading.held_then": lambda t: t.read(
+    "Index.match_terms": lambda t: t.read(
         lambda r: [
-            r.held_then(_terms(t), when, statuses)
+            _met_both(t, r.index.match_terms(_terms(t), most=100, past=past)) for past in (False, True)
+        ]
+    ),
+    "Index.match_past_terms": lambda t: t.read(
+        lambda r: [
+            r.index.match_past_terms(_terms(t), when, statuses)
             for when in _past(t)
             if when.known_at is not None
             for statuses in ((), STATUSES)
         ]
     ),
-    "Reading.holders": lambda t: t.read(
+    "Index.holders": lambda t: t.read(
         lambda r: [
             term
-            for term, keys in r.holders([token.term for token in _terms(t)], most=9).items()
+            for term, keys in r.index.holders([token.term for token in _terms(t)], most=9).items()
             if set(keys) & set(_keys(t))
         ]
     ),
-    "Reading.places": lambda t: t.read(
-        lambda r: list(r.places(_matches(t), [(token.term, token.term) for token in _terms(t)]).values())
+    "Index.places": lambda t: t.read(
+        lambda r: list(
+            r.index.places(_matches(t), [(token.term, token.term) for token in _terms(t)]).values()
+        )
     ),
-    "Reading.near": lambda t: t.read(
-        lambda r: _met_both(t, r.near(_vector(t), t.world.stub.model, most=100))
+    "Index.near": lambda t: t.read(
+        lambda r: _met_both(t, r.index.near(_vector(t), t.world.stub.model, most=100))
     ),
-    "Reading.nearness": lambda t: t.read(lambda r: len(r.nearness(_vector(t), t.world.stub.model, _keys(t)))),
-    "Reading.tokens": lambda t: t.read(lambda r: len(r.tokens(_near(t), t.world.stub.model))),
-    "Reading.has_vectors": lambda t: t.read(
-        lambda r: r.has_vectors(text_hash(embedded_text(t.one)), t.world.stub.model)
+    "Index.similarity": lambda t: t.read(
+        lambda r: len(r.index.similarity(_vector(t), t.world.stub.model, _keys(t)))
     ),
-    "Reading.about": lambda t: t.read(
+    "Index.tokens": lambda t: t.read(lambda r: len(r.index.tokens(_near(t), t.world.stub.model))),
+    "Index.has_vectors": lambda t: t.read(
+        lambda r: r.index.has_vectors(text_hash(embedded_text(t.one)), t.world.stub.model)
+    ),
+    "Index.about": lambda t: t.read(
         lambda r: [
             list(found.holders.values())
-            for found in (r.about(t.one.entities, most=9), r.about((), [t.code], most=9))
+            for found in (r.index.about(t.one.entities, most=9), r.index.about((), [t.code], most=9))
         ]
     ),
-    "Reading.joined": lambda t: t.read(
-        lambda r: [[relation for _, relation, _ in r.joined(_keys(t), when)] for when in _past(t)]
+    "Index.joined": lambda t: t.read(
+        lambda r: [[relation for _, relation, _ in r.index.joined(_keys(t), when)] for when in _past(t)]
     ),
-    "Reading.standing": lambda t: t.read(
+    "Index.eligible": lambda t: t.read(
         lambda r: [
-            list(r.standing(_keys(t), when, statuses).values())
+            list(r.index.eligible(_keys(t), when, statuses).values())
             for when in _past(t)
             for statuses in ((), STATUSES)
         ]
     ),
-    "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
+    "Index.read": lambda t: t.read(lambda r: [r.index.read(_matches(t), when) for when in _past(t)]),
     "Reading.edges": lambda t: t.read(
         lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]
     ),
@@ -387,7 +394,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.embed": lambda t: t.write(lambda w: w.embed(t.one, t.world.stub.model, ())),
     "Writing.embed: an own one of the same text": _embedded,
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
-    "Writing.catalog_writing": lambda t: t.write(lambda w: w.catalog_writing().size),
+    "Writing.writing_of": lambda t: t.write(lambda w: w.writing_of(ENTITIES).size),
     "Writing.papers": lambda t: t.write(lambda w: w.papers().conversation(t.code)),
     "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
@@ -485,20 +492,21 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
 #: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
 COUNTS: Final = {
     "Reading.size",
-    "Reading.has_references",
     "Reading.sees_global",
-    "Reading.average_length",
-    "Reading.rarity",
-    "Reading.coverage",
-    "Reading.mean_nearness",
+    "Reading.index",
+    "Index.has_references",
+    "Index.average_length",
+    "Index.rarity",
+    "Index.coverage",
+    "Index.mean_similarity",
 }
 #: What those who see both memories are told of them.
 FOUND: Final = {
-    "holding": "[2, 2]",
+    "match_terms": "[2, 2]",
     "holders": "zqghost",
     "places": "zqghost",
     "near": "2",
-    "nearness": "2",
+    "similarity": "2",
     "tokens": "2",
     "has_vectors": "True",
     "about": "thing:zqghost",

@@ -18,9 +18,9 @@ from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.datamind.items import KINDS
 from onrecord.model import ids, rules
 from onrecord.model.limits import (
-    CATALOG_PREFIX,
     CONTENT_BYTES,
     DIMENSION_OF,
+    ENTITIES_OF,
     GLOBAL_TENANT,
     Kind,
     Scope,
@@ -179,7 +179,7 @@ class _Reader:
             return GLOBAL_TENANT
         given = row.get("profile", row.get("namespace")) if scope == "tenant" else None
         wanted = self.profile if given in (None, "") else str(given)
-        if _is_name(wanted) and wanted != GLOBAL_TENANT and not wanted.startswith(CATALOG_PREFIX):
+        if _is_name(wanted) and wanted != GLOBAL_TENANT and not wanted.startswith(ENTITIES_OF):
             return wanted
         # Never another's: whatever the name was, its rows stay apart from those of every other name.
         made = f"profile-{_digest(wanted)}"

@@ -89,6 +89,8 @@ class TenantStatus:
     """How a tenant stands: its memories, what waits to be done, and what was given up."""
 
     tenant: str
+    #: What is counted: `memories`, or `entities`, the records of what they are about.
+    collection: str
     memories: int
     waiting: int
     failed: int

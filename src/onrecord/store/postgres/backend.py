@@ -21,7 +21,7 @@ from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from onrecord.errors import OnRecordError, StoreUnavailable
-from onrecord.store.postgres import vectors
+from onrecord.store.postgres import distributing, vectors
 from onrecord.store.tables import VERSION_TABLE
 
 # Any number that only our migrations use; it serialises them across pods.
@@ -37,7 +37,7 @@ class PostgresBackend:
     is_shared = True
     version_table = VERSION_TABLE
     nearest = staticmethod(vectors.nearest)
-    nearness = staticmethod(vectors.nearness)
+    similarity = staticmethod(vectors.similarity)
     positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
 
     def __init__(self, dsn: str) -> None:
@@ -89,6 +89,12 @@ class PostgresBackend:
                 # Whoever writes just now has looked at it, and is waited for; whoever comes waits for us.
                 connection.execute(text(f"LOCK TABLE {VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
             yield connection
+
+    def distribute(self) -> list[str]:
+        with self.migrating() as fence, self._writer.connect() as worker:
+            return distributing.distribute(
+                fence, worker.execution_options(isolation_level="AUTOCOMMIT"), self.location
+            )
 
     def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
         """To the library a missing right looks like a mistake in a statement."""

@@ -63,11 +63,15 @@ _TYPE: Final = text("SELECT CAST(to_regtype('vector') AS text)")
 def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
     through_index = covered.memories > MANY and _visible(view, covered) > MANY and _has_index(view, covered)
     if through_index:
+        # Where the vectors lie on other servers, these settings must reach them.
+        view.connection.execute(text("SET LOCAL citus.propagate_set_commands = 'local'"))
         view.connection.execute(text("SET LOCAL hnsw.iterative_scan = strict_order"))
         view.connection.execute(text(f"SET LOCAL hnsw.ef_search = {_WIDTH}"))
         view.connection.execute(text(f"SET LOCAL hnsw.max_scan_tuples = {_FARTHEST}"))
     statement = (
-        _indexed(view.sight, covered.model.dimensions, covered.key) if through_index else _exact(view.sight)
+        _indexed(view.sight, covered.model.dimensions, _place(view, covered))
+        if through_index
+        else _exact(view.sight)
     )
     size = most * _PASSAGES
     while True:
@@ -78,7 +82,7 @@ def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) ->
         size *= 4
 
 
-def nearness(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
+def similarity(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
     told = view.run(
         _exact(view.sight, of_some=True), **_here(covered), query=vector, rows=list(rows), size=None
     )
@@ -86,29 +90,31 @@ def nearness(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequen
 
 
 def build_indexes(connection: Connection) -> None:
-    """An index for each model that some tenant has very many vectors of; others go on reading and writing."""
-    many = select(embedded.c.model).where(embedded.c.memories > MANY).distinct()
-    for key in connection.execute(many).scalars().all():
-        dimensions = connection.execute(
-            text("SELECT dimensions FROM models WHERE key = :key"), {"key": key}
-        ).scalar_one()
+    """An index for each model of which a tenant has very many vectors; others go on reading and writing."""
+    its = (embedded.c[name] for name in ("tenant", "collection", "model", "dimensions"))
+    for *place, dimensions in connection.execute(select(*its).where(embedded.c.memories > MANY)).all():
         connection.execute(
             text(
-                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {_index_name(key)} ON vectors USING hnsw "
-                f"((vector::halfvec({dimensions})) halfvec_ip_ops) WHERE model = {key}"
+                f"CREATE INDEX CONCURRENTLY IF NOT EXISTS {_index_name(*place)} ON vectors USING hnsw "
+                f"((vector::halfvec({dimensions})) halfvec_ip_ops) WHERE {_of_index(*place)}"
             )
         )
 
 
-def _index_name(key: int) -> str:
-    return f"vectors_near_{key}"
+def _index_name(tenant: int, collection: int, model: int) -> str:
+    return f"vectors_near_{tenant}_{collection}_{model}"
+
+
+def _of_index(tenant: int, collection: int, model: int) -> str:
+    """Models are numbered in each home anew, so an index is of one home."""
+    return f"vectors.tenant = {tenant} AND vectors.collection = {collection} AND vectors.model = {model}"
 
 
 def _has_index(view: View, covered: Coverage) -> bool:
     """Whether the index is there and complete: one that is still being built is not."""
     found = view.connection.execute(
         text("SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(:name)"),
-        {"name": _index_name(covered.key)},
+        {"name": _index_name(*_place(view, covered))},
     ).scalar_one_or_none()
     return bool(found)
 
@@ -124,7 +130,11 @@ def _count(sight: Sight) -> Select[Any]:
 
 
 def _here(covered: Coverage) -> dict[str, Any]:
-    return {"home": covered.tenant, "model": covered.key}
+    return {"model": covered.key}
+
+
+def _place(view: View, covered: Coverage) -> tuple[int, int, int]:
+    return covered.tenant, view.home.collection.number, covered.key
 
 
 def _best(covered: Coverage, rows: Sequence[Any]) -> list[Near]:
@@ -149,15 +159,15 @@ def _exact(sight: Sight, of_some: bool = False) -> Select[Any]:
 
 
 @cache
-def _indexed(sight: Sight, dimensions: int, key: int) -> Select[Any]:
-    """The model stands in the statement itself, since the index is of one model alone."""
+def _indexed(sight: Sight, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
+    """Home and model stand in the statement itself, since the index is of these alone."""
     from pgvector.sqlalchemy import HALFVEC
 
     half = HALFVEC(dimensions)
     roughly = cast(vectors.c.vector, half).op("<#>", return_type=Float())(cast(_QUERY, half))
     near = (
         select(vectors.c.row, vectors.c.passage, vectors.c.vector)
-        .where(vectors.c.tenant == bindparam("home"), text(f"vectors.model = {key}"), visible(vectors, sight))
+        .where(text(_of_index(*place)), visible(vectors, sight))
         .order_by(roughly)
         .limit(bindparam("size", type_=Integer))
         .subquery()
@@ -167,4 +177,4 @@ def _indexed(sight: Sight, dimensions: int, key: int) -> Select[Any]:
 
 
 _QUERY: Final[ColumnElement[Any]] = bindparam("query", type_=Vector)
-_MINE: Final = (vectors.c.tenant == bindparam("home"), vectors.c.model == bindparam("model"))
+_MINE: Final = (vectors.c.model == bindparam("model"),)

@@ -19,6 +19,7 @@ from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import older_tables
+from onrecord.store.backend import not_distributed
 from onrecord.store.looking import looking_at, table_names
 from onrecord.store.presence import MARKS
 from onrecord.store.sqlite.fetching import DIALECT, fetch
@@ -60,7 +61,7 @@ class SqliteBackend:
         self._turn = threading.RLock()
         self._vectors = VectorCache()
         self.nearest = self._vectors.nearest
-        self.nearness = self._vectors.nearness
+        self.similarity = self._vectors.similarity
         if path:
             self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", beside, pool_size=1)
             self._reader = _engine(partial(_connect_reader, path), "DEFERRED", beside, pool_size=_READERS)
@@ -163,6 +164,9 @@ class SqliteBackend:
 
     def after_embedding(self) -> None:
         """Vectors are searched in memory; there is nothing to prepare."""
+
+    def distribute(self) -> list[str]:
+        raise not_distributed(self.location)
 
     def after_erasing(self) -> None:
         if self._path is None:

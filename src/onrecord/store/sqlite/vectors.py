@@ -15,6 +15,7 @@ from onrecord.lru_cache import LruCache
 from onrecord.store.port import Coverage, Near
 from onrecord.store.rows import as_stored
 from onrecord.store.tables import vectors
+from onrecord.store.tenant import of_home
 from onrecord.store.view import View
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class VectorCache:
     """The vectors of the tenants that were searched lately."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
-        self._shelves: LruCache[tuple[int, int], _Shelf] = LruCache(
+        self._shelves: LruCache[tuple[int, int, int], _Shelf] = LruCache(
             most_bytes, lambda shelf: shelf.vectors.nbytes
         )
 
@@ -38,14 +39,14 @@ class VectorCache:
         shelf = self._shelf(view, covered)
         return _of_tenant(covered.tenant, shelf.vectors.nearest(vector, most, shelf.codes_for(view)))
 
-    def nearness(
+    def similarity(
         self, view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
     ) -> list[Near]:
         shelf = self._shelf(view, covered)
         return _of_tenant(covered.tenant, shelf.vectors.score(vector, list(rows), shelf.codes_for(view)))
 
     def _shelf(self, view: View, covered: Coverage) -> "_Shelf":
-        place = (covered.tenant, covered.key)
+        place = (covered.tenant, view.home.collection.number, covered.key)
         shelf = self._shelves.get_or_put(place, lambda: _Shelf(covered))
         shelf.catch_up(view, covered)
         self._shelves.weigh_again(place)
@@ -83,14 +84,14 @@ class _Shelf:
         with self._lock:
             if self._stamp >= covered.stamp:
                 return
-            here = {"home": covered.tenant, "model": covered.key}
+            here = {**view.address.parameters, "model": covered.key}
             if self._dropped != covered.dropped:
                 held = set(view.connection.execute(_ROWS, here).scalars())
                 self.vectors.drop([row for row in self.vectors.rows() if row not in held])
             self._take(view, here | {"stamp": self._stamp, "until": covered.stamp})
             self._stamp, self._dropped = covered.stamp, covered.dropped
 
-    def _take(self, view: View, known: dict[str, int]) -> None:
+    def _take(self, view: View, known: dict[str, Any]) -> None:
         found = view.connection.execute(_CHANGED, known)
         left: list[Any] = []
         while batch := found.fetchmany(_ROWS_AT_ONCE):
@@ -118,7 +119,7 @@ class _Shelf:
             ) from damage
 
 
-_HERE: Final = (vectors.c.tenant == bindparam("home"), vectors.c.model == bindparam("model"))
+_HERE: Final = (of_home(vectors), vectors.c.model == bindparam("model"))
 _CHANGED: Final = (
     select(vectors.c.row, vectors.c.passage, vectors.c.audience, as_stored(vectors.c.vector))
     # What a transaction has not committed yet has a stamp that another may be given.

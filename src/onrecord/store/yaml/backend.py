@@ -19,13 +19,14 @@ from sqlalchemy.exc import DBAPIError
 from onrecord.errors import Fault, Invalid, StoreUnavailable
 from onrecord.model.memory import Memory
 from onrecord.store.archive import SqlArchive
+from onrecord.store.backend import not_distributed
 from onrecord.store.index import INDEX_VERSION
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import no_store
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import store_facts
 from onrecord.store.yaml.document import Document, read_document
-from onrecord.store.yaml.entries import Key, identity_of, key_of, memory_of, stands_in_file
+from onrecord.store.yaml.entries import Key, identity_of, key_of, memory_of
 from onrecord.store.yaml.files import EDITED, Digests, Files
 from onrecord.store.yaml.following import Clean, Index, Vanishing, bring_back, derive, take_edits
 from onrecord.store.yaml.history import digest_of, read_history, tail_of
@@ -78,7 +79,7 @@ class YamlBackend:
         self.version_table = self._index.of_today().version_table
         self._statements = Statements(self)
         self.nearest = self._index.nearest
-        self.nearness = self._index.nearness
+        self.similarity = self._index.similarity
         self.explain = self._index.explain
 
     def exists(self) -> bool:
@@ -194,7 +195,8 @@ class YamlBackend:
 
     def _refuse_emptiness(self, index: Index, content: bytes | None, is_calm: bool) -> None:
         """A file that was lost is not a wish to forget everything."""
-        known = sum(map(index.archive.count, filter(stands_in_file, index.archive.tenants())))
+        shown = (home for home in index.archive.homes() if home.collection.stands_in_file)
+        known = sum(map(index.archive.count, shown))
         if known and not (content or b"").strip():
             if not is_calm:
                 raise Vanishing
@@ -248,21 +250,24 @@ class YamlBackend:
         archive = SqlArchive(connection)
         told = read_history(history, len(history), str(self._files.history.path))
         said = dict(_said(self._read(content), archive))
-        for tenant in archive.tenants():
-            dossiers, edges = list(archive.dossiers(tenant)), list(archive.edges(tenant))
-            if dossiers != told.dossiers.get(tenant, []) or edges != told.edges.get(tenant, []):
-                yield f"the index differs from {self._files.history.path} in tenant {tenant}"
-            here = {key_of(memory): memory for memory in archive.memories(tenant)}
-            if stands_in_file(tenant) and here != {
-                key: memory for key, memory in said.items() if key.tenant == tenant
+        for home in archive.homes():
+            dossiers, edges = list(archive.dossiers(home)), list(archive.edges(home))
+            if dossiers != told.dossiers.get(home, []) or edges != told.edges.get(home, []):
+                yield f"the index differs from {self._files.history.path} in tenant {home}"
+            here = {key_of(memory): memory for memory in archive.memories(home)}
+            if home.collection.stands_in_file and here != {
+                key: memory for key, memory in said.items() if key.tenant == home.tenant
             }:
-                yield f"the index differs from {self.location} in tenant {tenant}"
+                yield f"the index differs from {self.location} in tenant {home}"
 
     def after_loading(self) -> None:
         self._index.of_today().after_loading()
 
     def after_embedding(self) -> None:
         self._index.of_today().after_embedding()
+
+    def distribute(self) -> list[str]:
+        raise not_distributed(self.location)
 
     def after_erasing(self) -> None:
         self._index.of_today().after_erasing()
@@ -286,7 +291,8 @@ def _fact(connection: Connection, name: str) -> str | None:
 
 def _said(document: Document, archive: SqlArchive) -> Iterator[tuple[Key, Memory]]:
     """What the file says, with what it leaves open taken from what is known."""
-    known = {key_of(memory): memory for tenant in archive.tenants() for memory in archive.memories(tenant)}
+    shown = (home for home in archive.homes() if home.collection.stands_in_file)
+    known = {key_of(memory): memory for home in shown for memory in archive.memories(home)}
     for slot in document.slots:
         if slot.entry is not None:
             key = identity_of(slot.entry.values)

@@ -12,7 +12,6 @@ from typing import Any, Final, Literal, NamedTuple
 from onrecord.errors import Fault
 from onrecord.model import ids, rules
 from onrecord.model.limits import (
-    CATALOG_PREFIX,
     DEFAULT_CONFIDENCE,
     DEFAULT_KIND,
     DEFAULT_SCOPE,
@@ -92,11 +91,6 @@ class Key(NamedTuple):
 
 def key_of(memory: Memory) -> Key:
     return Key(memory.tenant, memory.id)
-
-
-def stands_in_file(tenant: str) -> bool:
-    """Whether its memories have entries: what a catalog holds is told by other files, and kept in the history alone."""
-    return not tenant.startswith(CATALOG_PREFIX)
 
 
 def entry_of(memory: Memory) -> dict[str, Any]:

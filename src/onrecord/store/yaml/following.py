@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from sqlalchemy import Connection, delete, select, update
+from sqlalchemy import Connection, and_, delete, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
 from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, RULES
 from onrecord.model.memory import Change, Memory
@@ -24,17 +25,18 @@ from onrecord.store.embeddings import Embeddings
 from onrecord.store.port import EMBED, Counters
 from onrecord.store.prepared import Statements
 from onrecord.store.tables import (
+    counters,
+    embedded,
     facets,
     jobs,
     memories,
-    models,
     postings,
     relations,
-    tenants,
     terms,
     vectors,
     versions,
 )
+from onrecord.store.tenant import Address, Tenants, of_home
 from onrecord.store.writing import SqlWriting
 from onrecord.store.yaml.document import Document, Entry, Slot
 from onrecord.store.yaml.entries import (
@@ -45,7 +47,6 @@ from onrecord.store.yaml.entries import (
     identity_of,
     key_of,
     memory_of,
-    stands_in_file,
 )
 from onrecord.store.yaml.history import Told
 
@@ -75,11 +76,29 @@ class Index:
 
     @contextmanager
     def writing(self, tenant: str) -> Iterator[SqlWriting]:
-        home = DEFAULT_TENANT if tenant == GLOBAL_TENANT else tenant
-        caller = Caller(tenant=home, user=FILE, rules=frozenset(RULES))
-        writing = SqlWriting(self.connection, self.statements, self.backend, caller, self.now, tenant)
+        own = DEFAULT_TENANT if tenant == GLOBAL_TENANT else tenant
+        caller = Caller(tenant=own, user=FILE, rules=frozenset(RULES))
+        self.address(Home(own))
+        writing = SqlWriting(
+            self.connection,
+            self.statements,
+            self.backend,
+            self.tenants,
+            caller,
+            self.now,
+            self.address(Home(tenant)),
+        )
         yield writing
         writing.finish()
+
+    @property
+    def tenants(self) -> Tenants:
+        # Made for this transaction: what it registers may be taken back with it.
+        return Tenants(self.backend, self.backend.writing)
+
+    def address(self, home: Home) -> Address:
+        """Registered in this very transaction: all of this store is in one place."""
+        return Address(self.tenants.register_in(self.connection, home.tenant), home)
 
     def change(self, name: str) -> Change:
         return Change(name, FILE, "import", self.now)
@@ -91,19 +110,18 @@ class Index:
 def derive(index: Index, told: Told) -> Kept:
     """Everything anew from the history; gives the vectors that were there, of whichever texts."""
     kept, archive = _vectors(index.connection), index.archive
-    # A tenant that the history no longer tells of keeps its number: other processes know it by that.
-    emptied = {tenant for tenant in archive.tenants() if archive.count(tenant)}
-    for tenant in sorted(told.tenants | emptied):
-        key = index.archive.key(tenant)
-        if key is not None:
-            for table in _DERIVED:
-                index.connection.execute(delete(table).where(table.c.tenant == key))
-            none = {"documents": 0, "words": 0, "last_id": "0", "last_relation": 0}
-            index.connection.execute(update(tenants).where(tenants.c.key == key).values(none))
-        restoring = SqlRestoring(index.connection, index.statements, index.backend, tenant)
+    # A home that the history no longer tells of keeps its counters: other processes know it by how often it was changed.
+    emptied = {home for home in archive.homes() if archive.count(home)}
+    for home in sorted(told.homes | emptied, key=str):
+        address = index.address(home)
+        for table in _DERIVED:
+            index.connection.execute(delete(table).where(of_home(table)), address.parameters)
+        none = {"documents": 0, "words": 0, "last_id": "0", "last_relation": 0}
+        index.connection.execute(update(counters).where(of_home(counters)).values(none), address.parameters)
+        restoring = SqlRestoring(index.connection, index.statements, index.backend, address)
         restoring.drop_vectors()
-        restoring.restore(told.dossiers.get(tenant, ()))
-        restoring.restore_edges(told.edges.get(tenant, ()), told.counters.get(tenant, Counters("0", 0)))
+        restoring.restore(told.dossiers.get(home, ()))
+        restoring.restore_edges(told.edges.get(home, ()), told.counters.get(home, Counters("0", 0)))
         restoring.finish_embedding()
     note_index(index.connection, index.backend)
     return kept
@@ -113,9 +131,12 @@ def _vectors(connection: Connection) -> Kept:
     import numpy as np
 
     kept: Kept = {}
-    told = select(vectors.c.text_hash, *models.c, vectors.c.vector, vectors.c.tokens, vectors.c.passage)
-    told = told.join_from(vectors, models, vectors.c.model == models.c.key)
-    for row in connection.execute(told.order_by(vectors.c.tenant, vectors.c.row, vectors.c.passage)):
+    model = (embedded.c.name, embedded.c.dimensions, embedded.c.file_hash)
+    told = select(vectors.c.text_hash, *model, vectors.c.vector, vectors.c.tokens, vectors.c.passage)
+    same = (vectors.c[name] == embedded.c[name] for name in ("tenant", "collection", "model"))
+    told = told.join_from(vectors, embedded, and_(*same))
+    order = (vectors.c.tenant, vectors.c.collection, vectors.c.row, vectors.c.passage)
+    for row in connection.execute(told.order_by(*order)):
         passages = kept.setdefault((row.text_hash, Model(row.name, row.dimensions, row.file_hash)), [])
         if len(passages) == row.passage:
             tokens = None if row.tokens is None else np.frombuffer(row.tokens, np.int8)
@@ -126,17 +147,16 @@ def _vectors(connection: Connection) -> Kept:
 def bring_back(index: Index, kept: Kept) -> None:
     """Give the memories their vectors again; what has none of its own is work for later."""
     used = {model for _, model in kept}
-    for tenant in index.archive.tenants():
-        key = index.archive.key(tenant)
-        assert key is not None
-        embeddings, missing = Embeddings(index.connection, index.backend, key), 0
-        for memory in list(index.archive.memories(tenant)):
+    for home in index.archive.homes():
+        address = index.archive.address(home)
+        embeddings, missing = Embeddings(index.connection, address), 0
+        for memory in list(index.archive.memories(home)):
             digest = text_hash(embedded_text(memory))
             held = [embeddings.keep(memory, model, kept.get((digest, model), ())) for model in used]
             missing += not all(held)
         embeddings.finish()
         if missing:
-            queue.add(index.connection, index.backend, key, EMBED, 0, index.now)
+            queue.add(index.connection, index.backend, address, EMBED, 0, index.now)
 
 
 # From the file
@@ -157,8 +177,8 @@ class _Edit(NamedTuple):
 def take_edits(index: Index, document: Document, name: str, *, calm: bool) -> None:
     """Make what people changed in the file. What has vectors elsewhere in the store will need them here too."""
     archive = index.archive
-    shown = filter(stands_in_file, archive.tenants())
-    known = {key_of(memory): memory for tenant in shown for memory in archive.memories(tenant)}
+    shown = [home for home in archive.homes() if home.collection.stands_in_file]
+    known = {key_of(memory): memory for home in shown for memory in archive.memories(home)}
     edits = _edits(index, document, known, name)
     gone = known.keys() - {slot.key for slot in document.slots}
     if gone and not calm:
@@ -196,7 +216,7 @@ def _edits(index: Index, document: Document, known: Mapping[Key, Memory], name: 
         assert entry is not None
         try:
             key = _identity(entry)
-            if key is not None and not stands_in_file(key.tenant):
+            if key is not None and not Home.named(key.tenant).collection.stands_in_file:
                 document.leave_out(slot)
                 continue
             memory = memory_of(entry.values, index.now, known.get(key) if key else None)

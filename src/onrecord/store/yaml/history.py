@@ -14,11 +14,12 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, rules
+from onrecord.model.collections import Home
 from onrecord.model.limits import ORIGINS
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.wire import write_instant
 from onrecord.store.port import Counters, Dossier
-from onrecord.store.yaml.entries import Key, Unsound, memory_of, record_of
+from onrecord.store.yaml.entries import Unsound, memory_of, record_of
 
 FORMAT: Final = 1
 _COMMIT: Final = b'{"commit":'
@@ -48,14 +49,14 @@ class Commit(NamedTuple):
 class Told:
     """All that a history tells, in the order in which it was saved."""
 
-    dossiers: dict[str, list[Dossier]] = field(default_factory=dict)
-    edges: dict[str, list[Relation]] = field(default_factory=dict)
-    counters: dict[str, Counters] = field(default_factory=dict)
+    dossiers: dict[Home, list[Dossier]] = field(default_factory=dict)
+    edges: dict[Home, list[Relation]] = field(default_factory=dict)
+    counters: dict[Home, Counters] = field(default_factory=dict)
     #: Lines of two branches stand together, and numbers had to be given anew.
     is_mended: bool = False
 
     @property
-    def tenants(self) -> set[str]:
+    def homes(self) -> set[Home]:
         return {*self.dossiers, *self.edges, *self.counters}
 
 
@@ -73,14 +74,14 @@ def head_line() -> bytes:
     return _line({"history": FORMAT})
 
 
-def version_line(version: Version) -> bytes:
+def version_line(home: Home, version: Version) -> bytes:
     memory = version.memory
     record = record_of(memory)
     if memory.updated_at != memory.created_at:
         record["updated_at"] = write_instant(memory.updated_at)
     return _line(
         {
-            "tenant": memory.tenant,
+            "tenant": home.spelled,
             "id": memory.id,
             "version": version.number,
             "change": version.change,
@@ -92,16 +93,17 @@ def version_line(version: Version) -> bytes:
     )
 
 
-def relation_line(tenant: str, edge: Relation) -> bytes:
+def relation_line(home: Home, edge: Relation) -> bytes:
     told = {"id": edge.id, "from": edge.source, "relation": edge.relation, "to": edge.target}
     told |= {"created_at": write_instant(edge.created_at), "created_by": edge.created_by}
     if edge.removed_at is not None and edge.removed_by is not None:
         told |= {"removed_at": write_instant(edge.removed_at), "removed_by": edge.removed_by}
-    return _line({"tenant": tenant, "edge": told})
+    return _line({"tenant": home.spelled, "edge": told})
 
 
-def commit_line(commit: Commit, counters: Mapping[str, Counters]) -> bytes:
-    return _line({"commit": commit.yaml, "over": commit.over, "counters": counters})
+def commit_line(commit: Commit, counters: Mapping[Home, Counters]) -> bytes:
+    told = {home.spelled: counts for home, counts in counters.items()}
+    return _line({"commit": commit.yaml, "over": commit.over, "counters": told})
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
@@ -159,9 +161,9 @@ class _Reader:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._versions: dict[Key, dict[bytes, Version]] = {}
-        self._edges: dict[str, dict[tuple[str, ...], Relation]] = {}
-        self._counters: dict[str, Counters] = {}
+        self._versions: dict[tuple[Home, str], dict[bytes, Version]] = {}
+        self._edges: dict[Home, dict[tuple[str, ...], Relation]] = {}
+        self._counters: dict[Home, Counters] = {}
 
     def glance(self, number: int, line: bytes) -> None:
         """Look whether a line is one of ours at all."""
@@ -193,7 +195,7 @@ class _Reader:
     def _take(self, value: Any, line: bytes) -> None:
         if "commit" in value:
             for tenant, (last_id, last_relation) in value["counters"].items():
-                self._count(rules.NAME(tenant), last_id, _LAST(last_relation))
+                self._count(_home(tenant), last_id, _LAST(last_relation))
         elif "history" in value:
             if value["history"] != FORMAT:
                 raise ValueError("it was written by a newer OnRecord; update OnRecord to open it")
@@ -201,31 +203,31 @@ class _Reader:
             edge = _edge(value["edge"])
             # The same edge once more says that it was taken back.
             same = (edge.id, edge.source, edge.relation, edge.target, write_instant(edge.created_at))
-            self._edges.setdefault(rules.NAME(value["tenant"]), {})[same] = edge
+            self._edges.setdefault(_home(value["tenant"]), {})[same] = edge
         else:
             version = _version(value)
-            key = Key(version.memory.tenant, version.memory.id)
+            key = (Home(version.memory.tenant, _home(value["tenant"]).collection), version.memory.id)
             self._versions.setdefault(key, {}).setdefault(line, version)
 
-    def _count(self, tenant: str, last_id: str, last_relation: int) -> None:
+    def _count(self, home: Home, last_id: str, last_relation: int) -> None:
         if ids.whole_number(last_id) is None:
             raise ValueError("the last id is not a whole number")
-        known = self._counters.get(tenant, Counters("0", 0))
-        self._counters[tenant] = Counters(
+        known = self._counters.get(home, Counters("0", 0))
+        self._counters[home] = Counters(
             max(known.last_id, last_id, key=int), max(known.last_relation, last_relation)
         )
 
     def told(self) -> Told:
         told = Told(counters=self._counters)
-        for key, lines in self._versions.items():
+        for (home, id), lines in self._versions.items():
             versions = _joined(lines.values())
-            told.dossiers.setdefault(key.tenant, []).append(Dossier(key.id, versions))
+            told.dossiers.setdefault(home, []).append(Dossier(id, versions))
             told.is_mended |= {each.number for each in lines.values()} != {each.number for each in versions}
-        for tenant, edges in self._edges.items():
-            here = {dossier.id for dossier in told.dossiers.get(tenant, ())}
+        for home, edges in self._edges.items():
+            here = {dossier.id for dossier in told.dossiers.get(home, ())}
             whole = [edge for edge in edges.values() if {edge.source, edge.target} <= here]
             standing = [edge[1:4] for edge, at in edges.items() if at.removed_at is None]
-            told.edges[tenant] = whole
+            told.edges[home] = whole
             told.is_mended |= len({edge.id for edge in whole}) < len(edges) or len({*standing}) < len(
                 standing
             )
@@ -256,8 +258,12 @@ def _version(value: Mapping[str, Any]) -> Version:
     )
 
 
+def _home(spelled: Any) -> Home:
+    return Home.named(rules.NAME(spelled))
+
+
 def _memory(value: Mapping[str, Any], at: datetime) -> Memory:
-    tenant = rules.NAME(value["tenant"])
+    tenant = _home(value["tenant"]).tenant
     entry = dict(value["memory"]) | {"id": value["id"]}
     return memory_of(entry if ids.is_global(value["id"]) else entry | {"tenant": tenant}, at)
 
@@ -279,10 +285,10 @@ def _edge(value: Mapping[str, Any]) -> Relation:
     return edge
 
 
-def lines_of(told: Iterable[tuple[str, Iterable[Dossier], Iterable[Relation]]]) -> Iterator[bytes]:
+def lines_of(told: Iterable[tuple[Home, Iterable[Dossier], Iterable[Relation]]]) -> Iterator[bytes]:
     """A whole history anew, without its commit."""
     yield head_line()
-    for tenant, dossiers, edges in told:
+    for home, dossiers, edges in told:
         for dossier in dossiers:
-            yield from map(version_line, dossier.versions)
-        yield from (relation_line(tenant, edge) for edge in edges)
+            yield from (version_line(home, version) for version in dossier.versions)
+        yield from (relation_line(home, edge) for edge in edges)

@@ -111,10 +111,10 @@ class IndexFile:
     def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
         return _owner(view).nearest(view, covered, vector, most)
 
-    def nearness(
+    def similarity(
         self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
     ) -> list[Near]:
-        return _owner(view).nearness(view, covered, vector, rows)
+        return _owner(view).similarity(view, covered, vector, rows)
 
     def explain(self, error: Exception) -> OnRecordError:
         return _explained(self._index, error)

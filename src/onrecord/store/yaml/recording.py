@@ -6,13 +6,16 @@ from itertools import chain
 from sqlalchemy import Connection, select
 
 from onrecord.model import ids
+from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Version
 from onrecord.store.archive import SqlArchive
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
 from onrecord.store.several import one_of
-from onrecord.store.tables import memories, tenants, versions
+from onrecord.store.tables import memories, versions
+from onrecord.store.tenant import Address, of_home
+from onrecord.store.view import same_row
 from onrecord.store.yaml.document import Document, Entry
-from onrecord.store.yaml.entries import Key, Unsound, entry_of, key_of, memory_of, stands_in_file
+from onrecord.store.yaml.entries import Key, Unsound, entry_of, key_of, memory_of
 from onrecord.store.yaml.files import Digests, Written
 from onrecord.store.yaml.history import (
     Commit,
@@ -24,51 +27,54 @@ from onrecord.store.yaml.history import (
     version_line,
 )
 from onrecord.store.yaml.rendering import render
-from onrecord.store.yaml.watching import Changes
+from onrecord.store.yaml.watching import Changes, Place
 
 
 def record(
     connection: Connection, changes: Changes, document: Document, before: Digests
 ) -> tuple[Written, Document]:
     """The text of a change to the files as they are, and how memories.yaml is laid out then."""
-    names = dict(connection.execute(select(tenants.c.key, tenants.c.name)).all())
     archive, yaml = SqlArchive(connection), None
-    written = _written(connection, changes, names, document)
+    homes = {(archive.address(home).number or 0, home.collection.number): home for home in archive.homes()}
+    written = _written(connection, changes, homes, document)
     if written or document.is_outdated:
         document = document.replaced(written)
         yaml = document.text().encode()
     commit = Commit(before.yaml if yaml is None else digest_of(yaml), before.yaml)
     if changes.anew:
-        told = ((name, archive.dossiers(name), archive.edges(name)) for name in sorted(names.values()))
-        lines, counted = lines_of(told), sorted(names)
+        every = sorted(homes.values(), key=lambda home: home.spelled)
+        told = ((home, archive.dossiers(home), archive.edges(home)) for home in every)
+        lines, counted = lines_of(told), sorted(homes)
     else:
-        lines = chain([] if before.history else [head_line()], _lines(connection, changes, names))
+        lines = chain([] if before.history else [head_line()], _lines(connection, changes, homes))
         counted = sorted(changes.counters)
-    counters = {names[key]: archive.counters(names[key]) for key in counted}
+    counters = {homes[place]: archive.counters(homes[place]) for place in counted}
     return Written(yaml, b"".join([*lines, commit_line(commit, counters)]), changes.anew), document
 
 
 def _written(
-    connection: Connection, changes: Changes, names: Mapping[int, str], document: Document
+    connection: Connection, changes: Changes, homes: Mapping[Place, Home], document: Document
 ) -> dict[Key, str | None]:
     """The entries that are to be written anew, and None for those that are gone."""
-    here = set(names.values())
+    shown = [home for home in homes.values() if home.collection.stands_in_file]
+    here = {home.tenant for home in shown}
     touched: dict[Key, Memory | None] = {
         slot.key: None for slot in document.slots if slot.key and slot.key.tenant not in here
     }
-    for tenant, plain in changes.memories.items():
-        if (name := names.get(tenant)) is not None and stands_in_file(name):
-            wanted = one_of(memories.c.id, "wanted")
-            rows = select(*PRESENT).where(memories.c.tenant == tenant, wanted).order_by(memories.c.row)
-            found = connection.execute(rows, {"wanted": sorted(plain)}).all()
-            touched |= {key_of(memory): memory for memory in (read_memory(row, names) for row in found)}
+    for place, plain in changes.memories.items():
+        if (home := homes.get(place)) is not None and home.collection.stands_in_file:
+            name = home.tenant
+            rows = select(*PRESENT).where(of_home(memories), one_of(memories.c.id, "wanted"))
+            given = {**Address(place[0], home).parameters, "wanted": sorted(plain)}
+            found = connection.execute(rows.order_by(memories.c.row), given).all()
+            touched |= {key_of(memory): memory for memory in (read_memory(row, name) for row in found)}
             gone = plain - {ids.address(key.id).id for key in touched if key.tenant == name}
             touched |= {Key(name, ids.spell(name, id)): None for id in gone}
     said = {slot.key: slot.entry for slot in document.slots if slot.entry is not None}
     stale = {key: memory for key, memory in touched.items() if not _says(said.get(key), memory)}
     if (stale or document.is_outdated) and not document.is_cut:
-        archive, shown = SqlArchive(connection), filter(stands_in_file, sorted(here))
-        stale |= {key_of(memory): memory for name in shown for memory in archive.memories(name)}
+        archive, every = SqlArchive(connection), sorted(shown, key=str)
+        stale |= {key_of(memory): memory for home in every for memory in archive.memories(home)}
     return {
         key: None if memory is None else render(entry_of(memory), document.column)
         for key, memory in stale.items()
@@ -85,26 +91,25 @@ def _says(entry: Entry | None, memory: Memory | None) -> bool:
         return False
 
 
-def _lines(connection: Connection, changes: Changes, names: Mapping[int, str]) -> Iterator[bytes]:
-    for tenant, wanted in sorted(changes.versions.items()):
-        yield from map(version_line, _versions(connection, tenant, names, wanted))
-    for tenant, numbers in sorted(changes.edges.items()):
-        for edge in SqlArchive(connection).edges(names[tenant]):
+def _lines(connection: Connection, changes: Changes, homes: Mapping[Place, Home]) -> Iterator[bytes]:
+    for place, wanted in sorted(changes.versions.items()):
+        address = Address(place[0], homes[place])
+        yield from (version_line(address.home, each) for each in _versions(connection, address, wanted))
+    for place, numbers in sorted(changes.edges.items()):
+        for edge in SqlArchive(connection).edges(homes[place]):
             if int(edge.id) in numbers:
-                yield relation_line(names[tenant], edge)
+                yield relation_line(homes[place], edge)
 
 
-def _versions(
-    connection: Connection, tenant: int, names: Mapping[int, str], wanted: set[tuple[int, int]]
-) -> Iterator[Version]:
-    same_row = (memories.c.tenant == versions.c.tenant) & (memories.c.row == versions.c.row)
+def _versions(connection: Connection, address: Address, wanted: set[tuple[int, int]]) -> Iterator[Version]:
     statement = (
         select(*PAST, *VERSION_COLUMNS)
-        .join_from(memories, versions, same_row)
-        .where(memories.c.tenant == tenant, one_of(memories.c.row, "rows"))
+        .join_from(memories, versions, same_row(memories, versions))
+        .where(of_home(memories), one_of(memories.c.row, "rows"))
         .order_by(versions.c.row, versions.c.version)
     )
-    for row in connection.execute(statement, {"rows": sorted({row for row, _ in wanted})}):
-        version = read_version(row, names, None)
+    given = {**address.parameters, "rows": sorted({row for row, _ in wanted})}
+    for row in connection.execute(statement, given):
+        version = read_version(row, address.home.tenant, None)
         if (row.row, version.number) in wanted:
             yield version

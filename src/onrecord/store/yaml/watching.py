@@ -15,29 +15,33 @@ _HAS_COUNTED: Final = "WHEN OLD.last_id <> NEW.last_id OR OLD.last_relation <> N
 # A version is closed by the next one, which says so; any other change of the past is written anew.
 _REWRITES: Final = ", ".join((*RECORD, "version", "recorded_at", "change", "changed_by", "changed_as"))
 _TRIGGERS: Final[Sequence[tuple[str, str, str]]] = (
-    ("memory", "INSERT ON main.memories", "NEW.tenant, NEW.id, 0"),
-    ("memory", "UPDATE ON main.memories", "NEW.tenant, NEW.id, 0"),
-    ("memory", "DELETE ON main.memories", "OLD.tenant, OLD.id, 0"),
-    ("version", "INSERT ON main.versions", "NEW.tenant, NEW.row, NEW.version"),
-    ("anew", f"UPDATE OF {_REWRITES} ON main.versions", "0, 0, 0"),
-    ("anew", "DELETE ON main.versions", "0, 0, 0"),
-    ("edge", "INSERT ON main.relations", "NEW.tenant, NEW.id, 0"),
-    ("edge", "UPDATE ON main.relations", "NEW.tenant, NEW.id, 0"),
-    ("anew", "DELETE ON main.relations", "0, 0, 0"),
-    ("counters", "INSERT ON main.tenants", "NEW.key, 0, 0"),
-    ("counters", f"UPDATE ON main.tenants {_HAS_COUNTED}", "NEW.key, 0, 0"),
-    ("anew", "DELETE ON main.tenants", "0, 0, 0"),
+    ("memory", "INSERT ON main.memories", "NEW.tenant, NEW.collection, NEW.id, 0"),
+    ("memory", "UPDATE ON main.memories", "NEW.tenant, NEW.collection, NEW.id, 0"),
+    ("memory", "DELETE ON main.memories", "OLD.tenant, OLD.collection, OLD.id, 0"),
+    ("version", "INSERT ON main.versions", "NEW.tenant, NEW.collection, NEW.row, NEW.version"),
+    ("anew", f"UPDATE OF {_REWRITES} ON main.versions", "0, 0, 0, 0"),
+    ("anew", "DELETE ON main.versions", "0, 0, 0, 0"),
+    ("edge", "INSERT ON main.relations", "NEW.tenant, NEW.collection, NEW.id, 0"),
+    ("edge", "UPDATE ON main.relations", "NEW.tenant, NEW.collection, NEW.id, 0"),
+    ("anew", "DELETE ON main.relations", "0, 0, 0, 0"),
+    ("counters", "INSERT ON main.counters", "NEW.tenant, NEW.collection, 0, 0"),
+    ("counters", f"UPDATE ON main.counters {_HAS_COUNTED}", "NEW.tenant, NEW.collection, 0, 0"),
+    ("anew", "DELETE ON main.counters", "0, 0, 0, 0"),
 )
+
+
+#: The number of a tenant, and that of a collection.
+Place = tuple[int, int]
 
 
 @dataclass(slots=True)
 class Changes:
-    """By the keys of the index: tenants by number, memories by their id in it, versions by row and number."""
+    """By the keys of the index: homes by their numbers, memories by their id in it, versions by row and number."""
 
-    memories: dict[int, set[str]] = field(default_factory=dict)
-    versions: dict[int, set[tuple[int, int]]] = field(default_factory=dict)
-    edges: dict[int, set[int]] = field(default_factory=dict)
-    counters: set[int] = field(default_factory=set)
+    memories: dict[Place, set[str]] = field(default_factory=dict)
+    versions: dict[Place, set[tuple[int, int]]] = field(default_factory=dict)
+    edges: dict[Place, set[int]] = field(default_factory=dict)
+    counters: set[Place] = field(default_factory=set)
     #: The past itself has changed, as when something was forgotten.
     anew: bool = False
 
@@ -48,7 +52,7 @@ class Changes:
 def watch(connection: Connection) -> None:
     """Note from here on what this transaction changes."""
     if connection.exec_driver_sql(_IS_SET_UP).first() is None:
-        connection.exec_driver_sql(f"CREATE TABLE temp.{_NOTED} (what, tenant, first, second)")
+        connection.exec_driver_sql(f"CREATE TABLE temp.{_NOTED} (what, tenant, collection, first, second)")
         for number, (what, when, values) in enumerate(_TRIGGERS):
             connection.exec_driver_sql(
                 f"CREATE TRIGGER temp.{_NOTED}_{number} AFTER {when} "
@@ -59,17 +63,20 @@ def watch(connection: Connection) -> None:
 
 def changes_of(connection: Connection) -> Changes:
     changes = Changes()
-    noted = connection.exec_driver_sql(f"SELECT DISTINCT what, tenant, first, second FROM temp.{_NOTED}")
-    for what, tenant, first, second in noted:
+    noted = connection.exec_driver_sql(
+        f"SELECT DISTINCT what, tenant, collection, first, second FROM temp.{_NOTED}"
+    )
+    for what, tenant, collection, first, second in noted:
+        place = (tenant, collection)
         match what:
             case "memory":
-                changes.memories.setdefault(tenant, set()).add(first)
+                changes.memories.setdefault(place, set()).add(first)
             case "version":
-                changes.versions.setdefault(tenant, set()).add((first, second))
+                changes.versions.setdefault(place, set()).add((first, second))
             case "edge":
-                changes.edges.setdefault(tenant, set()).add(first)
+                changes.edges.setdefault(place, set()).add(first)
             case "counters":
-                changes.counters.add(tenant)
+                changes.counters.add(place)
             case _:
                 changes.anew = True
     return changes

@@ -19,6 +19,7 @@ import platformdirs
 from onrecord.errors import Fault, Invalid
 from onrecord.former_name import renamed_variables
 from onrecord.surfaces.cli.commands import COMMON, common_options
+from onrecord.surfaces.cli.completing import FACE
 from onrecord.surfaces.cli.entries import Form, JsonForm, TomlForm, Unreadable
 from onrecord.surfaces.cli.mcp import tools_of
 
@@ -94,7 +95,12 @@ def install_command() -> click.Command:
                 metavar="VARIABLE",
                 help="The environment variable from which the host takes the key for that server.",
             ),
-            click.Option(["--face", "faces"], multiple=True, help="Which tools: native, full, slayer."),
+            click.Option(
+                ["--face", "faces"],
+                multiple=True,
+                shell_complete=FACE,
+                help="Which tools: native, full, slayer.",
+            ),
             _YES,
             *COMMON,
         ],

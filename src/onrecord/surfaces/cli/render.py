@@ -100,6 +100,12 @@ def _many(number: int, one: str, several: str | None = None) -> str:
     return f"{number} {one if number == 1 else several or one + 's'}"
 
 
+def _held(tenant: answers.TenantStatus) -> str:
+    if tenant.collection == "memories":
+        return _memories(tenant.memories)
+    return f"{tenant.memories} {tenant.collection}"
+
+
 def _memories(number: int) -> str:
     return _many(number, "memory", "memories")
 
@@ -389,7 +395,7 @@ def _(answer: answers.StoreStatus) -> Iterator[Part]:
     yield from answer.degraded
     for tenant in answer.tenants:
         yield (
-            f"Tenant {tenant.tenant}: {_memories(tenant.memories)}, "
+            f"Tenant {tenant.tenant}: {_held(tenant)}, "
             f"{_many(tenant.waiting, 'job')} waiting, {tenant.failed} failed."
         )
         rows = [

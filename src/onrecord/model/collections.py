@@ -1,0 +1,89 @@
+"""WHICH kinds of records has a tenant? What differs between them is said here, and nowhere else.
+
+Memories and what they are about are kept alike: with versions, words, references and vectors. They lie side by side in
+their tenant and never meet in an answer.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from onrecord.model.limits import ENTITIES_OF
+from onrecord.model.memory import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """One kind of record. `number` is what rows say; it never changes."""
+
+    name: str
+    number: int
+    #: By what else its records are looked up, beside tags and references.
+    facets: Callable[[Memory], Iterable[str]]
+    #: Whether each change is a line of the audit; what a source tells is told of as a whole.
+    is_audited: bool
+    #: Whether the global ones are seen beside the tenant's own.
+    has_global: bool
+    #: Whether what an unattended run shares waits for a person.
+    is_reviewed: bool
+    #: Whether a store of text files shows them there; the others are kept in its history alone.
+    stands_in_file: bool
+
+
+def entity_facet(what: str, name: str) -> str:
+    return f"{what}={name}"
+
+
+def _facets_of_entity(record: Memory) -> Iterator[str]:
+    """Its kind, its name, what it is in and what it is made from."""
+    known = record.metadata.get("entity", {})
+    kind, name = known.get("kind", ""), known.get("name", "")
+    yield entity_facet("is", kind)
+    yield entity_facet(kind if kind in ("datasource", "model", "system") else "part", name)
+    if "parent" in known:
+        yield entity_facet("in", known["parent"])
+    for upstream in dict.fromkeys(known.get("upstream", ())):
+        yield entity_facet("from", upstream)
+
+
+MEMORIES: Final = Collection(
+    "memories",
+    1,
+    facets=lambda _: (),
+    is_audited=True,
+    has_global=True,
+    is_reviewed=True,
+    stands_in_file=True,
+)
+ENTITIES: Final = Collection(
+    "entities",
+    2,
+    facets=_facets_of_entity,
+    is_audited=False,
+    has_global=False,
+    is_reviewed=False,
+    stands_in_file=False,
+)
+COLLECTIONS: Final = (MEMORIES, ENTITIES)
+BY_NUMBER: Final = {each.number: each for each in COLLECTIONS}
+
+
+class Home(NamedTuple):
+    """Where records lie: a tenant, and a collection of it."""
+
+    tenant: str
+    collection: Collection = MEMORIES
+
+    def __str__(self) -> str:
+        return self.tenant if self.collection is MEMORIES else f"{self.tenant}/{self.collection.name}"
+
+    @property
+    def spelled(self) -> str:
+        """How exports and histories name it."""
+        return self.tenant if self.collection is MEMORIES else ENTITIES_OF + self.tenant
+
+    @classmethod
+    def named(cls, spelled: str) -> "Home":
+        if spelled.startswith(ENTITIES_OF):
+            return cls(spelled.removeprefix(ENTITIES_OF), ENTITIES)
+        return cls(spelled)
