@@ -80,21 +80,18 @@ class SqlStore:
     ) -> Begun:
         """What a transaction in a home begins with. Tenants that it lacks are registered first, in another one."""
         for _ in range(_ATTEMPTS):
-            transaction = self._begin()
-            connection = transaction.__enter__()
-            try:
-                number = self._numbered(connection, dict.fromkeys((*others, home.tenant)))
-                begun = begin(connection, Address(number, home))
-            except Unregistered as lacking:
-                # It has written nothing.
-                transaction.__exit__(None, None, None)
-                self._tenants.register(lacking.name or home.tenant)
-                continue
-            except BaseException as problem:
-                transaction.__exit__(type(problem), problem, problem.__traceback__)
-                raise
-            stack.push(transaction)
-            return begun
+            with ExitStack() as attempt:
+                connection = attempt.enter_context(self._begin())
+                try:
+                    number = self._numbered(connection, dict.fromkeys((*others, home.tenant)))
+                    begun = begin(connection, Address(number, home))
+                except Unregistered as problem:
+                    # It has written nothing, and ends here.
+                    lacking = problem.name or home.tenant
+                else:
+                    stack.push(attempt.pop_all())
+                    return begun
+            self._tenants.register(lacking)
         raise StoreUnavailable(f"Tenant {home.tenant} is being erased again and again; nothing was changed.")
 
     def _numbered(self, connection: Connection, names: Iterable[str]) -> int:
