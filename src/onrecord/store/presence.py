@@ -1,5 +1,6 @@
 """IS there a store? It is known by the table in which its migrations keep their record."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from sqlalchemy import inspect
@@ -19,6 +20,14 @@ def refuse_absence(backend: Backend) -> None:
     with backend.reading() as connection:
         if not any(map(inspect(connection).has_table, sorted(MARKS))):
             raise no_store(backend.location)
+
+
+def foreign(location: str, tables: Sequence[str]) -> StoreUnavailable:
+    """What is there belongs to another program."""
+    return StoreUnavailable(
+        f"{location} holds tables of another program ({', '.join(tables[:3])}). "
+        "Give another database with --db; nothing was changed."
+    )
 
 
 def no_store(location: str) -> StoreUnavailable:

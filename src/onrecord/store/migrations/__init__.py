@@ -12,6 +12,7 @@ from onrecord.errors import StoreUnavailable
 from onrecord.store import older_tables
 from onrecord.store.archive import note_index
 from onrecord.store.backend import Backend
+from onrecord.store.presence import foreign
 from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE, metadata, store_facts
 
 #: The last step in `versions/`; a test keeps it true.
@@ -149,10 +150,7 @@ def _check_free(connection: Connection, backend: Backend) -> None:
     present = set(inspector.get_table_names()) - older_tables.known(inspector)
     taken = sorted(present & set(metadata.tables)) if backend.is_shared else sorted(present)
     if taken:
-        raise StoreUnavailable(
-            f"{backend.location} holds tables of another program ({', '.join(taken[:3])}). "
-            "Give another database with --db; nothing was changed."
-        )
+        raise foreign(backend.location, taken)
 
 
 def _upgrade(connection: Connection) -> None:

@@ -21,7 +21,7 @@ from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import older_tables
 from onrecord.store.backend import not_distributed
 from onrecord.store.looking import looking_at, table_names
-from onrecord.store.presence import MARKS
+from onrecord.store.presence import MARKS, foreign
 from onrecord.store.sqlite.fetching import DIALECT, fetch
 from onrecord.store.sqlite.vectors import VectorCache
 from onrecord.store.tables import VERSION_TABLE
@@ -320,10 +320,7 @@ def _refuse_strangers(path: Path) -> None:
         names = table_names(connection)
         taken = [] if names & MARKS else sorted(names - older_tables.known_in(connection))
     if taken:
-        raise StoreUnavailable(
-            f"{path} holds tables of another program ({', '.join(taken[:3])}). "
-            "Give another database with --db; nothing was changed."
-        )
+        raise foreign(str(path), taken)
 
 
 def _create_folder(path: Path) -> None:
