@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
-from onrecord.store.index import entries_of
+from onrecord.store.index.entries import entries_of
 from onrecord.text.stopwords import STOP_WORDS
 
 Row = tuple[Any, ...]

@@ -24,7 +24,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from numpy.typing import NDArray
 
-from onrecord.store.nearest import Vectors
+from onrecord.store.index.nearest import Vectors
 
 TOP = 100
 BLOCK = 256

@@ -293,7 +293,7 @@ def describe(rule: rules.Rule) -> str:
             return "a JSON object" + (" or a text" if text_too else "")
     return {
         rules.Identifier: "an id",
-        rules.Instant: "a time",
+        rules.Timestamp: "a time",
         rules.Flag: "true or false",
         rules.Reference: "a reference",
         rules.SystemGrant: "a system, with `=manage` behind it if more than to read",

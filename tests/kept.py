@@ -62,7 +62,9 @@ def _explained(difference: str) -> str:
 
 
 _SECRET = re.compile(r"\b(?:rk|onr)_[a-z0-9]+_[A-Za-z0-9]+")
-_TOOK = re.compile(r'(?<="ms": )[\d.]+|\b\d+\.\d\d(?= ms\b)|(?<="bytes": )\d{4,}\b|\b\d{5,}(?= bytes)|(?<=\()[\d,]{6,}(?= bytes\))')
+_TOOK = re.compile(
+    r'(?<="ms": )[\d.]+|\b\d+\.\d\d(?= ms\b)|(?<="bytes": )\d{4,}\b|\b\d{5,}(?= bytes)|(?<=\()[\d,]{6,}(?= bytes\))'
+)
 _RANDOM = re.compile(r"\b[0-9a-f]{32}\b")
 
 

@@ -19,7 +19,7 @@ from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, 
 from onrecord.remember.scrub import scrub_memory
 from onrecord.service import OnRecord, Progress, Terms
 from onrecord.store.backend import Backend
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.yaml import MEMORIES, YamlBackend

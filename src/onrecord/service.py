@@ -85,14 +85,15 @@ from onrecord.model.requests import (
     request_fields,
 )
 from onrecord.model.when import When
-from onrecord.papers import agents
-from onrecord.papers import artifacts as files
-from onrecord.papers import conversations as conversing
-from onrecord.papers import scratchpads as notes
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.recall import subjects
 from onrecord.remember import life, review
-from onrecord.store.port import Reading, Store
+from onrecord.store.ports.records import Reading
+from onrecord.store.ports.store import Store
+from onrecord.workspace import agents
+from onrecord.workspace import artifacts as files
+from onrecord.workspace import conversations as conversing
+from onrecord.workspace import scratchpads as notes
 
 P = ParamSpec("P")
 Asked = TypeVar("Asked", bound=Request)

@@ -24,8 +24,8 @@ from onrecord.model.catalog import Join, Model, Part
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.limits import RULES
 from onrecord.model.memory import Memory, Version
-from onrecord.store.archive import SqlRestoring
-from onrecord.store.writing import SqlWriting
+from onrecord.store.records.archive import SqlRestoring
+from onrecord.store.records.writing import SqlWriting
 from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
 
@@ -140,7 +140,7 @@ def state_of(door: OnRecord) -> list[tuple[str, tuple[Version, ...]]]:
         tenant = Home(door.caller.tenant, ENTITIES)
         if tenant not in archive.homes():
             return []
-        return [(dossier.id, dossier.versions) for dossier in archive.dossiers(tenant)]
+        return [(history.id, history.versions) for history in archive.histories(tenant)]
 
 
 def standing(door: OnRecord) -> dict[str, tuple[Any, ...]]:
@@ -684,7 +684,7 @@ measures:
     (folder.root / "datasources" / "shop.yaml").write_text(f"name: shop\ndescription: Opens with {SECRET}\n")
     memory.ingest(str(folder))
     with memory._store.archive() as archive:
-        written = "\n".join(map(repr, archive.dossiers(Home(memory.caller.tenant, ENTITIES))))
+        written = "\n".join(map(repr, archive.histories(Home(memory.caller.tenant, ENTITIES))))
     for secret in (SECRET, "hunter2", "swordfish", "tr0ub4dor"):
         assert secret not in written
     assert "Reached with the token [secret:" in written

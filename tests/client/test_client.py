@@ -148,7 +148,7 @@ class TestAsking:
             assert other.import_(str(path)).added == 2
             assert other.show("1").memory.content == "One."
             assert other.read_artifact("1").content == "x"
-            assert other.import_(str(path)).papers_unchanged == 4
+            assert other.import_(str(path)).workspace_unchanged == 4
             with pytest.raises(StoreUnavailable, match="cannot be read"):
                 other.import_(str(tmp_path / "none.jsonl"))
             with pytest.raises(StoreUnavailable, match="cannot be written"):

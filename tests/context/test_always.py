@@ -12,9 +12,9 @@ from onrecord.context.always import CAUTION
 from onrecord.model.answers import ContextGiven
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ALWAYS_INJECTED
-from onrecord.store import reading
+from onrecord.store.records import reading
 from onrecord.store.sqlite.fetching import DIALECT
-from onrecord.store.visibility import Sight
+from onrecord.store.visibility import Visibility
 from tests.context.conftest import Doors, inside
 
 
@@ -175,10 +175,10 @@ def test_a_store_that_is_gone_gives_no_block_and_says_so(tmp_path: Any) -> None:
     assert given.degraded[0].startswith("always: ")
 
 
-@pytest.mark.parametrize("sight", [Sight(False, False), Sight(False, True)])
-def test_what_is_told_unasked_is_found_by_an_index(tmp_path: Path, sight: Sight) -> None:
+@pytest.mark.parametrize("visibility", [Visibility(False, False), Visibility(False, True)])
+def test_what_is_told_unasked_is_found_by_an_index(tmp_path: Path, visibility: Visibility) -> None:
     connect(tmp_path / "store.db").close()
-    statement = reading._unasked(sight).compile(dialect=DIALECT)
+    statement = reading._unasked(visibility).compile(dialect=DIALECT)
     with sqlite3.connect(tmp_path / "store.db") as connection:
         given = [None] * str(statement).count("?")
         plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}", given))

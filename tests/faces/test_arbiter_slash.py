@@ -749,7 +749,7 @@ class TestFiles:
         assert f"ERR: {said}" in say(door, line)
 
 
-class TestSight:
+class TestVisibility:
     def test_what_is_for_another_users_eyes_is_not_told(self, door: OnRecord) -> None:
         bob = door.as_caller(Caller(tenant="acme", user="bob"))
         bob.remember("Bob hates tea.", scope="user", title="Bob and tea")

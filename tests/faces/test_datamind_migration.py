@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Forbidden, StoreUnavailable
 from onrecord.faces.datamind import OnRecordMemoryStore, migrate, migrate_storage, open_memory
-from onrecord.store import older_tables
+from onrecord.store import legacy_tables
 from onrecord.testing.embedder import StubEmbedder
 from tests.surfaces.conftest import Served
 
@@ -387,14 +387,14 @@ class TestFirstOpen:
         self, quick: OnRecord, older: Older, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         file = older(new=[v2()])
-        first = older_tables.read(file)
+        first = legacy_tables.read(file)
         with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute(
                 "INSERT INTO memory_v2 (id, scope, profile, content) VALUES ('b2', 'profile', 'x', 'late')"
             )
         answers = iter([first])
-        read = older_tables.read
-        monkeypatch.setattr(older_tables, "read", lambda path: next(answers, None) or read(path))
+        read = legacy_tables.read
+        monkeypatch.setattr(legacy_tables, "read", lambda path: next(answers, None) or read(path))
         assert migrate(quick, file, "lawfirm-A").taken == 2
         assert [memory.content for memory in inside(quick, "x")] == ["late"]
 

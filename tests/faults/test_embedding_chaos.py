@@ -18,7 +18,7 @@ from onrecord.errors import ProviderError
 from onrecord.model.answers import ModelCoverage, TenantStatus
 from onrecord.model.embedding import Model, Passage, embedded_text
 from onrecord.providers.guard import Guarded
-from onrecord.store import queue
+from onrecord.store.records import queue
 from onrecord.store.tables import jobs, vectors
 from onrecord.testing.embedder import StubEmbedder
 

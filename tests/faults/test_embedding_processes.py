@@ -75,7 +75,7 @@ def nearest(door: OnRecord, question: str) -> list[str]:
     return [hit.memory.id for hit in answer.hits]
 
 
-class TestSight:
+class TestVisibility:
     """What another process has done is seen by the next search, whatever is cached."""
 
     def test_each_change_is_seen_by_the_next_search(self, crew: Any, door: OnRecord, shared_db: str) -> None:

@@ -18,7 +18,7 @@ import pytest
 from onrecord import OnRecord, connect
 from onrecord.errors import StoreUnavailable
 from onrecord.model.collections import Home
-from onrecord.store.port import EMBED
+from onrecord.store.ports.jobs import EMBED
 
 from ..former_name.conftest import LEFT_BEHIND, former, former_postgres, former_sqlite, former_yaml, lines
 

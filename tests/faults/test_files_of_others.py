@@ -12,7 +12,7 @@ import pytest
 from onrecord import connect
 from onrecord.catalog.sources import open_source
 from onrecord.errors import StoreUnavailable
-from onrecord.store import older_tables
+from onrecord.store import legacy_tables
 
 #: Leaves a file as a program leaves it that is killed while its log is not folded in, or its change half done.
 KILLED = """
@@ -82,7 +82,7 @@ def test_a_file_of_another_program_is_refused_and_not_touched(foreign: Path) -> 
 
 def test_looking_for_tables_of_an_older_program_does_not_touch_it_either(foreign: Path) -> None:
     before = state(foreign.parent)
-    assert older_tables.read(foreign).rows == {}
+    assert legacy_tables.read(foreign).rows == {}
     assert state(foreign.parent) == before
 
 
@@ -158,7 +158,7 @@ def test_an_open_store_keeps_its_locks_while_others_look(tmp_path: Path) -> None
         door.remember("before", id="before")
         for _ in range(3):
             connect(db).close()
-            older_tables.read(db)
+            legacy_tables.read(db)
             open_source(str(db)).fingerprints()
         # Another process that opens and closes the file would fold the log in and delete it, if ours were unlocked.
         look = f"from onrecord import connect; connect({str(db)!r}).close()"

@@ -252,13 +252,13 @@ def large_export(tmp_path: Path) -> str:
     return str(path)
 
 
-def multiplied(dossier: dict[str, Any]) -> Iterator[str]:
+def multiplied(history: dict[str, Any]) -> Iterator[str]:
     for number in range(1, IMPORTED + 1):
-        dossier["id"] = str(number)
-        for version in dossier["versions"]:
+        history["id"] = str(number)
+        for version in history["versions"]:
             text = f"thing {number} is near thing{number % 97}"
             version["memory"] |= {"id": str(number), "content": text, "title": text}
-        yield json.dumps(dossier)
+        yield json.dumps(history)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from onrecord.model.record import RECORD_RULES, record_faults
 from onrecord.model.requests import Remember, checked, request_fields
 from onrecord.model.wire import memory_from_json, read_instant, to_json, write_instant
 from onrecord.service import OPERATIONS
-from onrecord.store.index import read_positions, write_positions
+from onrecord.store.index.entries import read_positions, write_positions
 
 from .conftest import KEEPER, Stores, outcome
 
@@ -445,7 +445,7 @@ class Lines(list[Any]):
 
 @pytest.fixture(scope="module")
 def export_lines(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Lines:
-    """An export with some of everything: versions, an edge that stands, one taken back, a global memory, papers."""
+    """An export with some of everything: versions, an edge that stands, one taken back, a global memory, a workspace."""
     door = stores.emptied("sqlite-memory")["sqlite-memory"]
     door.remember(
         "oat milk", hint="what ann drinks", tags=["drink"], entities=["memory:2"], metadata={"n": [1]}

@@ -13,8 +13,8 @@ from onrecord.model.limits import RULES
 from onrecord.model.requests import Recall
 from onrecord.recall.draft import Draft
 from onrecord.recall.recipes import Fusion, Recipe
-from onrecord.store.instants import microseconds_of
-from onrecord.store.port import Found, Key, Match, Near
+from onrecord.store.ports.index import Found, Key, Match, Near
+from onrecord.store.timestamps import microseconds_of
 from onrecord.testing.embedder import StubEmbedder
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)

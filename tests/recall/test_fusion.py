@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onrecord.recall.draft import Draft, Tools
 from onrecord.recall.fusion import fuse
 from onrecord.recall.recipes import RECIPES, Fusion
-from onrecord.store.port import Found, Key
+from onrecord.store.ports.index import Found, Key
 
 from .conftest import CHANNELS, a_draft, a_list, finds, weighings
 

@@ -12,7 +12,7 @@ from onrecord import OnRecord
 from onrecord.model.limits import SCOPES
 from onrecord.recall.draft import Draft, Piece, Tools
 from onrecord.recall.sharing import CIRCLE, share, share_places, told_tokens
-from onrecord.store.port import Key
+from onrecord.store.ports.index import Key
 
 from .conftest import WORDS, Ground, a_draft, a_match, ids
 

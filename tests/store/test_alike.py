@@ -17,7 +17,8 @@ from onrecord.model.limits import KINDS, RULES, STATUSES, Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.recall.recipes import RECIPES
-from onrecord.store import index, lexical
+from onrecord.store.index import lexical
+from onrecord.store.index.entries import CONTENT_WEIGHT, entries_of
 from onrecord.testing.archive import export_lines, live_a_little
 from onrecord.testing.builders import Clock, administrator, matched
 from onrecord.testing.embedder import StubEmbedder
@@ -167,7 +168,7 @@ class Corpus:
     """BM25 over everything, straight from the formula in whole numbers, with no index at all."""
 
     def __init__(self, memories: Sequence[Memory]) -> None:
-        entries = {memory.id: index.entries_of(memory) for memory in memories}
+        entries = {memory.id: entries_of(memory) for memory in memories}
         self.lengths = {id: entry.length for id, entry in entries.items()}
         self.held = {
             id: {term: weight for term, weight, *_ in entry.postings} for id, entry in entries.items()
@@ -177,7 +178,7 @@ class Corpus:
         terms = {token.term for token in question_terms(question)}
         total = len(self.lengths)
         average = sum(self.lengths.values()) / total
-        k1, b, scale, precision = 1.2 * index.CONTENT_WEIGHT, 0.75, 1 << 24, 1 << 14
+        k1, b, scale, precision = 1.2 * CONTENT_WEIGHT, 0.75, 1 << 24, 1 << 14
         base, per_word = round(k1 * (1 - b) * precision), round(k1 * b * precision / average)
         counts = {term: sum(term in words for words in self.held.values()) for term in terms}
         rarity = {

@@ -12,8 +12,9 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.model.limits import RULES, STATUSES
 from onrecord.model.memory import Change
 from onrecord.model.when import When
-from onrecord.store.candidate_cache import CandidateCache, candidate_cache
-from onrecord.store.port import Key, Match, Reading
+from onrecord.store.ports.index import Key, Match
+from onrecord.store.ports.records import Reading
+from onrecord.store.records.candidate_cache import CandidateCache, candidate_cache
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
 

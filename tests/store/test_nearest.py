@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from onrecord.store.nearest import Near, Vectors
+from onrecord.store.index.nearest import Near, Vectors
 
 WIDTH = 6
 EVERYTHING = 10**6

@@ -9,11 +9,12 @@ import pytest
 from sqlalchemy import Select
 
 from onrecord import connect
-from onrecord.store import duplicates, matching
+from onrecord.store.index import search
+from onrecord.store.records import duplicates
 from onrecord.store.sqlite.fetching import DIALECT
-from onrecord.store.visibility import Sight
+from onrecord.store.visibility import Visibility
 
-_SIGHTS = [Sight(is_admin, every) for is_admin in (False, True) for every in (False, True)]
+_VISIBILITIES = [Visibility(is_admin, every) for is_admin in (False, True) for every in (False, True)]
 
 
 def _plan(path: Path, statement: Select[Any]) -> str:
@@ -26,11 +27,11 @@ def _plan(path: Path, statement: Select[Any]) -> str:
         return " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {text}", given))
 
 
-@pytest.mark.parametrize("sight", _SIGHTS)
-def test_a_save_looks_for_its_twin_by_an_index(tmp_path: Path, sight: Sight) -> None:
+@pytest.mark.parametrize("visibility", _VISIBILITIES)
+def test_a_save_looks_for_its_twin_by_an_index(tmp_path: Path, visibility: Visibility) -> None:
     connect(tmp_path / "store.db").close()
     assert "vectors_text (tenant=? AND collection=? AND text_hash=?)" in _plan(
-        tmp_path / "store.db", matching._same_text(sight)
+        tmp_path / "store.db", search._same_text(visibility)
     )
-    assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._same_content(sight))
+    assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._same_content(visibility))
     assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._SAME_CONTENT)

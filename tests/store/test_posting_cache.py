@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from onrecord import Caller
 from onrecord.model.limits import RULES
-from onrecord.store.lexical import statistics
-from onrecord.store.posting_cache import PostingCache
-from onrecord.store.ranking import (
+from onrecord.store.index.lexical import statistics
+from onrecord.store.index.posting_cache import PostingCache
+from onrecord.store.index.ranking import (
     ROW_UNIT,
     SCALE,
     WEIGHT_UNIT,

@@ -19,7 +19,7 @@ from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT, LIVE
 from onrecord.model.memory import Memory, Relation, Version, derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
-from onrecord.store.port import Counters, Dossier
+from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.sql import SqlStore
 from onrecord.store.tables import metadata, store_facts
 from onrecord.store.yaml import MEMORIES, YamlBackend
@@ -216,7 +216,7 @@ def test_any_memory_with_its_past_is_told_by_the_files_alone(
     try:
         for memory in saved:
             with store.restoring(Home(memory.tenant)) as restoring:
-                restoring.restore([dossier(memory)])
+                restoring.restore([history(memory)])
         here = [memory.id for memory in saved if memory.tenant == saved[0].tenant]
         if len(here) > 1:
             with store.restoring(Home(saved[0].tenant)) as restoring:
@@ -233,7 +233,7 @@ def test_any_memory_with_its_past_is_told_by_the_files_alone(
                     connection.execute(table.delete())
 
 
-def dossier(memory: Memory) -> Dossier:
+def history(memory: Memory) -> MemoryHistory:
     """A memory that said something else before."""
     middle = memory.created_at + timedelta(microseconds=1)
     before = replace(memory, content="something else", title="something else", version=1)
@@ -255,7 +255,7 @@ def dossier(memory: Memory) -> Dossier:
         until=None,
         memory=replace(memory, version=2),
     )
-    return Dossier(memory.id, (first, last))
+    return MemoryHistory(memory.id, (first, last))
 
 
 def edge(source: str, target: str) -> Relation:

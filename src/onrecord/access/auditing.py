@@ -7,7 +7,7 @@ from onrecord.errors import OnRecordError
 from onrecord.model.answers import Audited
 from onrecord.model.caller import Caller
 from onrecord.model.requests import ListAudit
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 
 def listed(caller: Caller, ask: ListAudit, store: Store) -> Audited:

@@ -23,7 +23,7 @@ from onrecord.model.answers import Key
 from onrecord.model.caller import Caller
 from onrecord.model.limits import KEY_PREFIXES, NAME_CHARACTERS
 from onrecord.model.rules import NAME
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 CONVERSATION: Final = "OnRecord-Conversation"
 RUN: Final = "OnRecord-Run"

@@ -18,7 +18,8 @@ from onrecord.model.answers import CreatedKey, Key, ListedKeys, RevokedKey
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ACTORS, KEY_PREFIXES, Grant
 from onrecord.model.requests import CreateKey, RevokeKey
-from onrecord.store.port import Ledger, Store
+from onrecord.store.ports.ledger import Ledger
+from onrecord.store.ports.store import Store
 
 _LETTERS: Final = string.ascii_letters + string.digits
 _ID_LETTERS: Final = string.ascii_lowercase + string.digits

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Final
 
 from onrecord.model.caller import Caller
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 GOOD_FOR: Final = timedelta(minutes=5)
 _WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)

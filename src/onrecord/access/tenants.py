@@ -9,7 +9,8 @@ from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, MEMORIES, Home
 from onrecord.model.limits import ENTITIES_OF, GLOBAL_TENANT
 from onrecord.model.requests import CreateTenant, EraseTenant
-from onrecord.store.port import Archive, Store
+from onrecord.store.ports.archive import Archive
+from onrecord.store.ports.store import Store
 
 
 def create(caller: Caller, ask: CreateTenant, store: Store, now: datetime) -> CreatedTenant:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from onrecord.errors import StoreUnavailable
 from onrecord.model.answers import Examined, Problem
 from onrecord.model.collections import Home
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 
 def examine(

@@ -10,7 +10,8 @@ from onrecord.model.answers import EmbeddedMissing
 from onrecord.model.collections import Home
 from onrecord.model.requests import EmbedMissing
 from onrecord.providers.embedding import Embedders
-from onrecord.store.port import EMBED, Store
+from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.store import Store
 
 Progress = Callable[[str, int, int | None], None]
 

@@ -16,10 +16,11 @@ from onrecord.model.answers import BackedUp, Exported
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
-from onrecord.model.papers import PaperNumbers
 from onrecord.model.requests import Backup, Export
 from onrecord.model.wire import write_instant
-from onrecord.store.port import Archive, Dossier, Store
+from onrecord.model.workspace import WorkspaceNumbers
+from onrecord.store.ports.archive import Archive, MemoryHistory
+from onrecord.store.ports.store import Store
 
 Progress = Callable[[str, int, int | None], None]
 
@@ -69,7 +70,7 @@ def _write(
             kind = kind_for(held)
             _line(file, {"tenant": home.spelled, **_spelled(home, kind.written(held))})
             counts[kind.key] += 1
-            if isinstance(held, Dossier):
+            if isinstance(held, MemoryHistory):
                 versions += len(held.versions)
                 progress("exporting", counts[kind.key], total)
     return exported(path, counts, versions)
@@ -85,15 +86,15 @@ def _spelled(home: Home, told: dict[str, Any]) -> dict[str, Any]:
 def _holdings(archive: Archive, home: Home) -> Iterator[object]:
     """All that a home holds, in the order of an export; with the memories, what the tenant keeps beside them.
 
-    Papers come before the memories that point at them: whoever reads knows by then which could not be taken in.
+    Workspace come before the memories that point at them: whoever reads knows by then which could not be taken in.
     """
     yield archive.counters(home)
     if home.collection is MEMORIES:
-        papers = archive.papers(home.tenant)
-        if (numbers := papers.numbers()) != PaperNumbers():
+        workspace = archive.workspace(home.tenant)
+        if (numbers := workspace.numbers()) != WorkspaceNumbers():
             yield numbers
-        yield from papers.every()
-    yield from archive.dossiers(home)
+        yield from workspace.every()
+    yield from archive.histories(home)
     yield from archive.edges(home)
 
 

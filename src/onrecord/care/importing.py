@@ -12,7 +12,7 @@ from typing import IO, Any, Final
 
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import Line, lines_of
-from onrecord.care.restoring_papers import TakenIn, Tray, file_name, take_in_papers
+from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
 from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
 from onrecord.model import rules
 from onrecord.model.answers import Imported
@@ -20,9 +20,11 @@ from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation
-from onrecord.model.papers import PaperNumbers
 from onrecord.model.requests import Import
-from onrecord.store.port import EMBED, Counters, Dossier, Restoring, Store
+from onrecord.model.workspace import WorkspaceNumbers
+from onrecord.store.ports.archive import Counters, MemoryHistory, Restoring
+from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.store import Store
 
 _BATCH: Final = 1_000
 _BATCH_BYTES: Final = 8 * 1024 * 1024
@@ -37,26 +39,26 @@ class _Section:
 
     home: Home
     counters: Counters
-    tray: Tray = field(default_factory=Tray)
-    dossiers: list[Dossier] = field(default_factory=list)
+    batch: WorkspaceBatch = field(default_factory=WorkspaceBatch)
+    histories: list[MemoryHistory] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
     lines: int = 0
 
     @property
     def is_full(self) -> bool:
-        return self.lines >= _BATCH or self.tray.bytes >= _BATCH_BYTES
+        return self.lines >= _BATCH or self.batch.bytes >= _BATCH_BYTES
 
     def put(self, told: Any, line: Line) -> None:
         self.lines += 1
         match told:
-            case Dossier():
-                self.dossiers.append(told)
+            case MemoryHistory():
+                self.histories.append(told)
             case Relation():
                 self.edges.append(told)
-            case PaperNumbers():
-                self.tray.numbers = told
-            case paper:
-                self.tray.put(paper, line)
+            case WorkspaceNumbers():
+                self.batch.numbers = told
+            case item:
+                self.batch.put(item, line)
 
 
 @dataclass(slots=True)
@@ -67,8 +69,8 @@ class _Tally:
     unchanged: int = 0
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
-    papers: TakenIn = field(default_factory=TakenIn)
-    #: Ids of memories and names of papers in whose places something else is here.
+    workspace: TakenIn = field(default_factory=TakenIn)
+    #: Ids of memories and names of items of the workspace in whose places something else is here.
     left: set[tuple[Home, str]] = field(default_factory=set)
 
     def has_left(self, home: Home, *names: str) -> bool:
@@ -93,9 +95,9 @@ def import_from(
         added=tally.added,
         unchanged=tally.unchanged,
         relations=tally.relations,
-        conflicts=(*tally.papers.differing, *tally.conflicts),
-        papers_unchanged=tally.papers.unchanged,
-        **tally.papers.added,
+        conflicts=(*tally.workspace.differing, *tally.conflicts),
+        workspace_unchanged=tally.workspace.unchanged,
+        **tally.workspace.added,
     )
 
 
@@ -104,12 +106,12 @@ def _take_in(
 ) -> None:
     """One transaction: what is new is added, what is here already in the same form is left alone."""
     with store.restoring(section.home) as restoring:
-        papers = take_in_papers(
-            restoring.restoring_papers(), section.tray, partial(tally.has_left, section.home)
+        workspace = take_in_workspace(
+            restoring.restoring_workspace(), section.batch, partial(tally.has_left, section.home)
         )
-        if papers.differing and not ask.skip_conflicts:
-            raise _conflict("In place of these, something else is here", papers.differing, tally)
-        tally.left |= {(section.home, name) for name in papers.differing}
+        if workspace.differing and not ask.skip_conflicts:
+            raise _conflict("In place of these, something else is here", workspace.differing, tally)
+        tally.left |= {(section.home, name) for name in workspace.differing}
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
@@ -120,20 +122,22 @@ def _take_in(
         related = restoring.restore_edges(edges, section.counters)
         if embed_from is not None and fresh:
             restoring.ask_for(EMBED, embed_from)
-    tally.papers.add(papers)
+    tally.workspace.add(workspace)
     tally.added += len(fresh)
-    tally.unchanged += len(section.dossiers) - len(fresh) - len(differing)
+    tally.unchanged += len(section.histories) - len(fresh) - len(differing)
     tally.conflicts += differing
     tally.relations += related
 
 
-def _compared(restoring: Restoring, section: _Section, tally: _Tally) -> tuple[dict[str, Dossier], list[str]]:
+def _compared(
+    restoring: Restoring, section: _Section, tally: _Tally
+) -> tuple[dict[str, MemoryHistory], list[str]]:
     """The memories that are not here yet, and the ids of those that cannot be taken in as they are."""
-    wanted = [each.id for each in section.dossiers]
-    here = {each.id: each for each in restoring.dossiers(section.home, wanted)}
-    fresh: dict[str, Dossier] = {}
+    wanted = [each.id for each in section.histories]
+    here = {each.id: each for each in restoring.histories(section.home, wanted)}
+    fresh: dict[str, MemoryHistory] = {}
     differing = []
-    for each in section.dossiers:
+    for each in section.histories:
         if tally.left and each.id not in here and tally.has_left(section.home, *_files_of(each)):
             # It would point at the file that has this number here, and let its readers read that one.
             differing.append(each.id)
@@ -145,9 +149,9 @@ def _compared(restoring: Restoring, section: _Section, tally: _Tally) -> tuple[d
     return fresh, differing
 
 
-def _files_of(dossier: Dossier) -> set[str]:
+def _files_of(history: MemoryHistory) -> set[str]:
     """What the files are called that a memory points at, or did."""
-    links = {version.memory.artifact for version in dossier.versions}
+    links = {version.memory.artifact for version in history.versions}
     return {file_name(link) for link in links if link is not None}
 
 

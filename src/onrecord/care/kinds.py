@@ -1,6 +1,6 @@
 """WHICH kinds of lines has an export? One table: the key by which a line is known, what it holds, how it is read and written.
 
-The head comes first. Then for each tenant: its counters, the last numbers of its papers, the papers (conversations,
+The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace (conversations,
 files, notes, settings), a line for each memory with all its versions, and a line for each relation, those taken back
 included.
 """
@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from onrecord.care.lines import Line
-from onrecord.care.memory_lines import read_counters, read_dossier, read_relation
-from onrecord.care.paper_lines import (
+from onrecord.care.memory_lines import read_counters, read_history, read_relation
+from onrecord.care.workspace_lines import (
     read_conversation,
     read_file,
     read_notes,
@@ -20,9 +20,9 @@ from onrecord.care.paper_lines import (
 )
 from onrecord.model.answers import ShownAgent
 from onrecord.model.memory import Relation
-from onrecord.model.papers import Conversation, KeptFile, Notes, PaperNumbers
 from onrecord.model.wire import to_json
-from onrecord.store.port import Counters, Dossier
+from onrecord.model.workspace import Conversation, KeptFile, Notes, WorkspaceNumbers
+from onrecord.store.ports.archive import Counters, MemoryHistory
 
 FORMAT: Final = 1
 HEAD: Final = "onrecord"
@@ -32,7 +32,7 @@ STANDARD: Final = "-"
 
 
 class Kind(NamedTuple):
-    """A kind of line. `counted_as` is the field that counts it in what an export says, and papers in what an import does."""
+    """A kind of line. `counted_as` is the field that counts it in what an export says, and items of the workspace in what an import does."""
 
     key: str
     holds: type
@@ -46,8 +46,8 @@ def _under(key: str, write: Callable[[Any], Any] = to_json) -> Callable[[Any], d
     return lambda value: {key: write(value)}
 
 
-def _write_dossier(dossier: Dossier) -> dict[str, Any]:
-    return {"id": dossier.id, "versions": to_json(dossier.versions)}
+def _write_history(history: MemoryHistory) -> dict[str, Any]:
+    return {"id": history.id, "versions": to_json(history.versions)}
 
 
 #: In the order of an export. Where a line has the keys of several, the first counts.
@@ -61,7 +61,7 @@ KINDS: Final = (
     ),
     Kind(
         "numbers",
-        PaperNumbers,
+        WorkspaceNumbers,
         read_numbers,
         _under("numbers"),
         "The last numbers given to conversations and files.",
@@ -100,9 +100,9 @@ KINDS: Final = (
     ),
     Kind(
         "versions",
-        Dossier,
-        read_dossier,
-        _write_dossier,
+        MemoryHistory,
+        read_history,
+        _write_history,
         "A memory (`id`) with every version of it, the oldest first.",
         "memories",
     ),
@@ -117,7 +117,7 @@ KINDS: Final = (
 )
 _BY_KEY: Final = {kind.key: kind for kind in KINDS}
 _BY_TYPE: Final = {kind.holds: kind for kind in KINDS}
-_MEMORY: Final = _BY_TYPE[Dossier]
+_MEMORY: Final = _BY_TYPE[MemoryHistory]
 
 
 def kind_of(value: Mapping[str, Any]) -> Kind:

@@ -13,7 +13,7 @@ from onrecord.model.memory import Relation, Version
 from onrecord.model.record import record_faults
 from onrecord.model.wire import memory_from_json, read_instant
 from onrecord.remember.scrub import scrub_memory
-from onrecord.store.port import Counters, Dossier
+from onrecord.store.ports.archive import Counters, MemoryHistory
 
 _ORIGIN: Final = rules.Choice(ORIGINS)
 _VERSION: Final = rules.Whole(1, 2**31 - 1)
@@ -26,7 +26,7 @@ def read_counters(line: Line, tenant: str) -> Counters:
     return Counters(last_id, line.checked("last_relation", rules.Whole(0, 2**62)))
 
 
-def read_dossier(line: Line, tenant: str) -> Dossier:
+def read_history(line: Line, tenant: str) -> MemoryHistory:
     id = line.checked("id", rules.ID)
     _check_home(line, id, tenant)
     told = line.value.get("versions")
@@ -40,7 +40,7 @@ def read_dossier(line: Line, tenant: str) -> Dossier:
     joined = [before.until == after.at >= before.at for before, after in pairwise(versions)]
     if not all(joined) or versions[-1].until is not None:
         raise line.fault("has versions whose times do not join")
-    return Dossier(id, versions)
+    return MemoryHistory(id, versions)
 
 
 def _version(line: Line, value: Any, tenant: str) -> Version:

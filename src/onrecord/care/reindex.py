@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from onrecord.model.answers import Reindexed
 from onrecord.model.collections import Home
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 
 def rebuild(

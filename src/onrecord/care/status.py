@@ -7,7 +7,8 @@ from onrecord.model.answers import ModelCoverage, StoreStatus, TenantStatus
 from onrecord.model.collections import Home
 from onrecord.model.embedding import Model
 from onrecord.providers.embedding import Embedders
-from onrecord.store.port import Archive, Store
+from onrecord.store.ports.archive import Archive
+from onrecord.store.ports.store import Store
 
 
 def look(store: Store, embedders: Embedders, homes: Sequence[Home]) -> StoreStatus:

@@ -40,7 +40,10 @@ from onrecord.model.catalog import MEMORY_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, Home, entity_facet
 from onrecord.model.memory import Change, Memory, Version
 from onrecord.model.requests import Browse
-from onrecord.store.port import EMBED, Dossier, Reading, Store, Writing
+from onrecord.store.ports.archive import MemoryHistory
+from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.store import Store
 
 if TYPE_CHECKING:
     from onrecord.catalog.sources import Source
@@ -258,9 +261,9 @@ def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: P
     for batch in _batches(sorted(plan.new, key=_parts_first)):
         with store.restoring(catalog) as restoring:
             # The reading was over before this began, and another may have told of the same meanwhile.
-            if list(restoring.dossiers(catalog, [record_id(each.canonical) for each in batch])):
+            if list(restoring.histories(catalog, [record_id(each.canonical) for each in batch])):
                 raise _overtaken()
-            restoring.restore([_dossier(record, catalog.tenant, change) for record in batch])
+            restoring.restore([_history(record, catalog.tenant, change) for record in batch])
         progress("keeping entities", done := done + len(batch), plan.size)
     for some in _batches(sorted(plan.changed, key=lambda pair: _parts_first(pair[1]))):
         with store.writing(caller, now) as writing:
@@ -319,7 +322,7 @@ def _memory(record: Record, tenant: str, change: Change) -> Memory:
     )
 
 
-def _dossier(record: Record, tenant: str, change: Change) -> Dossier:
+def _history(record: Record, tenant: str, change: Change) -> MemoryHistory:
     memory = _memory(record, tenant, change)
     version = Version(
         number=1,
@@ -330,7 +333,7 @@ def _dossier(record: Record, tenant: str, change: Change) -> Dossier:
         until=None,
         memory=memory,
     )
-    return Dossier(memory.id, (version,))
+    return MemoryHistory(memory.id, (version,))
 
 
 def _clean_up(

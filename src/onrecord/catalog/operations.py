@@ -23,7 +23,8 @@ from onrecord.model.catalog import Model, canonicals_of
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Change, Memory
 from onrecord.model.requests import DropEntity, ListEntities, Prioritise
-from onrecord.store.port import Reading, Store, Writing
+from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.store import Store
 
 
 def entities(reading: Reading, ask: ListEntities) -> ListedEntities:

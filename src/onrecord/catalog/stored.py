@@ -8,8 +8,8 @@ from onrecord.catalog.records import HIDDEN, canonical_of_id, datasource_of, ent
 from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Memory
-from onrecord.store.index import reference_facet
-from onrecord.store.port import Reading
+from onrecord.store.index.entries import reference_facet
+from onrecord.store.ports.records import Reading
 
 #: The record of the tenant's own order of datasources; no datasource can have this name.
 PRIORITY: Final = "priority="

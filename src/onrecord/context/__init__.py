@@ -19,7 +19,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
 from onrecord.model.requests import GiveContext, ListTurns, Recall
 from onrecord.providers.embedding import Embedders
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 __all__ = ["Turns", "framed", "give"]
 

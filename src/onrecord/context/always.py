@@ -6,7 +6,7 @@ from typing import Final
 from onrecord.context.frame import bullet, enclosed
 from onrecord.context.parts import Part, Piece
 from onrecord.model.limits import ALWAYS_INJECTED
-from onrecord.store.port import Reading
+from onrecord.store.ports.records import Reading
 
 HEADING: Final = "Preferences and facts that people left for every turn."
 #: A preference is there to be followed, and yet it is text that somebody stored.

@@ -11,7 +11,7 @@ from onrecord.context.parts import Part, Piece
 from onrecord.model.limits import BRIEFED
 from onrecord.model.memory import Memory
 from onrecord.model.requests import Browse
-from onrecord.store.port import Reading
+from onrecord.store.ports.records import Reading
 
 _OPENING: Final = "[DELEGATION CONTEXT]"
 _CLOSING: Final = "[END DELEGATION CONTEXT]"

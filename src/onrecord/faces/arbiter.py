@@ -32,7 +32,7 @@ from onrecord.faces.arbiter_fields import (
 from onrecord.model import ids
 from onrecord.model.limits import RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
-from onrecord.model.papers import Artifact
+from onrecord.model.workspace import Artifact
 from onrecord.service import OnRecord
 
 #: What a list shows: what is not over, and does not wait for a review.

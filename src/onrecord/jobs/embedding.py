@@ -13,7 +13,8 @@ from onrecord.model.collections import Home
 from onrecord.model.embedding import embedded_text
 from onrecord.model.memory import Memory
 from onrecord.providers.embedding import Embedder, embed_texts
-from onrecord.store.port import Job, Store
+from onrecord.store.ports.jobs import Job
+from onrecord.store.ports.store import Store
 
 #: So many memories are embedded and kept at a time.
 BATCH: Final = 32

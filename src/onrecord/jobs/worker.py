@@ -11,7 +11,7 @@ from typing import Final
 from onrecord.errors import ProviderError, StoreUnavailable
 from onrecord.jobs.embedding import do_jobs
 from onrecord.providers.embedding import Embedder
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 _LEASE: Final = timedelta(minutes=5)
 _AT_ONCE: Final = 16

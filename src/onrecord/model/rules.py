@@ -127,7 +127,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Instant:
+class Timestamp:
     """A point in time: a datetime that knows its zone, or ISO 8601 text (UTC unless it says otherwise)."""
 
     def __call__(self, value: Any, /) -> datetime:
@@ -292,6 +292,6 @@ SCOPE: Final = Choice(limits.SCOPES, limits.SCOPE_ALIASES)
 STATUS: Final = Choice(limits.STATUSES)
 CONFIDENCE: Final = Choice(limits.CONFIDENCES)
 ID: Final = Identifier()
-INSTANT: Final = Instant()
+INSTANT: Final = Timestamp()
 FLAG: Final = Flag()
 GRANT: Final = SystemGrant()

@@ -14,7 +14,6 @@ from onrecord.model.rules import (
     Choice,
     Flag,
     Identifier,
-    Instant,
     Json,
     Listing,
     OrNone,
@@ -23,6 +22,7 @@ from onrecord.model.rules import (
     Share,
     SystemGrant,
     Text,
+    Timestamp,
     Whole,
 )
 from onrecord.model.unset import Unset
@@ -97,7 +97,7 @@ def _shape_of(rule: type, exact: bool) -> Schema:
     shapes: dict[type, Schema] = {
         Flag: {"type": "boolean"},
         Share: {"type": "number", "minimum": 0, "maximum": 1},
-        Instant: {"type": "string", "format": "date-time"},
+        Timestamp: {"type": "string", "format": "date-time"},
         Reference: name | {"maxLength": limits.ENTITY_CHARACTERS},
         SystemGrant: name | {"maxLength": limits.NAME_CHARACTERS},
     }

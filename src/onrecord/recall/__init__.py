@@ -36,7 +36,8 @@ from onrecord.recall.rerank import rerank, spread_out
 from onrecord.recall.semantic import compare_others, knows_most, search_semantic
 from onrecord.recall.sharing import fit_tokens, read_hits, share_places
 from onrecord.recall.term_counts import count_terms
-from onrecord.store.port import Reading, Store
+from onrecord.store.ports.records import Reading
+from onrecord.store.ports.store import Store
 
 Layer = Callable[[Draft, Tools], Draft]
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from onrecord.model.limits import KINDS, SCOPES
 from onrecord.model.requests import Recall
 from onrecord.recall.draft import Draft, Search, Tools, replace
-from onrecord.store.port import Found, Key, Match
+from onrecord.store.ports.index import Found, Key, Match
 
 # Memories of a conversation, or for everyone, that come after so many better ones are not looked for.
 _FARTHEST: Final = 2_000

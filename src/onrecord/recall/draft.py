@@ -13,7 +13,8 @@ from onrecord.model.requests import Recall
 from onrecord.model.when import When
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.recipes import Recipe
-from onrecord.store.port import Found, Index, Key, Match, Near, Reading
+from onrecord.store.ports.index import Found, Index, Key, Match, Near
+from onrecord.store.ports.records import Reading
 from onrecord.text import Token
 from onrecord.text.times import Window
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from onrecord.recall.draft import Draft, Piece, Tools, best_first, replace
 from onrecord.recall.recipes import Channel, Fusion
-from onrecord.store.port import Found, Key
+from onrecord.store.ports.index import Found, Key
 
 _RRF: Final = 60
 

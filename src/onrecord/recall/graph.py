@@ -15,7 +15,7 @@ from onrecord.recall.channels import standing_of
 from onrecord.recall.draft import Draft, Piece, Tools, replace, with_part
 from onrecord.recall.references import rarity
 from onrecord.recall.rerank import meet, token_weights
-from onrecord.store.port import Found, Key
+from onrecord.store.ports.index import Found, Key
 from onrecord.text import identifiers
 from onrecord.text.names import names_in, names_of
 

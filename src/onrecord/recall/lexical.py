@@ -7,7 +7,7 @@ from typing import Final
 
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import Draft, Tools, best_first, replace
-from onrecord.store.port import Key, Places
+from onrecord.store.ports.index import Key, Places
 from onrecord.text import STOP_TERMS, document_words
 
 #: What two words that stand side by side in question and memory are worth, against one word.

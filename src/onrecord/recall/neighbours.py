@@ -3,7 +3,7 @@
 from typing import Final
 
 from onrecord.recall.draft import Draft, Tools, with_part
-from onrecord.store.port import Found
+from onrecord.store.ports.index import Found
 
 #: What part of its score a turn lends to the one after it.
 _LENT: Final = 0.2

@@ -6,7 +6,7 @@ from typing import Final
 
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import Draft, Tools
-from onrecord.store.port import About, Found, Key
+from onrecord.store.ports.index import About, Found, Key
 from onrecord.text.names import names_in
 
 _K1: Final = 1.5

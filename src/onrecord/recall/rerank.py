@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.model.embedding import Model, Passage
 from onrecord.recall.draft import Draft, Tools, replace, with_part
-from onrecord.store.port import Found, Index, Key, Near
+from onrecord.store.ports.index import Found, Index, Key, Near
 from onrecord.text import document_words
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from onrecord.model.embedding import Model
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import Draft, Tools, replace
-from onrecord.store.port import Found, Near, Reading
+from onrecord.store.ports.index import Found, Near
+from onrecord.store.ports.records import Reading
 
 
 def knows_most(reading: Reading, current: Model) -> Model:

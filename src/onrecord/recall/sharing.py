@@ -8,7 +8,7 @@ from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
 from onrecord.model.requests import Recall
 from onrecord.recall.draft import Draft, Tools, replace
-from onrecord.store.port import Key
+from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
 
 T = TypeVar("T")

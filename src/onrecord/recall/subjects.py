@@ -33,7 +33,9 @@ from onrecord.recall.lexical import raise_pairs
 from onrecord.recall.recipes import recipe_named
 from onrecord.recall.references import MOST_HOLDERS, rank
 from onrecord.recall.semantic import knows_most
-from onrecord.store.port import About, Found, Key, Match, Reading, Store
+from onrecord.store.ports.index import About, Found, Key, Match
+from onrecord.store.ports.records import Reading
+from onrecord.store.ports.store import Store
 from onrecord.text import question_terms
 from onrecord.text.names import names_in, names_of
 

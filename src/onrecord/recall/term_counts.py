@@ -6,7 +6,7 @@ from typing import Final
 
 from onrecord.model.memory import Memory
 from onrecord.recall.draft import Draft, Tools, replace
-from onrecord.store.port import Found
+from onrecord.store.ports.index import Found
 from onrecord.text import document_words
 
 #: A second time says less than the first, and no number of times more than this of one time.

@@ -26,7 +26,8 @@ from onrecord.remember.scrub import scrub
 from onrecord.remember.supersede import supersede
 from onrecord.remember.trial import tried
 from onrecord.remember.within_limits import within_limits
-from onrecord.store.port import Store, Writing
+from onrecord.store.ports.records import Writing
+from onrecord.store.ports.store import Store
 
 PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
 COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from onrecord.model.unset import Unset
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
 
 
 def dedupe(draft: Draft, writing: Writing, tools: Tools) -> Draft:

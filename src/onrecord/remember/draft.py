@@ -10,7 +10,7 @@ from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
 from onrecord.model.memory import Change, Memory
 from onrecord.model.requests import Remember
 from onrecord.providers.embedding import Embedder
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from onrecord.errors import ProviderError
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.providers.embedding import embed_texts
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
 
 #: A longer text has many passages, and whoever saves it should not wait for all of them.
 QUICK_CHARACTERS: Final = 6_000

@@ -16,7 +16,6 @@ from onrecord.model.embedding import embedded_text
 from onrecord.model.memory import Change, Memory, changed_fields
 from onrecord.model.requests import Forget, Relate, RemoveRelation, Retire, Revise, Unrelate
 from onrecord.model.unset import Unset
-from onrecord.papers.artifacts import linked_file
 from onrecord.providers.embedding import Embedder
 from onrecord.remember.check import given_values
 from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
@@ -25,7 +24,9 @@ from onrecord.remember.save import refuse_retired, with_approval, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.remember.supersede import end
 from onrecord.remember.trial import tried
-from onrecord.store.port import Store, Writing
+from onrecord.store.ports.records import Writing
+from onrecord.store.ports.store import Store
+from onrecord.workspace.artifacts import linked_file
 
 
 def revise(

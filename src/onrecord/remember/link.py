@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from onrecord.papers.artifacts import linked_file
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
+from onrecord.workspace.artifacts import linked_file
 
 
 def link(draft: Draft, writing: Writing, tools: Tools) -> Draft:

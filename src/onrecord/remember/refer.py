@@ -11,7 +11,7 @@ from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.limits import ENTITIES
 from onrecord.model.memory import Memory
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
 
 
 def refer(draft: Draft, writing: Writing, tools: Tools) -> Draft:

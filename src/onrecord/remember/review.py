@@ -11,7 +11,8 @@ from onrecord.model.memory import Change, Memory
 from onrecord.model.requests import Approve, Reject
 from onrecord.remember.save import refuse_retired
 from onrecord.remember.supersede import end
-from onrecord.store.port import Store, Writing
+from onrecord.store.ports.records import Writing
+from onrecord.store.ports.store import Store
 
 
 def approve(caller: Caller, ask: Approve, store: Store, now: datetime) -> Reviewed:

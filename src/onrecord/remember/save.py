@@ -10,7 +10,7 @@ from onrecord.model.requests import Remember, Room, room_faults
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
 
 
 def save(draft: Draft, writing: Writing, tools: Tools) -> Draft:

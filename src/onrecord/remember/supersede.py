@@ -6,7 +6,7 @@ from datetime import datetime
 from onrecord.errors import Conflict, Fault, Invalid, NotFound
 from onrecord.model.memory import Change, Memory
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
 
 
 def supersede(draft: Draft, writing: Writing, tools: Tools) -> Draft:

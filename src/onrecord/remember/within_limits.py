@@ -2,7 +2,7 @@
 
 from onrecord.errors import SaveLimit
 from onrecord.remember.draft import Draft, Tools
-from onrecord.store.port import Writing
+from onrecord.store.ports.records import Writing
 
 
 def within_limits(draft: Draft, writing: Writing, tools: Tools) -> Draft:

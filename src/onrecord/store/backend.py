@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sqlalchemy import Connection, Dialect, Select
 
 from onrecord.errors import OnRecordError, StoreUnavailable
-from onrecord.store.port import Coverage, Near
+from onrecord.store.ports.index import Coverage, Near
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

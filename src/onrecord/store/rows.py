@@ -13,8 +13,8 @@ from onrecord.errors import StoreUnavailable
 from onrecord.model import ids
 from onrecord.model.memory import Change, Memory, Place, Relation, Version, changed_fields
 from onrecord.store.audience import audience_of
-from onrecord.store.instants import microseconds_of, moment_of
 from onrecord.store.tables import RECORD, memories, versions
+from onrecord.store.timestamps import datetime_of, microseconds_of
 
 _TIMES: Final = ("created_at", "updated_at", "valid_from")
 _MAYBE_TIMES: Final = ("valid_to", "verified_at", "approved_at")
@@ -124,10 +124,10 @@ def read_memory(row: Sequence[Any], tenant: str) -> Memory:
 def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
     tenant_key, number, id, version, recorded_at, *record = row[:_READ]
     for at in _TIMES_AT:
-        record[at] = moment_of(record[at])
+        record[at] = datetime_of(record[at])
     for at in _MAYBE_TIMES_AT:
         if record[at] is not None:
-            record[at] = moment_of(record[at])
+            record[at] = datetime_of(record[at])
     for at in _LISTS_AT:
         record[at] = read_words(record[at])
     if record[_METADATA_AT] != "{}":
@@ -141,7 +141,7 @@ def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
         tenant=tenant,
         id=ids.spell(tenant, id),
         version=version,
-        place=Place(tenant_key, number, moment_of(recorded_at)),
+        place=Place(tenant_key, number, datetime_of(recorded_at)),
         **dict(zip(RECORD, record, strict=True)),
     )
 

@@ -15,19 +15,19 @@ from onrecord.errors import StoreUnavailable
 from onrecord.model.answers import Problem
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
-from onrecord.store import erasing, queue
-from onrecord.store.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.backend import Backend
-from onrecord.store.examination import Examination, whole_store_problems
-from onrecord.store.ledger import SqlLedger
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
-from onrecord.store.port import Job
+from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
-from onrecord.store.reading import SqlReading
-from onrecord.store.sql_papers import SqlPapers
+from onrecord.store.records import erasing, queue
+from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
+from onrecord.store.records.examination import Examination, whole_store_problems
+from onrecord.store.records.ledger import SqlLedger
+from onrecord.store.records.reading import SqlReading
+from onrecord.store.records.workspace import SqlWorkspace
+from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tenant import Address, Tenants, Unregistered
-from onrecord.store.writing import SqlWriting
 
 Begun = TypeVar("Begun")
 #: A tenant that is erased while someone comes to write gets another number.
@@ -137,14 +137,14 @@ class SqlStore:
         return SqlLedger(connection, self._statements, self._backend, tenant, number)
 
     @contextmanager
-    def papers(self, caller: Caller, now: datetime, *, writes: bool = True) -> Iterator[SqlPapers]:
+    def workspace(self, caller: Caller, now: datetime, *, writes: bool = True) -> Iterator[SqlWorkspace]:
         if writes:
             with self.writing(caller, now) as writing:
-                yield writing.papers()
+                yield writing.workspace()
         else:
             with self._explained(), self._backend.reading() as connection:
                 number = self._tenants.look_up(connection, caller.tenant)
-                yield SqlPapers(connection, caller, number or 0, now)
+                yield SqlWorkspace(connection, caller, number or 0, now)
 
     def make_room(self, tenant: str) -> bool:
         with self._explained(), self._backend.reading() as connection:

@@ -24,10 +24,10 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeEngine
 
-from onrecord.store.instants import microseconds_of, moment_of
+from onrecord.store.timestamps import datetime_of, microseconds_of
 
 
-class Instant(TypeDecorator[datetime]):
+class Timestamp(TypeDecorator[datetime]):
     """A point in time, kept as microseconds since 1970 so that both databases compare it alike."""
 
     impl = BigInteger
@@ -37,7 +37,7 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else microseconds_of(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
-        return None if value is None else moment_of(value)
+        return None if value is None else datetime_of(value)
 
 
 class Json(TypeDecorator[Any]):
@@ -117,16 +117,16 @@ def _record_columns() -> list[Column[Any]]:
         Column("system", Text),
         Column("conversation", Text),
         Column("origin", Text, nullable=False),
-        Column("created_at", Instant, nullable=False),
-        Column("updated_at", Instant, nullable=False),
-        Column("valid_from", Instant, nullable=False),
-        Column("valid_to", Instant),
-        Column("verified_at", Instant),
+        Column("created_at", Timestamp, nullable=False),
+        Column("updated_at", Timestamp, nullable=False),
+        Column("valid_from", Timestamp, nullable=False),
+        Column("valid_to", Timestamp),
+        Column("verified_at", Timestamp),
         Column("status", Text, nullable=False),
         Column("status_reason", Text),
         Column("always_inject", Boolean, nullable=False),
         Column("approved_by", Text),
-        Column("approved_at", Instant),
+        Column("approved_at", Timestamp),
     ]
 
 
@@ -177,7 +177,7 @@ memories = Table(
     Column("row", BigInteger, nullable=False),
     Column("id", Text, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("recorded_at", Instant, nullable=False),
+    Column("recorded_at", Timestamp, nullable=False),
     Column("audience", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
     *_record_columns(),
@@ -204,8 +204,8 @@ versions = Table(
     *_home(),
     Column("row", BigInteger, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("recorded_at", Instant, nullable=False),
-    Column("recorded_to", Instant),
+    Column("recorded_at", Timestamp, nullable=False),
+    Column("recorded_to", Timestamp),
     Column("change", Text, nullable=False),
     Column("changed_by", Text, nullable=False),
     Column("changed_as", Text, nullable=False),
@@ -222,9 +222,9 @@ relations = Table(
     Column("source", BigInteger, nullable=False),
     Column("relation", Text, nullable=False),
     Column("target", BigInteger, nullable=False),
-    Column("created_at", Instant, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     Column("created_by", Text, nullable=False),
-    Column("removed_at", Instant),
+    Column("removed_at", Timestamp),
     Column("removed_by", Text),
     PrimaryKeyConstraint("tenant", "collection", "id", name="relations_key"),
     Index(
@@ -336,7 +336,7 @@ jobs = Table(
     # The row of a memory, or 0 for the tenant as a whole.
     Column("subject", BigInteger, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("due_at", Instant, nullable=False),
+    Column("due_at", Timestamp, nullable=False),
     Column("claimed_by", Text),
     Column("error", Text),
     PrimaryKeyConstraint("tenant", "collection", "name", "subject", name="jobs_key"),
@@ -356,10 +356,10 @@ api_keys = Table(
     Column("rules", Words, nullable=False),
     Column("systems", Json, nullable=False),
     Column("actor", Text, nullable=False),
-    Column("created_at", Instant, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     Column("created_by", Text, nullable=False),
-    Column("expires_at", Instant),
-    Column("revoked_at", Instant),
+    Column("expires_at", Timestamp),
+    Column("revoked_at", Timestamp),
     Column("per_minute", Integer),
     Column("saves_per_day", Integer),
     # Whoever shows a key does not say of which tenant it is.
@@ -373,7 +373,7 @@ audit = Table(
     metadata,
     Column("tenant", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),
-    Column("at", Instant, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("user", Text, nullable=False),
     Column("origin", Text, nullable=False),
     Column("operation", Text, nullable=False),
@@ -410,7 +410,7 @@ idempotency = Table(
     Column("key", Text, nullable=False),
     Column("operation", Text, nullable=False),
     Column("fingerprint", Text, nullable=False),
-    Column("at", Instant, nullable=False),
+    Column("at", Timestamp, nullable=False),
     Column("status", Integer),
     Column("body", Text),
     PrimaryKeyConstraint("tenant", "user", "key", name="idempotency_key"),
@@ -437,7 +437,7 @@ conversations = Table(
     Column("id", Text, nullable=False),
     Column("agent", Text),
     Column("title", Text),
-    Column("created_at", Instant, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
     Column("created_by", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
     UniqueConstraint("tenant", "id", name="conversations_id"),
@@ -454,8 +454,8 @@ artifacts = Table(
     Column("sha256", Text, nullable=False),
     Column("media_type", Text, nullable=False),
     Column("size", BigInteger, nullable=False),
-    Column("created_at", Instant, nullable=False),
-    Column("updated_at", Instant, nullable=False),
+    Column("created_at", Timestamp, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     Column("written_by", Text, nullable=False),
     # Last, so that a list of files passes by.
     Column("content", LargeBinary, nullable=False),
@@ -473,7 +473,7 @@ scratchpads = Table(
     Column("agent", Text, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("size", BigInteger, nullable=False),
-    Column("written_at", Instant, nullable=False),
+    Column("written_at", Timestamp, nullable=False),
     Column("text", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "agent", "number", name="scratchpads_key"),
     Index("scratchpads_size", "tenant", "agent", "size"),
@@ -485,14 +485,14 @@ agent_settings = Table(
     Column("tenant", Integer, nullable=False),
     Column("agent", Text, nullable=False),
     Column("settings", Json, nullable=False),
-    Column("updated_at", Instant, nullable=False),
+    Column("updated_at", Timestamp, nullable=False),
     Column("updated_by", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
 )
 
-PAPERS: Final = (numbers, conversations, artifacts, scratchpads, agent_settings)
+WORKSPACE: Final = (numbers, conversations, artifacts, scratchpads, agent_settings)
 #: What no index can be derived from: a store in text files keeps it apart.
-BESIDE: Final = (tenants, *LEDGER, *PAPERS)
+BESIDE: Final = (tenants, *LEDGER, *WORKSPACE)
 #: What is not of one tenant: every server of a distributed database has the whole of it.
 SHARED: Final = (store_facts, tenants, api_keys)
 #: What is of a tenant: it lies where the tenant lies.

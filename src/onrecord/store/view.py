@@ -14,17 +14,17 @@ from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import sees
 from onrecord.store.backend import Backend
-from onrecord.store.embeddings import COVERAGE, read_coverage
-from onrecord.store.moments import Asked, known_then, time_parameters
-from onrecord.store.port import Coverage
+from onrecord.store.index.embeddings import COVERAGE, read_coverage
+from onrecord.store.ports.index import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import counters, facets, memories, versions
+from onrecord.store.temporal_filters import Asked, known_then, time_parameters
 from onrecord.store.tenant import Address, Tenants, of_home
-from onrecord.store.visibility import Sight, sight_of, sight_parameters, visible
+from onrecord.store.visibility import Visibility, visibility_of, visibility_parameters, visible
 
 
 class View:
-    """A caller's sight of one state of one home. Every statement run here may use the predicates of sight and time."""
+    """What a caller sees of one state of one home. Every statement run here may use the predicates of visibility and time."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class View:
         self.address = address
         #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
         self.is_settled = is_settled
-        self.sight: Sight = sight_of(caller)
+        self.visibility: Visibility = visibility_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
         found = backend.fetch(connection, _STATE, address.parameters)
         state = _State(*found[0]) if found else _State()
@@ -54,7 +54,7 @@ class View:
         #: In how many records a term stands, as far as it was asked for.
         self.counts: dict[str, int] = {}
         self._sees: dict[str, bool] = {}
-        self._parameters = address.parameters | sight_parameters(caller) | time_parameters(NOW, (), now)
+        self._parameters = address.parameters | visibility_parameters(caller) | time_parameters(NOW, (), now)
 
     @property
     def tenant(self) -> int:
@@ -128,12 +128,14 @@ def open_views(
             yield view
 
 
-def source(sight: Sight, asked: Asked) -> tuple[FromClause, Select[Any]]:
+def source(visibility: Visibility, asked: Asked) -> tuple[FromClause, Select[Any]]:
     """Where a record is read: the present row, or the version that stood at `known_at`. Only what is visible today."""
     if not asked.known_at:
-        return memories, select(*PRESENT).where(visible(memories, sight))
+        return memories, select(*PRESENT).where(visible(memories, visibility))
     joined = memories.join(versions, same_row(memories, versions))
-    return versions, select(*PAST).select_from(joined).where(visible(memories, sight), known_then(versions))
+    return versions, select(*PAST).select_from(joined).where(
+        visible(memories, visibility), known_then(versions)
+    )
 
 
 def same_row(left: FromClause, right: FromClause) -> ColumnElement[bool]:

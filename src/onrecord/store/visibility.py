@@ -6,22 +6,22 @@ from sqlalchemy import Boolean, ColumnElement, FromClause, and_, bindparam, or_
 
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.store.audience import SYSTEM, audiences_of
-from onrecord.store.several import one_of
+from onrecord.store.list_parameters import one_of
 from onrecord.store.tenant import of_home
 
 
-class Sight(NamedTuple):
-    """How a caller sees, apart from names: callers of one sight share their statements."""
+class Visibility(NamedTuple):
+    """How a caller sees, apart from names: callers who see alike share their statements."""
 
     is_admin: bool
     sees_every_system: bool
 
 
-def sight_of(caller: Caller) -> Sight:
-    return Sight(caller.is_admin, EVERY_SYSTEM in caller.systems)
+def visibility_of(caller: Caller) -> Visibility:
+    return Visibility(caller.is_admin, EVERY_SYSTEM in caller.systems)
 
 
-def sight_parameters(caller: Caller) -> dict[str, Any]:
+def visibility_parameters(caller: Caller) -> dict[str, Any]:
     """The names that fill the predicate, apart from those of the home that is asked."""
     managed = sorted(system for system, grant in caller.systems.items() if grant == "manage")
     return {
@@ -32,27 +32,27 @@ def sight_parameters(caller: Caller) -> dict[str, Any]:
     }
 
 
-def visible(table: FromClause, sight: Sight) -> ColumnElement[bool]:
+def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     """The predicate of reading: in one home, what is for these eyes.
 
     The global tenant holds only global memories, so one list of audiences serves it too.
     """
     home = of_home(table)
-    if sight.is_admin:
+    if visibility.is_admin:
         return home
     own = one_of(table.c.audience, "seen_audiences")
-    if sight.sees_every_system:
+    if visibility.sees_every_system:
         own = or_(own, table.c.audience.startswith(SYSTEM, autoescape=True))
     return and_(home, own)
 
 
-def changeable(table: FromClause, sight: Sight) -> ColumnElement[bool]:
+def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     """The predicate of changing, always on top of seeing: the owner, an admin, or for a system its manager.
 
     Global memories have no owner among tenants: only an admin changes them.
     """
-    sees = visible(table, sight)
-    if sight.is_admin:
+    sees = visible(table, visibility)
+    if visibility.is_admin:
         return sees
     managed = or_(
         one_of(table.c.system, "managed_systems"),

@@ -12,7 +12,7 @@ from onrecord.errors import Conflict, Invalid, StoreUnavailable
 from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     HOME,
     START,
@@ -24,7 +24,7 @@ from onrecord.testing.builders import (
     recalled,
     refused,
 )
-from onrecord.testing.moving_papers import keep_papers
+from onrecord.testing.moving_workspace import fill_workspace
 
 
 def live_a_little(root: OnRecord, clock: Clock) -> None:
@@ -57,7 +57,7 @@ def live_a_little(root: OnRecord, clock: Clock) -> None:
     root.forget(root.remember("kestrel, the last of its number").memory.id)
     root.remember("kestrel for all", scope="global")
     root.remember("kestrel for all, too", id="global:rule", supersedes=["global:1"])
-    keep_papers(root, clock)
+    fill_workspace(root, clock)
 
 
 def export_lines(root: OnRecord, path: Path, **ask: Any) -> list[str]:
@@ -220,19 +220,19 @@ class ArchiveConformance(Conformance):
         with store.archive() as archive:
             assert archive.homes() == sorted([Home(HOME), Home(GLOBAL_TENANT)])
             assert archive.count(Home(HOME)) == 8
-            every = list(archive.dossiers(Home(HOME)))
-            assert [dossier.id for dossier in every] == ["1", "kb.2", "3", "4", "5", "6", "7", "91"]
-            some = list(archive.dossiers(Home(HOME), ["5", "kb.2", "unknown"]))
+            every = list(archive.histories(Home(HOME)))
+            assert [history.id for history in every] == ["1", "kb.2", "3", "4", "5", "6", "7", "91"]
+            some = list(archive.histories(Home(HOME), ["5", "kb.2", "unknown"]))
             assert some == [every[1], every[4]]
-            assert [dossier.id for dossier in archive.dossiers(Home(GLOBAL_TENANT))] == [
+            assert [history.id for history in archive.histories(Home(GLOBAL_TENANT))] == [
                 "global:1",
                 "global:rule",
             ]
-            assert list(archive.dossiers(Home("nobody"))) == []
+            assert list(archive.histories(Home("nobody"))) == []
 
     def test_a_dossier_can_be_put_into_an_empty_tenant(self, lived: OnRecord, store: Store) -> None:
         with store.archive() as archive:
-            told, counters = list(archive.dossiers(Home(HOME))), archive.counters(Home(HOME))
+            told, counters = list(archive.histories(Home(HOME))), archive.counters(Home(HOME))
             edges = list(archive.edges(Home(HOME)))
         with store.restoring(Home("third")) as restoring:
             restoring.restore(told)
@@ -243,10 +243,10 @@ class ArchiveConformance(Conformance):
         assert held["third"][2] == held[HOME][2]
         renamed = [
             replace(version, memory=replace(version.memory, tenant="third"))
-            for dossier in told
-            for version in dossier.versions
+            for history in told
+            for version in history.versions
         ]
-        assert [version for dossier in held["third"][1] for version in dossier.versions] == renamed
+        assert [version for history in held["third"][1] for version in history.versions] == renamed
 
 
 class CareConformance(Conformance):
@@ -285,7 +285,7 @@ class CareConformance(Conformance):
         self, well_used: OnRecord, store: Store
     ) -> None:
         with store.archive() as archive:
-            ids = [dossier.id for home in archive.homes() for dossier in archive.dossiers(home)]
+            ids = [history.id for home in archive.homes() for history in archive.histories(home)]
         for id in ids:
             well_used.forget(id)
         assert well_used.doctor().problems == ()

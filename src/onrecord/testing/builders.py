@@ -15,7 +15,9 @@ from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord
-from onrecord.store.port import Match, Reading, Store
+from onrecord.store.ports.index import Match
+from onrecord.store.ports.records import Reading
+from onrecord.store.ports.store import Store
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 from onrecord.text import question_terms
 
@@ -100,7 +102,7 @@ def everything(store: Store) -> dict[str, Any]:
     """All that a store holds, past every caller, for comparing before and after."""
     with store.archive() as archive:
         return {
-            str(home): (archive.counters(home), list(archive.dossiers(home)), list(archive.edges(home)))
+            str(home): (archive.counters(home), list(archive.histories(home)), list(archive.edges(home)))
             for home in archive.homes()
         }
 

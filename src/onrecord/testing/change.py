@@ -13,7 +13,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.limits import GLOBAL_TENANT, SCOPES, Scope
 from onrecord.model.memory import Change
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     START,
     Clock,

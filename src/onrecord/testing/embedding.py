@@ -10,7 +10,8 @@ from onrecord.model.embedding import Model
 from onrecord.model.limits import GLOBAL_TENANT, STATUSES
 from onrecord.model.memory import Change
 from onrecord.service import OnRecord
-from onrecord.store.port import Near, Store
+from onrecord.store.ports.index import Near
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     HOME,
     MOMENT,

@@ -5,7 +5,7 @@ import pytest
 from onrecord.errors import NotFound
 from onrecord.model.collections import Home
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     MOMENT,
     START,

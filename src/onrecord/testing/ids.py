@@ -6,7 +6,7 @@ import pytest
 
 from onrecord.errors import Invalid, NotFound
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, person, refused
 
 

@@ -9,8 +9,9 @@ import pytest
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory
 from onrecord.service import OnRecord
-from onrecord.store.port import EMBED, Job, Store
-from onrecord.store.queue import MOST_ATTEMPTS
+from onrecord.store.ports.jobs import EMBED, Job
+from onrecord.store.ports.store import Store
+from onrecord.store.records.queue import MOST_ATTEMPTS
 from onrecord.testing.builders import (
     HOME,
     Clock,

@@ -12,7 +12,8 @@ from onrecord.model.answers import AuditEntry
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SAVES_PER_RUN
 from onrecord.service import OnRecord
-from onrecord.store.port import Claim, Store
+from onrecord.store.ports.ledger import Claim
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import HOME, START, Clock, Conformance, administrator, person
 
 _ELSEWHERE = "beta"

@@ -10,7 +10,7 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, VersionConfl
 from onrecord.model.limits import DIMENSION_OF, KINDS
 from onrecord.model.memory import Change
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     MOMENT,
     START,

@@ -18,7 +18,7 @@ from onrecord.model.memory import Change
 from onrecord.model.requests import ListAudit
 from onrecord.remember.draft import Draft
 from onrecord.service import OnRecord, Terms
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     HOME,
     Clock,
@@ -74,7 +74,7 @@ class RefusedSaveConformance(Conformance):
         def look() -> Any:
             with store.archive() as archive:
                 homes = archive.homes()
-                kept = {home.tenant: list(archive.papers(home.tenant).every()) for home in homes}
+                kept = {home.tenant: list(archive.workspace(home.tenant).every()) for home in homes}
                 waiting = {home: archive.jobs(home) for home in homes}
             rows = {each: dict(store.rows_of(each)) | {"audit": _done(store, each)} for each in kept}
             return everything(store), kept, waiting, rows

@@ -8,7 +8,7 @@ from onrecord.errors import Forbidden, Invalid, NotFound
 from onrecord.model.answers import Edge
 from onrecord.model.limits import RELATIONS
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import START, Clock, Conformance, around, everything, person, refused
 
 

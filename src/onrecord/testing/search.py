@@ -8,7 +8,7 @@ from onrecord.errors import Invalid
 from onrecord.model.answers import Hit
 from onrecord.model.when import NOW, When
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, matched, person, recalled
 from onrecord.text import question_terms
 

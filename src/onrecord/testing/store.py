@@ -29,8 +29,8 @@ from onrecord.testing.listing import BrowseConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
-from onrecord.testing.sight import NameConformance, SightConformance
 from onrecord.testing.trial import TrialConformance
+from onrecord.testing.visibility import NameConformance, VisibilityConformance
 from onrecord.testing.when import (
     ClockConformance,
     HistoryConformance,
@@ -55,7 +55,7 @@ class StoreConformance(
     KnownThenConformance,
     HistoryConformance,
     ClockConformance,
-    SightConformance,
+    VisibilityConformance,
     NameConformance,
     ChangeConformance,
     UnattendedConformance,
@@ -78,4 +78,4 @@ class StoreConformance(
     RepeatedRequestConformance,
     TrialConformance,
 ):
-    """Everything: lives, times, sight, search, lists, vectors, jobs, archives, keys and audit."""
+    """Everything: lives, times, visibility, search, lists, vectors, jobs, archives, keys and audit."""

@@ -18,9 +18,11 @@ from onrecord.model.memory import Change, Memory, Place
 from onrecord.model.requests import Browse, ListRelations, Neighbours
 from onrecord.model.when import When
 from onrecord.service import OnRecord
-from onrecord.store.index import reference_facet
-from onrecord.store.matching import match_of
-from onrecord.store.port import Found, Key, Match, Near, Reading, Store, Writing
+from onrecord.store.index.entries import reference_facet
+from onrecord.store.index.search import match_of
+from onrecord.store.ports.index import Found, Key, Match, Near
+from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import HOME, START, Clock, administrator, person, written
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 from onrecord.text import Token, question_terms
@@ -118,13 +120,13 @@ class World:
         """All that there is in some scopes, with its past and its edges."""
         with self.store.archive() as archive:
             told = [
-                dossier
+                history
                 for tenant in (HOME, GLOBAL_TENANT)
-                for dossier in archive.dossiers(Home(tenant))
-                for memory in [dossier.versions[-1].memory]
+                for history in archive.histories(Home(tenant))
+                for memory in [history.versions[-1].memory]
                 if memory.scope in scopes and memory.owner in _KEEPERS
             ]
-            ids = {dossier.id for dossier in told}
+            ids = {history.id for history in told}
             edges = [edge for tenant in (HOME, GLOBAL_TENANT) for edge in archive.edges(Home(tenant))]
         return told, [edge for edge in edges if {edge.source, edge.target} & ids]
 
@@ -395,7 +397,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.embed: an own one of the same text": _embedded,
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
     "Writing.writing_of": lambda t: t.write(lambda w: w.writing_of(ENTITIES).size),
-    "Writing.papers": lambda t: t.write(lambda w: w.papers().conversation(t.code)),
+    "Writing.workspace": lambda t: t.write(lambda w: w.workspace().conversation(t.code)),
     "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),

@@ -6,7 +6,7 @@ from onrecord.access import leave
 from onrecord.errors import Forbidden, Invalid, NotFound, SaveLimit
 from onrecord.model.limits import SAVES_PER_RUN
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, browsed, person, recalled
 
 _HINT = "listening port of the web server"

@@ -8,7 +8,7 @@ import pytest
 from onrecord.errors import Invalid, NotFound
 from onrecord.model.memory import Change
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     MOMENT,
     START,

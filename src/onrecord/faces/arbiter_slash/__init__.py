@@ -36,10 +36,10 @@ from onrecord.faces.arbiter_slash.rendering import one_line
 from onrecord.model import ids
 from onrecord.model.answers import Neighbourhood, Remembered, ShownAgent
 from onrecord.model.limits import NEIGHBOUR_LIMIT, Kind, RelationName
-from onrecord.model.papers import SHARED_PAD
 from onrecord.model.requests import ShowAgent, checked
-from onrecord.papers.conversations import plain
+from onrecord.model.workspace import SHARED_PAD
 from onrecord.service import OnRecord
+from onrecord.workspace.conversations import plain
 
 __all__ = ["AGENT", "COMMANDS", "Answer", "Result", "parse", "run"]
 

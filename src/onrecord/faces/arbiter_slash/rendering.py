@@ -9,7 +9,7 @@ from onrecord.faces.arbiter import is_bare
 from onrecord.faces.arbiter_fields import TYPE_OF
 from onrecord.model.answers import Edge, Neighbourhood, Shown
 from onrecord.model.memory import Memory
-from onrecord.model.papers import Artifact
+from onrecord.model.workspace import Artifact
 
 EXCERPTS: Final = 3
 EXCERPT_BYTES: Final = 480

@@ -29,8 +29,8 @@ from onrecord.model.memory import Memory, Version, derive_title
 from onrecord.model.record import record_faults
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord
-from onrecord.store import older_tables
-from onrecord.store.older_tables import Found, Row
+from onrecord.store import legacy_tables
+from onrecord.store.legacy_tables import Found, Row
 
 _FILE: Final = "memory.db"
 _OLD, _NEW = "memory", "memory_v2"
@@ -70,7 +70,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
     path = Path(path)
     taken, warnings = 0, list[str]()
     while True:
-        found = older_tables.read(path)
+        found = legacy_tables.read(path)
         source, rows = _source_of(found)
         left_alone = source != _OLD and bool(found.rows.get(_OLD))
         if not found.rows or (source is None and left_alone):
@@ -85,7 +85,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
             warnings.append(f"{path}: the table {_OLD} was left alone, since {_NEW} has rows")
         stays = {source} if rows and (reader.lost or left_alone) else set()
         gone = [name for name in found.rows if name not in stays and not (left_alone and name == _OLD)]
-        if older_tables.take_away(path, found, gone, [name for name in stays if name]):
+        if legacy_tables.take_away(path, found, gone, [name for name in stays if name]):
             return Migrated(path=str(path), taken=taken, warnings=tuple(dict.fromkeys(warnings)))
 
 
@@ -93,7 +93,7 @@ def _source_of(found: Found) -> tuple[str | None, Sequence[Row]]:
     """The later table if it has rows or has had some, else the older one."""
     if rows := found.rows.get(_NEW):
         return _NEW, rows
-    if _NEW + older_tables.KEPT not in found.names and _OLD in found.rows:
+    if _NEW + legacy_tables.KEPT not in found.names and _OLD in found.rows:
         return _OLD, found.rows[_OLD]
     return (_NEW, ()) if _NEW in found.rows else (None, ())
 

@@ -66,7 +66,7 @@ from onrecord.model.answers.memories import (
     Unrelated,
     Why,
 )
-from onrecord.model.answers.papers import (
+from onrecord.model.answers.workspace import (
     AppendedScratchpad,
     ArtifactContent,
     ClearedScratchpad,

@@ -21,7 +21,7 @@ class Exported:
 class Imported:
     """How much an import added, what it found unchanged, and what it left alone because something else is in its place.
 
-    `added` and `unchanged` count memories, the others what is named; `papers_unchanged` is for all of the last four.
+    `added` and `unchanged` count memories, the others what is named; `workspace_unchanged` is for all of the last four.
     """
 
     added: int
@@ -32,7 +32,7 @@ class Imported:
     artifacts: int = 0
     scratchpads: int = 0
     agents: int = 0
-    papers_unchanged: int = 0
+    workspace_unchanged: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

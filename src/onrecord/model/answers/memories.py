@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Literal
 
 from onrecord.model.memory import Memory, Relation, Version
-from onrecord.model.papers import Artifact
+from onrecord.model.workspace import Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -38,7 +38,7 @@ from onrecord.model.requests.memories import (
     room_faults,
     room_of,
 )
-from onrecord.model.requests.papers import (
+from onrecord.model.requests.workspace import (
     AppendScratchpad,
     ClearScratchpad,
     DeleteArtifact,

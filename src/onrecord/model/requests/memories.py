@@ -31,7 +31,7 @@ from onrecord.model.requests.base import (
     Request,
     ask,
 )
-from onrecord.model.requests.papers import AGENT_NAME, agent_faults
+from onrecord.model.requests.workspace import AGENT_NAME, agent_faults
 from onrecord.model.rules import Listing, OrNone
 from onrecord.model.unset import UNSET, Unset, given
 

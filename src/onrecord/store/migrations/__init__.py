@@ -9,10 +9,10 @@ from sqlalchemy import Connection, Text, column, delete, inspect, select, table
 from sqlalchemy.exc import DBAPIError, ProgrammingError
 
 from onrecord.errors import StoreUnavailable
-from onrecord.store import older_tables
-from onrecord.store.archive import note_index
+from onrecord.store import legacy_tables
 from onrecord.store.backend import Backend
 from onrecord.store.presence import foreign
+from onrecord.store.records.archive import note_index
 from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE, metadata, store_facts
 
 #: The last step in `versions/`; a test keeps it true.
@@ -147,7 +147,7 @@ def _copy_of(connection: Connection) -> str | None:
 def _check_free(connection: Connection, backend: Backend) -> None:
     """A new store is not built over something else."""
     inspector = inspect(connection)
-    present = set(inspector.get_table_names()) - older_tables.known(inspector)
+    present = set(inspector.get_table_names()) - legacy_tables.known(inspector)
     taken = sorted(present & set(metadata.tables)) if backend.is_shared else sorted(present)
     if taken:
         raise foreign(backend.location, taken)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import ColumnElement, Connection, Float, Integer, Select, bindparam, cast, func, select, text
 
 from onrecord.errors import StoreUnavailable
-from onrecord.store.port import Coverage, Near
-from onrecord.store.several import one_of
+from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.index import Coverage, Near
 from onrecord.store.tables import Vector, embedded, vectors
 from onrecord.store.view import View
-from onrecord.store.visibility import Sight, visible
+from onrecord.store.visibility import Visibility, visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,9 +69,9 @@ def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) ->
         view.connection.execute(text(f"SET LOCAL hnsw.ef_search = {_WIDTH}"))
         view.connection.execute(text(f"SET LOCAL hnsw.max_scan_tuples = {_FARTHEST}"))
     statement = (
-        _indexed(view.sight, covered.model.dimensions, _place(view, covered))
+        _indexed(view.visibility, covered.model.dimensions, _place(view, covered))
         if through_index
-        else _exact(view.sight)
+        else _exact(view.visibility)
     )
     size = most * _PASSAGES
     while True:
@@ -84,7 +84,7 @@ def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) ->
 
 def similarity(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
     told = view.run(
-        _exact(view.sight, of_some=True), **_here(covered), query=vector, rows=list(rows), size=None
+        _exact(view.visibility, of_some=True), **_here(covered), query=vector, rows=list(rows), size=None
     )
     return _best(covered, told.all())
 
@@ -120,12 +120,14 @@ def _has_index(view: View, covered: Coverage) -> bool:
 
 
 def _visible(view: View, covered: Coverage) -> int:
-    return int(view.run(_count(view.sight), **_here(covered), size=MANY + 1).scalar_one())
+    return int(view.run(_count(view.visibility), **_here(covered), size=MANY + 1).scalar_one())
 
 
 @cache
-def _count(sight: Sight) -> Select[Any]:
-    some = select(vectors.c.row).where(*_MINE, visible(vectors, sight)).limit(bindparam("size")).subquery()
+def _count(visibility: Visibility) -> Select[Any]:
+    some = (
+        select(vectors.c.row).where(*_MINE, visible(vectors, visibility)).limit(bindparam("size")).subquery()
+    )
     return select(func.count()).select_from(some)
 
 
@@ -148,9 +150,9 @@ def _best(covered: Coverage, rows: Sequence[Any]) -> list[Near]:
 
 
 @cache
-def _exact(sight: Sight, of_some: bool = False) -> Select[Any]:
+def _exact(visibility: Visibility, of_some: bool = False) -> Select[Any]:
     distance = vectors.c.vector.op("<#>", return_type=Float())(_QUERY).label("distance")
-    statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, visible(vectors, sight))
+    statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, visible(vectors, visibility))
     if of_some:
         statement = statement.where(one_of(vectors.c.row, "rows"))
     # Equal texts are equally far, and where the list ends must not be left to chance.
@@ -159,7 +161,7 @@ def _exact(sight: Sight, of_some: bool = False) -> Select[Any]:
 
 
 @cache
-def _indexed(sight: Sight, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
+def _indexed(visibility: Visibility, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
     """Home and model stand in the statement itself, since the index is of these alone."""
     from pgvector.sqlalchemy import HALFVEC
 
@@ -167,7 +169,7 @@ def _indexed(sight: Sight, dimensions: int, place: tuple[int, int, int]) -> Sele
     roughly = cast(vectors.c.vector, half).op("<#>", return_type=Float())(cast(_QUERY, half))
     near = (
         select(vectors.c.row, vectors.c.passage, vectors.c.vector)
-        .where(text(_of_index(*place)), visible(vectors, sight))
+        .where(text(_of_index(*place)), visible(vectors, visibility))
         .order_by(roughly)
         .limit(bindparam("size", type_=Integer))
         .subquery()

@@ -18,7 +18,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
 from onrecord.errors import OnRecordError, StoreUnavailable
-from onrecord.store import older_tables
+from onrecord.store import legacy_tables
 from onrecord.store.backend import not_distributed
 from onrecord.store.looking import looking_at, table_names
 from onrecord.store.presence import MARKS, foreign
@@ -318,7 +318,7 @@ def _refuse_strangers(path: Path) -> None:
     """Said before anything of ours touches the file: already the switch to a log would change another program's."""
     with looking_at(path, _BUSY_TIMEOUT_S) as connection:
         names = table_names(connection)
-        taken = [] if names & MARKS else sorted(names - older_tables.known_in(connection))
+        taken = [] if names & MARKS else sorted(names - legacy_tables.known_in(connection))
     if taken:
         raise foreign(str(path), taken)
 

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, select
 
 from onrecord.errors import StoreUnavailable
 from onrecord.lru_cache import LruCache
-from onrecord.store.port import Coverage, Near
+from onrecord.store.ports.index import Coverage, Near
 from onrecord.store.rows import as_stored
 from onrecord.store.tables import vectors
 from onrecord.store.tenant import of_home
@@ -64,7 +64,7 @@ class _Shelf:
     """One tenant's vectors of one model, and how far they are known."""
 
     def __init__(self, covered: Coverage) -> None:
-        from onrecord.store.nearest import Vectors
+        from onrecord.store.index.nearest import Vectors
 
         self.vectors: Vectors = Vectors(covered.model.dimensions)
         self._codes: dict[str, int] = {}

@@ -18,11 +18,11 @@ from sqlalchemy.exc import DBAPIError
 
 from onrecord.errors import Fault, Invalid, StoreUnavailable
 from onrecord.model.memory import Memory
-from onrecord.store.archive import SqlArchive
 from onrecord.store.backend import not_distributed
-from onrecord.store.index import INDEX_VERSION
+from onrecord.store.index.entries import INDEX_VERSION
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import no_store
+from onrecord.store.records.archive import SqlArchive
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import store_facts
 from onrecord.store.yaml.document import Document, read_document
@@ -251,8 +251,8 @@ class YamlBackend:
         told = read_history(history, len(history), str(self._files.history.path))
         said = dict(_said(self._read(content), archive))
         for home in archive.homes():
-            dossiers, edges = list(archive.dossiers(home)), list(archive.edges(home))
-            if dossiers != told.dossiers.get(home, []) or edges != told.edges.get(home, []):
+            histories, edges = list(archive.histories(home)), list(archive.edges(home))
+            if histories != told.histories.get(home, []) or edges != told.edges.get(home, []):
                 yield f"the index differs from {self._files.history.path} in tenant {home}"
             here = {key_of(memory): memory for memory in archive.memories(home)}
             if home.collection.stands_in_file and here != {

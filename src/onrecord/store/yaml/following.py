@@ -18,12 +18,14 @@ from onrecord.model.collections import Home
 from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, RULES
 from onrecord.model.memory import Change, Memory
-from onrecord.store import queue
-from onrecord.store.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.backend import Backend
-from onrecord.store.embeddings import Embeddings
-from onrecord.store.port import EMBED, Counters
+from onrecord.store.index.embeddings import Embeddings
+from onrecord.store.ports.archive import Counters
+from onrecord.store.ports.jobs import EMBED
 from onrecord.store.prepared import Statements
+from onrecord.store.records import queue
+from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
+from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tables import (
     counters,
     embedded,
@@ -37,7 +39,6 @@ from onrecord.store.tables import (
     versions,
 )
 from onrecord.store.tenant import Address, Tenants, of_home
-from onrecord.store.writing import SqlWriting
 from onrecord.store.yaml.document import Document, Entry, Slot
 from onrecord.store.yaml.entries import (
     DEFAULT_TENANT,
@@ -120,7 +121,7 @@ def derive(index: Index, told: Told) -> Kept:
         index.connection.execute(update(counters).where(of_home(counters)).values(none), address.parameters)
         restoring = SqlRestoring(index.connection, index.statements, index.backend, address)
         restoring.drop_vectors()
-        restoring.restore(told.dossiers.get(home, ()))
+        restoring.restore(told.histories.get(home, ()))
         restoring.restore_edges(told.edges.get(home, ()), told.counters.get(home, Counters("0", 0)))
         restoring.finish_embedding()
     note_index(index.connection, index.backend)

@@ -18,7 +18,7 @@ from onrecord.model.collections import Home
 from onrecord.model.limits import ORIGINS
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.wire import write_instant
-from onrecord.store.port import Counters, Dossier
+from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.yaml.entries import Unsound, memory_of, record_of
 
 FORMAT: Final = 1
@@ -49,7 +49,7 @@ class Commit(NamedTuple):
 class Told:
     """All that a history tells, in the order in which it was saved."""
 
-    dossiers: dict[Home, list[Dossier]] = field(default_factory=dict)
+    histories: dict[Home, list[MemoryHistory]] = field(default_factory=dict)
     edges: dict[Home, list[Relation]] = field(default_factory=dict)
     counters: dict[Home, Counters] = field(default_factory=dict)
     #: Lines of two branches stand together, and numbers had to be given anew.
@@ -57,7 +57,7 @@ class Told:
 
     @property
     def homes(self) -> set[Home]:
-        return {*self.dossiers, *self.edges, *self.counters}
+        return {*self.histories, *self.edges, *self.counters}
 
 
 class Tail(NamedTuple):
@@ -221,10 +221,10 @@ class _Reader:
         told = Told(counters=self._counters)
         for (home, id), lines in self._versions.items():
             versions = _joined(lines.values())
-            told.dossiers.setdefault(home, []).append(Dossier(id, versions))
+            told.histories.setdefault(home, []).append(MemoryHistory(id, versions))
             told.is_mended |= {each.number for each in lines.values()} != {each.number for each in versions}
         for home, edges in self._edges.items():
-            here = {dossier.id for dossier in told.dossiers.get(home, ())}
+            here = {history.id for history in told.histories.get(home, ())}
             whole = [edge for edge in edges.values() if {edge.source, edge.target} <= here]
             standing = [edge[1:4] for edge, at in edges.items() if at.removed_at is None]
             told.edges[home] = whole
@@ -285,10 +285,10 @@ def _edge(value: Mapping[str, Any]) -> Relation:
     return edge
 
 
-def lines_of(told: Iterable[tuple[Home, Iterable[Dossier], Iterable[Relation]]]) -> Iterator[bytes]:
+def lines_of(told: Iterable[tuple[Home, Iterable[MemoryHistory], Iterable[Relation]]]) -> Iterator[bytes]:
     """A whole history anew, without its commit."""
     yield head_line()
-    for home, dossiers, edges in told:
-        for dossier in dossiers:
-            yield from (version_line(home, version) for version in dossier.versions)
+    for home, histories, edges in told:
+        for history in histories:
+            yield from (version_line(home, version) for version in history.versions)
         yield from (relation_line(home, edge) for edge in edges)

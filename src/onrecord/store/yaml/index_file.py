@@ -14,7 +14,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store.migrations import HEAD, migrate
-from onrecord.store.port import Coverage, Near
+from onrecord.store.ports.index import Coverage, Near
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import BESIDE
 from onrecord.store.yaml.locking import FolderLock

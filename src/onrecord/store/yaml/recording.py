@@ -8,9 +8,9 @@ from sqlalchemy import Connection, select
 from onrecord.model import ids
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Version
-from onrecord.store.archive import SqlArchive
+from onrecord.store.list_parameters import one_of
+from onrecord.store.records.archive import SqlArchive
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
-from onrecord.store.several import one_of
 from onrecord.store.tables import memories, versions
 from onrecord.store.tenant import Address, of_home
 from onrecord.store.view import same_row
@@ -43,7 +43,7 @@ def record(
     commit = Commit(before.yaml if yaml is None else digest_of(yaml), before.yaml)
     if changes.anew:
         every = sorted(homes.values(), key=lambda home: home.spelled)
-        told = ((home, archive.dossiers(home), archive.edges(home)) for home in every)
+        told = ((home, archive.histories(home), archive.edges(home)) for home in every)
         lines, counted = lines_of(told), sorted(homes)
     else:
         lines = chain([] if before.history else [head_line()], _lines(connection, changes, homes))

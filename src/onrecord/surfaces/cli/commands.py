@@ -15,12 +15,12 @@ from onrecord.model.rules import (
     Choice,
     Flag,
     Identifier,
-    Instant,
     Json,
     Listing,
     OrNone,
     Rule,
     Share,
+    Timestamp,
     Whole,
 )
 from onrecord.model.unset import UNSET
@@ -138,7 +138,7 @@ def _metavar(rule: Rule) -> str:
     names: dict[type, str] = {
         Whole: "NUMBER",
         Share: "SHARE",
-        Instant: "TIME",
+        Timestamp: "TIME",
         Json: "JSON",
         Identifier: "ID",
     }

@@ -14,7 +14,7 @@ import click
 from onrecord.config import Setting
 from onrecord.model import answers
 from onrecord.model.memory import Memory, Relation
-from onrecord.model.papers import Artifact, Conversation
+from onrecord.model.workspace import Artifact, Conversation
 
 # Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -339,8 +339,8 @@ def _(answer: answers.Exported) -> Iterator[Part]:
             f"Exported {_memories(answer.memories)} with {_many(answer.versions, 'version')} "
             f"and {_many(answer.relations, 'relation')} to {answer.path}."
         )
-        if papers := _papers(answer):
-            yield f"With them: {papers}."
+        if workspace := _workspace(answer):
+            yield f"With them: {workspace}."
 
 
 @parts_of.register
@@ -349,14 +349,14 @@ def _(answer: answers.Imported) -> Iterator[Part]:
         f"Imported {_memories(answer.added)} and {_many(answer.relations, 'relation')}; "
         f"{answer.unchanged} were here already."
     )
-    if (papers := _papers(answer)) or answer.papers_unchanged:
-        told = papers or "no conversation, file, scratchpad or agent"
-        yield f"With them: {told}; {answer.papers_unchanged} were here already."
+    if (workspace := _workspace(answer)) or answer.workspace_unchanged:
+        told = workspace or "no conversation, file, scratchpad or agent"
+        yield f"With them: {told}; {answer.workspace_unchanged} were here already."
     if answer.conflicts:
         yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
 
 
-def _papers(answer: answers.Exported | answers.Imported) -> str:
+def _workspace(answer: answers.Exported | answers.Imported) -> str:
     """What was moved beside memories, or nothing."""
     moved = {
         "conversation": answer.conversations,

@@ -15,7 +15,7 @@ _HOMES: Final = {
     "memories": _MEMORIES,
     "context": _QUESTIONS,
     "catalog": "Catalog",
-    "papers": "Workspace",
+    "workspace": "Workspace",
     "access": "Review and access",
     "care": CARE,
 }

@@ -14,12 +14,12 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from onrecord.errors import Invalid, OnRecordError
-from onrecord.faces import arbiter, arbiter_papers
+from onrecord.faces import arbiter, arbiter_workspace
 from onrecord.faces.arbiter import Exists, Gone
-from onrecord.faces.arbiter_papers import TooLarge
+from onrecord.faces.arbiter_workspace import TooLarge
 from onrecord.model.answers import ArtifactContent
 from onrecord.model.limits import ARTIFACT_BYTES
-from onrecord.model.papers import MEDIA_TYPE
+from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
 from onrecord.surfaces.rest.host import Host, visit_of
@@ -158,49 +158,51 @@ def _graph(door: OnRecord, request: Request, body: bytes) -> Response:
 
 
 def _list_scratchpads(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.list_scratchpads(door))
+    return JSONResponse(arbiter_workspace.list_scratchpads(door))
 
 
 def _get_scratchpad(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.get_scratchpad(door, request.path_params["agent"]))
+    return JSONResponse(arbiter_workspace.get_scratchpad(door, request.path_params["agent"]))
 
 
 def _create_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.create_conversation(door, _object(body)), 201)
+    return JSONResponse(arbiter_workspace.create_conversation(door, _object(body)), 201)
 
 
 def _list_conversations(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.list_conversations(door, request.query_params))
+    return JSONResponse(arbiter_workspace.list_conversations(door, request.query_params))
 
 
 def _get_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.get_conversation(door, request.path_params["id"]))
+    return JSONResponse(arbiter_workspace.get_conversation(door, request.path_params["id"]))
 
 
 def _delete_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.delete_conversation(door, request.path_params["id"]))
+    return JSONResponse(arbiter_workspace.delete_conversation(door, request.path_params["id"]))
 
 
 def _write_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    told, created = arbiter_papers.write_artifact(door, request.path_params["id"], _object(body))
+    told, created = arbiter_workspace.write_artifact(door, request.path_params["id"], _object(body))
     return JSONResponse(told, 201 if created else 200)
 
 
 def _list_artifacts(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.list_artifacts(door, request.path_params.get("id")))
+    return JSONResponse(arbiter_workspace.list_artifacts(door, request.path_params.get("id")))
 
 
 def _get_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.get_artifact(door, *_named(request), request.query_params.get("via")))
+    return JSONResponse(
+        arbiter_workspace.get_artifact(door, *_named(request), request.query_params.get("via"))
+    )
 
 
 def _delete_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_papers.delete_artifact(door, *_named(request)))
+    return JSONResponse(arbiter_workspace.delete_artifact(door, *_named(request)))
 
 
 def _raw_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
     """The very bytes, unless the asker has them already."""
-    found = arbiter_papers.read_artifact(door, *_named(request), request.query_params.get("via"))
+    found = arbiter_workspace.read_artifact(door, *_named(request), request.query_params.get("via"))
     tag = f'"{found.artifact.sha256}"'
     known = [each.strip() for each in request.headers.get("if-none-match", "").split(",")]
     if tag in known or "*" in known:

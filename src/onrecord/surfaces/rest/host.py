@@ -14,7 +14,7 @@ from onrecord.access.identity import Gate
 from onrecord.access.throttle import Budget, Throttle
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
-from onrecord.store.port import Store
+from onrecord.store.ports.store import Store
 from onrecord.surfaces.rest.problems import Reply
 
 Answer = TypeVar("Answer")

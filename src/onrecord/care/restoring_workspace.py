@@ -1,0 +1,109 @@
+"""HOW does a workspace come back? Each item to its own name and place, if nothing else is there, and within the quotas."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from onrecord.care.kinds import kind_for
+from onrecord.care.lines import Line
+from onrecord.errors import Conflict
+from onrecord.model.answers import ShownAgent
+from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
+from onrecord.model.workspace import Conversation, KeptFile, Notes, WorkspaceNumbers
+from onrecord.store.ports.workspace import WorkspaceItem, WorkspaceRestoring
+
+
+@dataclass(slots=True)
+class WorkspaceBatch:
+    """Workspace that were read and are not yet written, each with the place of its line."""
+
+    numbers: WorkspaceNumbers = field(default_factory=WorkspaceNumbers)
+    workspace: list[tuple[Line, WorkspaceItem]] = field(default_factory=list)
+    #: What they hold in memory, as far as it counts.
+    bytes: int = 0
+
+    def put(self, item: WorkspaceItem, line: Line) -> None:
+        self.workspace.append((line.without_value, item))
+        if isinstance(item, KeptFile):
+            self.bytes += len(item.content)
+        elif isinstance(item, Notes):
+            self.bytes += sum(len(note.text) for note in item.notes)
+
+
+@dataclass(slots=True)
+class TakenIn:
+    """What became of a batch: how many are new, by the field that counts them, and which differ."""
+
+    added: Counter[str] = field(default_factory=Counter)
+    unchanged: int = 0
+    differing: list[str] = field(default_factory=list)
+
+    def add(self, more: "TakenIn") -> None:
+        self.added += more.added
+        self.unchanged += more.unchanged
+        self.differing += more.differing
+
+
+def take_in_workspace(
+    restoring: WorkspaceRestoring, batch: WorkspaceBatch, was_left: Callable[[str], bool]
+) -> TakenIn:
+    """Add what is absent. A file of a conversation that was left alone is left alone too: that one is another's."""
+    done, grown = TakenIn(), set[str]()
+    restoring.count(batch.numbers)
+    for line, item in batch.workspace:
+        name, home = name_of(item), None
+        if isinstance(item, KeptFile):
+            home = item.artifact.conversation
+            left = f"conversation {home}"
+            if was_left(left) or left in done.differing:
+                done.differing.append(name)
+                continue
+        match restoring.standing(item):
+            case "same":
+                done.unchanged += 1
+            case "different":
+                done.differing.append(name)
+            case "absent":
+                if not restoring.restore(item):
+                    raise line.fault(
+                        f"is a file of conversation {home}, which is not here and in no line before"
+                    )
+                done.added[kind_for(item).counted_as or ""] += 1
+                grown |= set() if home is None else {home}
+    _check_quotas(restoring, grown)
+    return done
+
+
+def name_of(item: WorkspaceItem) -> str:
+    """What a person calls an item. No memory is called so, since its id has no spaces."""
+    match item:
+        case Conversation():
+            return f"conversation {item.id}"
+        case KeptFile():
+            return file_name(item.artifact.id)
+        case Notes():
+            return f"notes of {item.agent}"
+        case ShownAgent():
+            return f"settings of {item.agent}"
+
+
+def file_name(id: str) -> str:
+    return f"file {id}"
+
+
+def _check_quotas(restoring: WorkspaceRestoring, grown: set[str]) -> None:
+    """Once for all files of a batch, since to add up the sizes takes longer the more there are."""
+    if not grown:
+        return
+    for whose, held, most in (
+        *(
+            (f"conversation {each}", restoring.usage(each).bytes, CONVERSATION_BYTES)
+            for each in sorted(grown)
+        ),
+        ("this tenant", restoring.usage().bytes, TENANT_BYTES),
+    ):
+        if held > most:
+            raise Conflict(
+                f"No room: with those of the export, the files of {whose} would take {held} of {most} bytes. "
+                "Delete some first, or import into an empty tenant."
+            )

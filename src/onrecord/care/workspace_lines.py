@@ -1,0 +1,98 @@
+"""HOW is an item of the workspace read from a line? Whole, checked, and without secrets, like a memory."""
+
+import hashlib
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from onrecord.care.lines import Line
+from onrecord.errors import Fault
+from onrecord.model import rules, workspace_records
+from onrecord.model.answers import ShownAgent
+from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
+from onrecord.model.wire import from_json, to_json
+from onrecord.model.workspace import Artifact, Conversation, KeptFile, Notes, WorkspaceNumbers
+from onrecord.providers.scrubber import scrub, scrub_bytes
+
+Told = TypeVar("Told")
+
+_LAST: Final = rules.Whole(0, 2**53 - 1)
+
+
+def read_numbers(line: Line, tenant: str) -> WorkspaceNumbers:
+    told = _read(line, "numbers", WorkspaceNumbers)
+    try:
+        return WorkspaceNumbers(conversation=_LAST(told.conversation), artifact=_LAST(told.artifact))
+    except ValueError as reason:
+        raise line.fault(f"has a last number that {reason}") from None
+
+
+def read_conversation(line: Line, tenant: str) -> Conversation:
+    _check_home(line, tenant)
+    told = _sound(line, _read(line, "conversation", Conversation), workspace_records.conversation_faults)
+    if told.title is None or not (clean := scrub(told.title)).found:
+        return told
+    return replace(told, title=clean.text[:TITLE_CHARACTERS].rstrip())
+
+
+def read_file(line: Line, tenant: str) -> KeptFile:
+    _check_home(line, tenant)
+    artifact = _read(line, "artifact", Artifact)
+    told = KeptFile(artifact=artifact, content=_content(line))
+    digest = hashlib.sha256(told.content).hexdigest()
+    if (artifact.sha256, artifact.size) != (digest, len(told.content)):
+        raise line.fault("has a file whose content is not of its sha256 and size; it was changed or damaged")
+    clean, secrets = scrub_bytes(told.content)
+    if secrets:
+        digest = hashlib.sha256(clean).hexdigest()
+        told = KeptFile(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
+    return _sound(line, told, workspace_records.file_faults)
+
+
+def write_file(file: KeptFile) -> dict[str, Any]:
+    return {**to_json(file.artifact), "content": b64encode(file.content).decode()}
+
+
+def _content(line: Line) -> bytes:
+    written = line.value["artifact"].get("content")
+    try:
+        return b64decode(rules.Text()(written), validate=True)
+    except ValueError as reason:
+        raise line.fault(f"has a file whose content cannot be read as base64: {reason}") from None
+
+
+def read_notes(line: Line, tenant: str) -> Notes:
+    _check_home(line, tenant)
+    told = _sound(line, _read(line, "scratchpad", Notes), workspace_records.notes_faults)
+    clean = tuple(replace(each, text=scrub(each.text).text) for each in told.notes)
+    return _sound(line, replace(told, notes=clean), workspace_records.notes_faults)
+
+
+def read_settings(line: Line, tenant: str) -> ShownAgent:
+    _check_home(line, tenant)
+    return _sound(line, _read(line, "agent", ShownAgent), workspace_records.settings_faults)
+
+
+def _read(line: Line, key: str, kind: type[Told]) -> Told:
+    try:
+        return from_json(kind, line.value[key])
+    except KeyError as missing:
+        raise line.fault(f"has {key} without {missing}") from None
+    except (TypeError, ValueError, AttributeError, OverflowError) as reason:
+        raise line.fault(f"has {key} that cannot be read: {reason}") from None
+
+
+def _sound(line: Line, told: Told, faults_of: Callable[[Told], Iterable[Fault]]) -> Told:
+    if faults := list(faults_of(told)):
+        raise line.faults(faults)
+    return told
+
+
+def _check_home(line: Line, tenant: str) -> None:
+    """What nobody can be a caller of has no workspace: what is there would be for everyone, or for no one."""
+    if tenant == GLOBAL_TENANT:
+        raise line.fault(
+            f"stands under tenant {tenant}, which keeps memories alone; conversations, files, notes and "
+            "settings belong to the tenant of a caller"
+        )

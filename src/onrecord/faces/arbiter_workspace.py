@@ -1,0 +1,202 @@
+"""HOW does an agent of the arbiter runtime keep what is no entry? Conversations, their files, and working notes."""
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError
+from onrecord.faces.arbiter import LIST_LIMIT, LIST_MOST, file, number, seconds
+from onrecord.faces.arbiter_fields import Wrong, moment_in, page_size, read_id, read_title, shown
+from onrecord.model.answers import ArtifactContent
+from onrecord.model.workspace import SHARED_PAD, Conversation
+from onrecord.service import OnRecord
+
+
+class TooLarge(OnRecordError):
+    """There is no room for it."""
+
+
+def create_conversation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
+    """A new conversation, under the next number."""
+    title, agent = body.get("title"), body.get("agent_id")
+    if agent is not None and not isinstance(agent, str):
+        raise Wrong("agent_id", "agent_id must be a text")
+    made = door.register_conversation(title=read_title(title) if title else None, agent=agent or None)
+    return _conversation(door, made.conversation)
+
+
+def list_conversations(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
+    """The newest first."""
+    limit = page_size(query, LIST_LIMIT, LIST_MOST)
+    before = moment_in(query, "before_updated_at")
+    wanted = (each for each in _every(door) if before is None or each.created_at < before)
+    found = [_conversation(door, each) for each in islice(wanted, limit)]
+    return {"conversations": found, "count": len(found)}
+
+
+def get_conversation(door: OnRecord, id: str) -> dict[str, Any]:
+    """One conversation."""
+    return _conversation(door, _known(door, id))
+
+
+def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
+    """Delete a conversation with its files; entries lose their pin and their link, and stay."""
+    door.delete_conversation(_known(door, id).id)
+    return {"deleted": True}
+
+
+def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
+    """Keep a file at a path of a conversation; gives whether it is new."""
+    home = _known(door, id).id
+    path, content = body.get("path"), body.get("content")
+    if not isinstance(path, str) or not isinstance(content, str):
+        raise Wrong("path", "path and content are required, each a text")
+    kind = {"media_type": body["mime_type"]} if body.get("mime_type") else {}
+    coded = {"encoding": body["encoding"]} if body.get("encoding") else {}
+    try:
+        written = door.write_artifact(path, content, conversation=home, **kind, **coded)
+    except NotFound:
+        raise _no_conversation(id) from None
+    except Conflict as error:
+        raise TooLarge(str(error)) from None
+    except Invalid as error:
+        raise _refused(error) from None
+    used = door.show_conversation(home).bytes
+    told = {
+        "artifact": file(written.artifact),
+        "created": written.created,
+        "conversation_used_bytes": used,
+    }
+    return told, written.created
+
+
+def list_artifacts(door: OnRecord, id: str | None) -> dict[str, Any]:
+    """The files of a conversation, or of all of them; the last written first."""
+    home = None if id is None else _known(door, id).id
+    found = door.artifacts(conversation=home)
+    latest = sorted(found.artifacts, key=lambda each: (each.updated_at, int(each.id)), reverse=True)
+    whose = {"tenant_id": number(door.caller.tenant)} if home is None else {"conversation_id": number(home)}
+    return {
+        **whose,
+        "artifacts": [file(each) for each in latest],
+        "count": len(latest),
+        "bytes_used": found.bytes,
+    }
+
+
+def get_artifact(door: OnRecord, id: str | None, artifact: str, via: str | None) -> dict[str, Any]:
+    """A file without its content."""
+    return file(read_artifact(door, id, artifact, via).artifact)
+
+
+def read_artifact(door: OnRecord, id: str | None, artifact: str, via: str | None) -> ArtifactContent:
+    """A file: from inside a conversation its own ones, and those of others by way of an entry that is linked to them."""
+    inside = door if id is None else _inside(door, id)
+    try:
+        return inside.read_artifact(artifact, via=_linking(via))
+    except NotFound:
+        raise _no_artifact(artifact) from None
+
+
+def delete_artifact(door: OnRecord, id: str | None, artifact: str) -> dict[str, Any]:
+    """Delete a file; entries that were linked to it stay."""
+    inside = door if id is None else _inside(door, id)
+    try:
+        inside.delete_artifact(artifact)
+    except NotFound:
+        raise _no_artifact(artifact) from None
+    return {"deleted": True}
+
+
+def list_scratchpads(door: OnRecord) -> dict[str, Any]:
+    """Whose working notes there are; those that all share have no agent."""
+    found = [
+        {
+            "kind": each.kind,
+            "agent_id": "" if each.agent == SHARED_PAD else each.agent,
+            "size": each.size,
+        }
+        for each in door.scratchpads().scratchpads
+    ]
+    return {"tenant_id": number(door.caller.tenant), "count": len(found), "entries": found}
+
+
+def get_scratchpad(door: OnRecord, agent: str) -> dict[str, Any]:
+    """Working notes as a whole; what nobody wrote is empty, and says so."""
+    try:
+        pad = door.read_scratchpad(agent)
+    except Invalid:
+        raise Wrong(
+            "agent_id", f"invalid agent id {shown(agent)}: 1 to 64 of the letters A-Z a-z, digits, _ and -"
+        ) from None
+    return {
+        "agent_id": pad.agent,
+        "kind": pad.kind,
+        "exists": pad.exists,
+        "size": pad.size,
+        "content": pad.content,
+    }
+
+
+def _conversation(door: OnRecord, conversation: Conversation) -> dict[str, Any]:
+    began = seconds(conversation.created_at)
+    return {
+        "id": number(conversation.id),
+        "tenant_id": number(door.caller.tenant),
+        "title": conversation.title or "",
+        "agent_id": conversation.agent or "",
+        "created_at": began,
+        "updated_at": began,
+    }
+
+
+def _every(door: OnRecord) -> Iterator[Conversation]:
+    after: str | None = None
+    while True:
+        page = door.conversations(limit=LIST_MOST, after=after)
+        yield from page.conversations
+        after = page.next
+        if after is None:
+            return
+
+
+def _known(door: OnRecord, id: str) -> Conversation:
+    try:
+        return door.show_conversation(id).conversation
+    except NotFound:
+        raise _no_conversation(id) from None
+
+
+def _inside(door: OnRecord, id: str) -> OnRecord:
+    """The door from inside a conversation; whoever is in one already does not get into another."""
+    home = _known(door, id).id
+    if door.caller.conversation not in (None, home):
+        raise _no_conversation(id)
+    return door.as_caller(door.caller.inside(home))
+
+
+def _linking(via: str | None) -> str | None:
+    if not via:
+        return None
+    kind, colon, entry = via.partition(":")
+    if kind != "mem" or not colon:
+        raise Wrong("via", f"via must be mem:<entry_id> (got {shown(via)})")
+    return read_id("via", entry)
+
+
+def _refused(error: Invalid) -> OnRecordError:
+    """Too large is said of a file alone; what is wrong with its path or its coding is the request's fault."""
+    reasons = {fault.field: fault.message for fault in error.faults}
+    if "path" in reasons:
+        return Wrong("path", f"invalid path: {reasons['path']}")
+    if "at most" in reasons.get("content", ""):
+        return TooLarge(f"the file is too large: it {reasons['content']}")
+    return error
+
+
+def _no_conversation(id: str) -> NotFound:
+    return NotFound(f"conversation {id} not found")
+
+
+def _no_artifact(id: str) -> NotFound:
+    return NotFound(f"artifact {id} not found, or not one of this conversation: see via=mem:<entry_id>")

@@ -1,0 +1,112 @@
+"""WHAT is kept beside memories? Conversations, their files, working notes, and agents' settings.
+
+The last classes are how a store hands them over as a whole, for moving them to another.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, get_args
+
+Encoding = Literal["text", "base64"]
+PadKind = Literal["agent", "shared"]
+
+ENCODINGS: Final[tuple[Encoding, ...]] = get_args(Encoding)
+
+MEDIA_TYPE: Final = "application/octet-stream"
+#: The name of the scratchpad that all agents of a tenant share.
+SHARED_PAD: Final = "shared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A conversation that the tenant knows of: by a whole number, or by the name that its program gave it."""
+
+    id: str
+    agent: str | None = None
+    title: str | None = None
+    created_at: datetime
+    created_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """A file of a conversation, without its content. Its id is a whole number and outlives what is written over it."""
+
+    id: str
+    conversation: str
+    path: str
+    sha256: str
+    media_type: str
+    size: int
+    created_at: datetime
+    updated_at: datetime
+    written_by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scratchpad:
+    """Whose working notes, and how many bytes they take."""
+
+    agent: str
+    kind: PadKind
+    size: int
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSettings:
+    """How one agent searches and saves where a request leaves it open.
+
+    The last five are for an advisor: which one, and what it is let do.
+    """
+
+    intent: bool = True
+    decay: bool = False
+    half_life_days: int = 90
+    decay_floor: float = 0.5
+    limit: int = 10
+    session_places: int = 2
+    profile_places: int = 4
+    global_places: int = 2
+    max_tokens: int | None = None
+    advisor: str | None = None
+    search_expand: bool = False
+    rerank: bool = False
+    auto_tag: bool = False
+    auto_supersede: bool = False
+
+
+def pad_kind(agent: str) -> PadKind:
+    return "shared" if agent == SHARED_PAD else "agent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFile:
+    """A file with its content."""
+
+    artifact: Artifact
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One addition to working notes, with the mark that it stands under."""
+
+    written_at: datetime
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """All working notes of an agent, in the order in which they were added."""
+
+    agent: str
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkspaceNumbers:
+    """The last numbers that a tenant gave to conversations and files, so that none is given twice."""
+
+    conversation: int = 0
+    artifact: int = 0

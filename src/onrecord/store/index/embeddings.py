@@ -1,0 +1,197 @@
+"""HOW do vectors follow the rows? A vector is kept only as long as it is that of the memory's present text.
+
+A change of the text takes its vectors away in the same transaction; a change of who may see it goes with them.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import Connection, Table, delete, insert, select, update
+
+from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
+from onrecord.model.memory import Memory, Place
+from onrecord.store.audience import audience_of
+from onrecord.store.ports.index import Coverage
+from onrecord.store.tables import embedded, vectors
+from onrecord.store.tenant import Address, of_home
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def read_coverage(rows: Iterable[Sequence[Any]]) -> list[Coverage]:
+    """What the rows of `COVERAGE` say, the newest model last."""
+    return [Coverage(row[0], row[1], Model(*row[2:5]), *row[5:]) for row in rows]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known and changed of one model in one transaction."""
+
+    model: Model
+    memories: int
+    passages: int
+    total: "NDArray[Any]"
+    stamp: int = 0
+    dropped: int = 0
+    is_new: bool = False
+    is_changed: bool = False
+
+    def count(self, memories: int, vectors: Sequence["NDArray[Any]"]) -> None:
+        """Some vectors have come, or with a memory less gone."""
+        sign = 1 if memories > 0 else -1
+        self.memories += memories
+        self.passages += sign * len(vectors)
+        self.total = self.total + sign * sum(vectors)
+
+
+class Embeddings:
+    """The vectors of one tenant within one transaction that holds the tenant's lock. `finish` writes the counts."""
+
+    def __init__(self, connection: Connection, address: Address) -> None:
+        self._connection = connection
+        self._address = address
+        self._home = {"tenant": address.number, "collection": address.home.collection.number}
+        self._keys: dict[Model, int] | None = None
+        self._tallies: dict[int, _Tally] = {}
+
+    def follow(self, before: Memory, after: Memory, place: Place) -> None:
+        """A memory has changed: vectors of a text that it no longer has go, the others follow its audience."""
+        if embedded_text(before) != embedded_text(after):
+            self.drop(place.row)
+        elif audience_of(before) != audience_of(after):
+            for key in self._known().values():
+                moved = {"audience": audience_of(after), "stamp": self._changed(key).stamp}
+                self._connection.execute(update(vectors).where(*self._of(place.row, key)).values(moved))
+
+    def drop(self, row: int) -> None:
+        for key in self._known().values():
+            here = self._of(row, key)
+            held = self._connection.execute(select(vectors.c.vector).where(*here)).scalars().all()
+            if held:
+                self._connection.execute(delete(vectors).where(*here))
+                tally = self._changed(key)
+                tally.count(-1, held)
+                tally.dropped += 1
+
+    def keep(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+        """Give a memory its vectors; False if there are none.
+
+        What it has already stays, since vectors never outlive their text.
+        """
+        assert memory.place is not None
+        row, digest = memory.place.row, text_hash(embedded_text(memory))
+        key = self._known().get(model)
+        if key is not None and self._has(row, key):
+            return True
+        if not passages:
+            return False
+        if key is None:
+            key = self._begin(model)
+        tally = self._changed(key)
+        tally.count(1, [passage.vector for passage in passages])
+        shared = {**self._home, "model": key, "row": row, "text_hash": digest, "stamp": tally.stamp}
+        self._connection.execute(
+            insert(vectors),
+            [
+                shared
+                | {
+                    "passage": number,
+                    "audience": audience_of(memory),
+                    "vector": passage.vector,
+                    "tokens": None if passage.tokens is None else passage.tokens.tobytes(),
+                }
+                for number, passage in enumerate(passages)
+            ],
+        )
+        return True
+
+    def clear(self) -> None:
+        """Give up every vector of the tenant, to be made anew."""
+        self._connection.execute(delete(vectors).where(*self._here(vectors)))
+        for key in self._known().values():
+            tally = self._changed(key)
+            tally.memories = tally.passages = 0
+            tally.total = tally.total * 0
+            tally.dropped += 1
+
+    def finish(self) -> None:
+        for key, tally in self._tallies.items():
+            counts = {
+                "memories": tally.memories,
+                "passages": tally.passages,
+                "total": tally.total.tobytes(),
+                "stamp": tally.stamp,
+                "dropped": tally.dropped,
+            }
+            if tally.is_new:
+                fresh = {**self._home, "model": key, **tally.model._asdict()}
+                self._connection.execute(insert(embedded), fresh | counts)
+            elif tally.is_changed:
+                here = (*self._here(embedded), embedded.c.model == key)
+                self._connection.execute(update(embedded).where(*here).values(counts))
+
+    def _has(self, row: int, key: int) -> bool:
+        held = select(vectors.c.row).where(*self._of(row, key), vectors.c.passage == 0)
+        return self._connection.execute(held).first() is not None
+
+    def _of(self, row: int, key: int) -> tuple[Any, ...]:
+        return *self._here(vectors), vectors.c.model == key, vectors.c.row == row
+
+    def _here(self, table: Table) -> tuple[Any, ...]:
+        return table.c.tenant == self._home["tenant"], table.c.collection == self._home["collection"]
+
+    def _known(self) -> dict[Model, int]:
+        if self._keys is None:
+            found = read_coverage(self._connection.execute(COVERAGE, self._address.parameters).all())
+            self._keys = {each.model: each.key for each in found}
+            self._tallies = {each.key: _tally(each) for each in found}
+        return self._keys
+
+    def _begin(self, model: Model) -> int:
+        """The first vector of a model in this home, where models are numbered as they come."""
+        key = max(self._known().values(), default=0) + 1
+        self._known()[model] = key
+        self._tallies[key] = _empty_tally(model)
+        return key
+
+    def _changed(self, key: int) -> _Tally:
+        """The tally with a stamp that no reader has seen; one for the whole transaction, which is seen as one."""
+        tally = self._tallies[key]
+        if not tally.is_changed:
+            tally.is_changed = True
+            tally.stamp += 1
+        return tally
+
+
+def _tally(known: Coverage) -> _Tally:
+    import numpy as np
+
+    total = np.frombuffer(known.total, np.float64)
+    return _Tally(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
+
+
+def _empty_tally(model: Model) -> _Tally:
+    import numpy as np
+
+    return _Tally(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
+
+
+#: The models that a home has vectors of.
+COVERAGE: Final = (
+    select(
+        embedded.c.tenant,
+        embedded.c.model,
+        embedded.c.name,
+        embedded.c.dimensions,
+        embedded.c.file_hash,
+        embedded.c.memories,
+        embedded.c.passages,
+        embedded.c.total,
+        embedded.c.stamp,
+        embedded.c.dropped,
+    )
+    .where(of_home(embedded))
+    .order_by(embedded.c.model)
+)

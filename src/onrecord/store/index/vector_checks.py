@@ -1,0 +1,212 @@
+"""WHICH vectors do not fit? What a tenant's memories demand of their vectors, for the doctor and for mending."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from sqlalchemy import Connection, Select, delete, func, select, update
+
+from onrecord.model.embedding import embedded_text, text_hash
+from onrecord.model.memory import Memory
+from onrecord.store.audience import audience_of
+from onrecord.store.tables import embedded, jobs, memories, vectors
+from onrecord.store.tenant import Address, of_home
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_BATCH: Final = 1_000
+# What float32 loses of the length of a unit vector is far less.
+_UNIT: Final = 1e-3
+_SUM: Final = 1e-3
+
+
+class Wanted(NamedTuple):
+    """What the vectors of a memory must say of it."""
+
+    audience: str
+    text_hash: str
+
+
+class WrongVectors(NamedTuple):
+    """The vectors of one memory by one model that are not right. With only the audience wrong, they can stay."""
+
+    model: int
+    row: int
+    reason: str
+    is_for_other_eyes: bool = False
+
+
+class Counts(NamedTuple):
+    """What is to be said of a model's vectors in a tenant; `total` is their sum."""
+
+    memories: int
+    passages: int
+    total: "NDArray[Any]"
+    stamp: int
+
+
+class Miscount(NamedTuple):
+    """A model of which something else is said than what is there."""
+
+    model: int
+    detail: str
+
+
+def wanted_of(memory: Memory) -> Wanted:
+    return Wanted(audience_of(memory), text_hash(embedded_text(memory)))
+
+
+def wrong_vectors(
+    connection: Connection, address: Address, wanted: Mapping[int, Wanted]
+) -> Iterator[WrongVectors]:
+    """Every memory's vectors are read once, a model after the other."""
+    dimensions = _dimensions(connection, address)
+    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
+    for (model, row), group in groupby(told, key=itemgetter(0, 1)):
+        passages = list(group)
+        reason = _reason(passages, wanted.get(row), dimensions.get(model))
+        if reason is not None:
+            yield WrongVectors(model, row, reason)
+        elif any(passage.audience != wanted[row].audience for passage in passages):
+            yield WrongVectors(model, row, "are for other eyes than the memory", is_for_other_eyes=True)
+
+
+def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | None) -> str | None:
+    import numpy as np
+
+    if wanted is None:
+        return "are of no memory"
+    if dimensions is None:
+        return "are of no model"
+    if any(passage.text_hash != wanted.text_hash for passage in passages):
+        return "are of another text"
+    if [passage.passage for passage in passages] != list(range(len(passages))):
+        return "have passages that are not numbered 0, 1, 2 …"
+    for passage in passages:
+        if len(passage.vector) != dimensions:
+            return f"have {len(passage.vector)} dimensions, not {dimensions}"
+        length = float(np.linalg.norm(passage.vector))
+        # Written so that what is not a number fails too.
+        if not abs(length - 1) < _UNIT:
+            return f"have a length of {length:.3g}, not 1"
+    return None
+
+
+def miscounts(connection: Connection, address: Address) -> Iterator[Miscount]:
+    import numpy as np
+
+    held = _counted(connection, address)
+    said = {row.model: row for row in connection.execute(_SAID, address.parameters)}
+    for model in sorted(said.keys() | held.keys()):
+        if model not in said:
+            yield Miscount(model, f"{held[model].memories} memories have vectors that are not counted")
+            continue
+        counts, right = said[model], held.get(model)
+        memories, passages = (right.memories, right.passages) if right else (0, 0)
+        if (counts.memories, counts.passages) != (memories, passages):
+            yield Miscount(
+                model,
+                f"counts {counts.memories} memories and {counts.passages} passages, there are {memories} and {passages}",
+            )
+        elif right is not None and counts.stamp < right.stamp:
+            yield Miscount(model, "a change of its vectors goes unseen")
+        elif right is not None and not _is_alike(np.frombuffer(counts.total, np.uint8), right.total):
+            yield Miscount(model, "the sum of its vectors is another")
+
+
+def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
+    """Sums of the same numbers in another order differ a little."""
+    import numpy as np
+
+    if packed.nbytes != total.nbytes:
+        return False
+    return bool(np.allclose(packed.view(np.float64), total, rtol=0, atol=_SUM))
+
+
+def _counted(connection: Connection, address: Address) -> dict[int, Counts]:
+    """By reading every vector; one of the wrong dimensions adds nothing to the sum."""
+    import numpy as np
+
+    dimensions = _dimensions(connection, address)
+    found: dict[int, Counts] = {}
+    told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
+    for model, group in groupby(told, key=itemgetter(0)):
+        rows, passages, stamp = set[int](), 0, 0
+        total = np.zeros(dimensions.get(model, 0), np.float64)
+        for passage in group:
+            rows.add(passage.row)
+            passages += 1
+            stamp = max(stamp, passage.stamp)
+            if len(passage.vector) == len(total):
+                total += passage.vector
+        found[model] = Counts(len(rows), passages, total, stamp)
+    return found
+
+
+def stray_jobs(connection: Connection, address: Address) -> int:
+    """Jobs about memories that are not there."""
+    counted = select(func.count()).select_from(jobs).where(*_STRAY)
+    return int(connection.execute(counted, address.parameters).scalar_one())
+
+
+def mend(connection: Connection, address: Address, wanted: Mapping[int, Wanted]) -> None:
+    """Drop what is wrong, show the rest to the right eyes, and count anew; what was dropped can be made again."""
+    connection.execute(delete(jobs).where(*_STRAY), address.parameters)
+    found = list(wrong_vectors(connection, address, wanted))
+    if not found and next(miscounts(connection, address), None) is None:
+        return
+    for wrong in found:
+        its = (of_home(vectors), vectors.c.model == wrong.model, vectors.c.row == wrong.row)
+        if wrong.is_for_other_eyes:
+            right = {"audience": wanted[wrong.row].audience}
+            connection.execute(update(vectors).where(*its).values(right), address.parameters)
+        else:
+            connection.execute(delete(vectors).where(*its), address.parameters)
+    _count_anew(connection, address)
+
+
+def _count_anew(connection: Connection, address: Address) -> None:
+    """With a stamp beyond all others on every vector, so that whoever has some in memory reads all of them again."""
+    import numpy as np
+
+    here = address.parameters
+    held = _counted(connection, address)
+    for before in connection.execute(_SAID, here).all():
+        counts = held.get(before.model) or Counts(0, 0, np.zeros(before.dimensions, np.float64), 0)
+        stamp = max(counts.stamp, before.stamp) + 1
+        its = (of_home(vectors), vectors.c.model == before.model)
+        connection.execute(update(vectors).where(*its).values(stamp=stamp), here)
+        told = counts._asdict() | {
+            "total": counts.total.tobytes(),
+            "stamp": stamp,
+            "dropped": before.dropped + 1,
+        }
+        said = (of_home(embedded), embedded.c.model == before.model)
+        connection.execute(update(embedded).where(*said).values(told), here)
+
+
+def _dimensions(connection: Connection, address: Address) -> dict[int, int]:
+    return {row.model: row.dimensions for row in connection.execute(_SAID, address.parameters)}
+
+
+_EVERY: Final[Select[Any]] = (
+    select(
+        vectors.c.model,
+        vectors.c.row,
+        vectors.c.passage,
+        vectors.c.audience,
+        vectors.c.text_hash,
+        vectors.c.stamp,
+        vectors.c.vector,
+    )
+    .where(of_home(vectors))
+    .order_by(vectors.c.model, vectors.c.row, vectors.c.passage)
+)
+_SAID: Final = select(embedded).where(of_home(embedded)).order_by(embedded.c.model)
+_STRAY: Final = (
+    of_home(jobs),
+    jobs.c.subject != 0,
+    jobs.c.subject.not_in(select(memories.c.row).where(of_home(memories))),
+)

@@ -1,0 +1,65 @@
+"""WHO may come in, and what was done? Keys, the audit, and requests that must not be done twice."""
+
+from datetime import datetime
+from typing import Literal, NamedTuple, Protocol
+
+from onrecord.model.answers import AuditEntry
+from onrecord.model.answers import Key as ApiKey
+from onrecord.model.caller import Caller
+from onrecord.model.limits import AuditOutcome
+from onrecord.model.requests import ListAudit
+
+
+class Claim(NamedTuple):
+    """How it stands with a request that must not be done twice: `answered` comes with what was answered."""
+
+    state: Literal["fresh", "in progress", "answered", "different"]
+    status: int | None = None
+    body: str | None = None
+
+
+class Ledger(Protocol):
+    """One transaction over keys, audit and requests: those of one tenant, or where it says so of all."""
+
+    def add_key(self, key: ApiKey, hash: str) -> None:
+        """A new key of the tenant it names; its id and its hash must be new."""
+
+    def key(self, hash: str) -> ApiKey | None:
+        """The key with this hash, whosever it is; revoked and expired ones too."""
+
+    def has_keys(self) -> bool:
+        """Whether there was ever a key, of any tenant, that is still listed."""
+
+    def all_keys(self) -> list[ApiKey]:
+        """The keys of the tenant, oldest first; without a tenant, all of them."""
+
+    def revoke(self, id: str, at: datetime) -> tuple[ApiKey, bool] | None:
+        """A key that works no longer, and whether it was not revoked before; None if the tenant has no such key."""
+
+    def note(
+        self,
+        caller: Caller,
+        operation: str,
+        at: datetime,
+        subject: str | None = None,
+        outcome: AuditOutcome = "done",
+    ) -> None:
+        """A line of the audit, in the next number of the tenant."""
+
+    def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
+        """Lines of the audit, newest first, and the mark of the next page."""
+
+    def claim(self, user: str, key: str, operation: str, fingerprint: str, now: datetime) -> Claim:
+        """Begin a request under a key that the sender chose, unless it was begun before; old ones are swept."""
+
+    def keep(self, user: str, key: str, status: int, body: str) -> None:
+        """What was answered to a request that was claimed."""
+
+    def drop(self, user: str, key: str) -> None:
+        """Let a request that was claimed, but not done, be sent again."""
+
+    def secret(self) -> str | None:
+        """What only those who hold the store know: by it processes believe what another of them has signed."""
+
+    def keep_secret(self, secret: str) -> str:
+        """Make this the secret of the store, unless it has one; gives the one it has."""

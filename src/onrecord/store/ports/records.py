@@ -1,0 +1,146 @@
+"""WHAT is kept, and who may see and change it? Memories, their history and their relations.
+
+A reading is one consistent state; a writing is one transaction that lets no other writer into its tenant.
+Both belong to one caller: there is no way to read or write without saying for whom.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from onrecord.model.answers import Compared, Edge
+from onrecord.model.collections import Collection
+from onrecord.model.embedding import Model, Passage
+from onrecord.model.limits import RelationName
+from onrecord.model.memory import Change, Memory, Relation, Version
+from onrecord.model.requests import Browse, ListRelations, Neighbours
+from onrecord.model.when import NOW, When
+from onrecord.store.ports.index import Index
+
+if TYPE_CHECKING:
+    from onrecord.store.ports.workspace import Workspace
+
+
+class Erased(NamedTuple):
+    """What went with a memory."""
+
+    versions: int
+    relations: int
+    references: int
+
+
+class SaveCounts(NamedTuple):
+    """How often a run has saved, and a key within 24 hours; and how often the key may, if that is bounded."""
+
+    by_run: int
+    by_key: int
+    key_may: int | None
+
+
+class Reading(Protocol):
+    """One consistent state of a collection, as far as one caller may see it."""
+
+    #: What can be found by words, references and vectors.
+    @property
+    def index(self) -> Index: ...
+
+    @property
+    def size(self) -> int:
+        """How many memories there are in the caller's tenants, whoever sees them."""
+
+    @property
+    def sees_global(self) -> bool:
+        """Whether there are global memories beside the tenant's own."""
+
+    def memory(self, id: str, when: When = NOW) -> Memory | None:
+        """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
+
+    def reading_of(self, collection: Collection) -> "Reading":
+        """Another collection of the tenant, in the same state of the store."""
+
+    def filed(self, facet: str) -> list[str]:
+        """The ids of the tenant's own memories that are filed so, retired ones left out; in the order of saving."""
+
+    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
+        """The same, read whole; retired ones too if wanted."""
+
+    def references(self, root: str) -> list[str]:
+        """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
+
+    def unasked(self, *, most: int) -> list[Memory]:
+        """What the caller is told unasked, last updated first: active memories marked so whose text, as it stands, a
+        person wrote or approved, and that are for the caller's own eyes; what an admin may look into is not."""
+
+    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
+        """A page of memories, last updated first, and the mark of the next page."""
+
+    def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
+        """The relations around a memory, walked breadth first; one more than asked for if there are more."""
+
+    def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+        """A page of the tenant's own edges, newest first, and the mark of the next page; both ends are seen."""
+
+    def relation(self, id: str) -> Relation | None:
+        """One of these edges by its number."""
+
+    def versions(self, id: str) -> list[Version]:
+        """The history of one memory, oldest first; empty for unknown and forbidden alike."""
+
+    def compare(self, since: datetime, until: datetime) -> Compared:
+        """How what is known differs between two times."""
+
+
+class Writing(Reading, Protocol):
+    """One transaction in one tenant. Nothing is seen by others until the block ends well."""
+
+    def target(self, id: str) -> Memory:
+        """A memory this caller may change, or NotFound or Forbidden."""
+
+    def reviewable(self, id: str) -> Memory:
+        """A memory that this caller may approve or turn down, though it be another's; or NotFound or Forbidden."""
+
+    def spent(self) -> SaveCounts:
+        """What the caller's run and key have saved, this transaction included; no one else saves meanwhile."""
+
+    def holder(self, id: str) -> Memory | None:
+        """The memory that holds an id, or None if it is free; Conflict if it is not for the caller to see."""
+
+    def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
+        """The live memory that this one repeats, by content or by its given hint, if the caller may change it."""
+
+    def add(self, memory: Memory, change: Change) -> Memory:
+        """A new row and its first version; an empty id becomes the tenant's next whole number."""
+
+    def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
+        """The row as it stands after a change, and the version that says so."""
+
+    def erase(self, memory: Memory, change: Change) -> Erased:
+        """A row with its versions, index entries, edges and every reference to it."""
+
+    def relate(
+        self, source: Memory, relation: RelationName, target: Memory, change: Change
+    ) -> tuple[Relation, bool]:
+        """An edge, and whether it is new."""
+
+    def unrelate(
+        self, source: Memory, relation: RelationName, target: Memory, change: Change
+    ) -> Relation | None:
+        """The edge that was taken back, if there was one."""
+
+    def writing_of(self, collection: Collection) -> "Writing":
+        """Another collection of the tenant, in the same transaction."""
+
+    def workspace(self) -> "Workspace":
+        """What the caller's own tenant keeps beside its memories, in the same transaction."""
+
+    def note(self, operation: str, subject: str | None = None) -> None:
+        """A line of the audit about what is done to no memory, in the same transaction."""
+
+    def strip(self, references: Sequence[str], change: Change) -> int:
+        """Take references, and what lies under them by a dot, out of every memory of the tenant; gives how many changed."""
+
+    def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
+        """Give a memory of this transaction its vectors; if there are none, a job to make them, and False.
+
+        Without passages those of the same text are taken, from a memory that the caller sees.
+        """

@@ -1,0 +1,135 @@
+"""WHAT does a store do with what is kept beside memories? The port for conversations, files, notes and settings.
+
+Where it writes, it lets no other writer into the tenant, so that what is counted still holds when it is written.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal, NamedTuple, Protocol
+
+from onrecord.model.answers import ShownAgent
+from onrecord.model.memory import Memory
+from onrecord.model.requests import ListConversations
+from onrecord.model.workspace import (
+    AgentSettings,
+    Artifact,
+    Conversation,
+    KeptFile,
+    Notes,
+    Scratchpad,
+    WorkspaceNumbers,
+)
+
+#: What moves between stores as one: a conversation, a file, the notes of an agent, or how one is set.
+WorkspaceItem = Conversation | KeptFile | Notes | ShownAgent
+
+
+class Usage(NamedTuple):
+    """How many files there are, and how many bytes they take."""
+
+    artifacts: int
+    bytes: int
+
+
+class File(NamedTuple):
+    """A file to be kept: where, what kind, and its bytes."""
+
+    conversation: str
+    path: str
+    media_type: str
+    content: bytes
+
+
+class Workspace(Protocol):
+    """One transaction in what a tenant keeps beside its memories; nothing of another tenant is there."""
+
+    def conversation(self, id: str) -> Conversation | None:
+        """One conversation; unknown to the tenant is None."""
+
+    def conversations(self, ask: ListConversations) -> tuple[list[Conversation], str | None]:
+        """A page of conversations, newest first, and the mark of the next page."""
+
+    def artifact(self, id: str) -> Artifact | None:
+        """One file without its content; unknown to the tenant is None."""
+
+    def artifact_at(self, conversation: str, path: str) -> Artifact | None:
+        """The file that lies at a path."""
+
+    def artifacts(self, conversation: str | None = None) -> list[Artifact]:
+        """The files of a conversation by path, or of all conversations in their order."""
+
+    def content(self, id: str) -> bytes:
+        """The content of a file that is there."""
+
+    def usage(self, conversation: str | None = None) -> Usage:
+        """What the files of a conversation take, or those of the tenant."""
+
+    def scratchpad(self, agent: str) -> str | None:
+        """The working notes of an agent as one text; None where there are none."""
+
+    def scratchpad_size(self, agent: str) -> int:
+        """How many bytes they take."""
+
+    def scratchpads(self) -> list[Scratchpad]:
+        """All working notes of the tenant, by agent."""
+
+    def agent(self, agent: str) -> ShownAgent | None:
+        """How an agent was set; None if nobody has."""
+
+    def register(self, id: str | None, agent: str | None, title: str | None) -> tuple[Conversation, bool]:
+        """A conversation, and whether it is new; without an id it is the next whole number of the tenant."""
+
+    def drop_conversation(self, id: str) -> None:
+        """A conversation with its files."""
+
+    def keep(self, file: File) -> Artifact:
+        """A file of a known conversation; one at the same path is written over and keeps its id."""
+
+    def drop_artifact(self, id: str) -> None:
+        """A file with its content. Its id is not given again."""
+
+    def append(self, agent: str, text: str) -> None:
+        """Add to working notes."""
+
+    def clear(self, agent: str) -> None:
+        """Throw working notes away."""
+
+    def set_agent(self, agent: str, settings: AgentSettings) -> ShownAgent:
+        """How an agent is set from now on."""
+
+    def pinned(self, conversation: str) -> list[Memory]:
+        """The memories of the tenant that are pinned to a conversation, whoever sees them."""
+
+    def linked(self, ids: Sequence[str]) -> list[Memory]:
+        """The memories of the tenant that are linked to one of some files, whoever sees them."""
+
+    def change(self, before: Memory, after: Memory, operation: str) -> None:
+        """What such a memory says from now on; what it said stays in its history."""
+
+    def note(self, operation: str, subject: str) -> None:
+        """A line of the audit, in the same transaction."""
+
+
+class WorkspaceArchive(Protocol):
+    """All that a tenant keeps beside its memories, past every caller, in one consistent state."""
+
+    def every(self) -> Iterator[WorkspaceItem]:
+        """Conversations in the order in which they began, files by number, notes and settings by agent: one at a time."""
+
+    def numbers(self) -> WorkspaceNumbers:
+        """The last numbers that were given to conversations and files."""
+
+
+class WorkspaceRestoring(WorkspaceArchive, Protocol):
+    """One transaction in one tenant that takes in what was exported."""
+
+    def standing(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
+        """Whether an item is here: not at all, as it is, or something else under its name or in its place."""
+
+    def restore(self, item: WorkspaceItem) -> bool:
+        """Add an item that is absent; False if it is a file of a conversation that is not here."""
+
+    def count(self, numbers: WorkspaceNumbers) -> None:
+        """What was given out elsewhere is not given again here."""
+
+    def usage(self, conversation: str | None = None) -> Usage:
+        """What the files of a conversation take, or those of the tenant."""

@@ -1,0 +1,391 @@
+"""HOW is the whole store read and refilled? Past every caller, for moving, checking and rebuilding it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import groupby
+from typing import Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
+from onrecord.model.collections import BY_NUMBER, Home
+from onrecord.model.embedding import Model, Passage, embedded_text
+from onrecord.model.memory import Change, Memory, Place, Relation, Version
+from onrecord.store.audience import audience_of
+from onrecord.store.backend import Backend
+from onrecord.store.index.changes import IndexChanges
+from onrecord.store.index.embeddings import COVERAGE, Embeddings, read_coverage
+from onrecord.store.index.entries import INDEX_VERSION
+from onrecord.store.index.vector_checks import Wanted, mend, wanted_of
+from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.archive import Counters, MemoryHistory
+from onrecord.store.ports.index import Coverage
+from onrecord.store.ports.jobs import Job
+from onrecord.store.prepared import Statements
+from onrecord.store.records import queue
+from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
+from onrecord.store.rows import (
+    PAST,
+    PRESENT,
+    VERSION_COLUMNS,
+    Stored,
+    content_hash,
+    present_row,
+    read_memory,
+    read_relation,
+    read_version,
+    record_of,
+    version_row,
+)
+from onrecord.store.tables import (
+    counters,
+    facets,
+    jobs,
+    memories,
+    postings,
+    relations,
+    store_facts,
+    tenants,
+    terms,
+    vectors,
+    versions,
+)
+from onrecord.store.tenant import Address, LockedHome, of_home
+from onrecord.store.view import same_row
+
+_BATCH: Final = 500
+INDEX_FACT: Final = "index"
+
+
+class SqlArchive:
+    """The whole store in one consistent state."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def homes(self) -> list[Home]:
+        """Where there are records, or were, by the names that exports give them."""
+        names = dict(self._connection.execute(select(tenants.c.key, tenants.c.name)).all())
+        held = self._connection.execute(select(counters.c.tenant, counters.c.collection)).all()
+        found = [Home(names[tenant], BY_NUMBER[number]) for tenant, number in held if tenant in names]
+        return sorted(found, key=lambda home: home.spelled)
+
+    def address(self, home: Home) -> Address:
+        number = select(tenants.c.key).where(tenants.c.name == home.tenant)
+        return Address(self._connection.execute(number).scalar_one_or_none(), home)
+
+    def counters(self, home: Home) -> Counters:
+        row = self._connection.execute(_COUNTERS, self.address(home).parameters).one()
+        return Counters(row.last_id, row.last_relation)
+
+    def count(self, home: Home) -> int:
+        return int(self._connection.execute(_COUNT, self.address(home).parameters).scalar_one())
+
+    def memories(self, home: Home) -> Iterator[Memory]:
+        """Every memory as it stands, in the order of their rows."""
+        here = self.address(home).parameters
+        for row in self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here):
+            yield read_memory(row, home.tenant)
+
+    def histories(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[MemoryHistory]:
+        """Every memory with its past, in the order of their rows; or only those of some ids."""
+        here = self.address(home).parameters
+        statement = _PASTS.execution_options(yield_per=_BATCH)
+        if wanted is not None:
+            # Most of what an import brings is not here yet, and one look at the ids says so.
+            named = [ids.address(id).id for id in wanted]
+            rows = self._connection.execute(_HELD, {**here, "named": named}).scalars().all()
+            if not rows:
+                return
+            statement = statement.where(memories.c.row.in_(sorted(rows)))
+        for _, told in groupby(self._connection.execute(statement, here), key=lambda row: row.row):
+            versions_told = tuple(read_version(row, home.tenant, None) for row in told)
+            yield MemoryHistory(versions_told[-1].memory.id, versions_told)
+
+    def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
+        """The memories in some rows, as they stand."""
+        statement = _EVERY.where(one_of(memories.c.row, "wanted"))
+        found = self._connection.execute(statement, {**self.address(home).parameters, "wanted": list(wanted)})
+        return [read_memory(row, home.tenant) for row in found.all()]
+
+    def unembedded(self, home: Home, model: Model, most: int, after: int = 0) -> list[Memory]:
+        """Memories that have no vectors of this model, in the order of their rows."""
+        key = next((each.key for each in self.coverage(home) if each.model == model), 0)
+        held = exists().where(
+            vectors.c.tenant == memories.c.tenant,
+            vectors.c.collection == memories.c.collection,
+            vectors.c.row == memories.c.row,
+            vectors.c.passage == 0,
+            vectors.c.model == key,
+        )
+        found = self._connection.execute(
+            _EVERY.where(memories.c.row > after, ~held).limit(most), self.address(home).parameters
+        )
+        return [read_memory(row, home.tenant) for row in found.all()]
+
+    def coverage(self, home: Home) -> list[Coverage]:
+        """How far each model has come."""
+        return read_coverage(self._connection.execute(COVERAGE, self.address(home).parameters).all())
+
+    def jobs(self, home: Home) -> tuple[int, int]:
+        """How many jobs wait, and how many have failed for good."""
+        failed = func.count().filter(jobs.c.attempts >= queue.MOST_ATTEMPTS)
+        counts = select(func.count() - failed, failed).where(of_home(jobs))
+        waiting, given_up = self._connection.execute(counts, self.address(home).parameters).one()
+        return int(waiting), int(given_up)
+
+    def edges(self, home: Home) -> Iterator[Relation]:
+        """Every relation, those taken back included."""
+        for row in self._connection.execute(_EDGES, self.address(home).parameters):
+            source, target = (ids.spell(home.tenant, id) for id in (row.source_id, row.target_id))
+            yield read_relation(row, source, target)
+
+    def workspace(self, tenant: str) -> SqlWorkspaceArchive:
+        return SqlWorkspaceArchive(self._connection, self.address(Home(tenant)).number or 0)
+
+
+class SqlRestoring(SqlArchive):
+    """One transaction in one tenant that takes in what was exported, or derives its index anew."""
+
+    def __init__(
+        self, connection: Connection, statements: Statements, backend: Backend, address: Address
+    ) -> None:
+        super().__init__(connection)
+        self._statements = statements
+        self._backend = backend
+        self._address = address
+        self._home = address.home
+        self._here = address.parameters
+        self._counters = LockedHome.take(connection, statements, address)
+        self._embeddings = Embeddings(connection, address)
+
+    def finish_embedding(self) -> None:
+        self._embeddings.finish()
+
+    def restore(self, histories: Iterable[MemoryHistory]) -> None:
+        """Add memories with their past. Their ids must be free."""
+        index, present, past, newest = IndexChanges(self._home.collection), [], [], []
+        collection = self._home.collection.number
+        for history in histories:
+            *older, last = history.versions
+            place = Place(self._counters.tenant, self._counters.next_row(), last.at)
+            plain = ids.address(history.id).id
+            self._counters.note_id(plain)
+            past += [_past_row(place, collection, version) for version in older]
+            present.append(present_row(last.memory, place, collection, plain, record_of(last.memory)))
+            newest.append((place.row, last))
+            index.add(last.memory, place)
+        self._statements.add_memory.run_tuples(self._connection, present)
+        self._statements.add_version.run_tuples(self._connection, past)
+        self._statements.copy_to_versions.run(self._connection, _alike(self._address, newest))
+        self._counters.count_indexed(*index.write(self._connection, self._statements))
+        self._counters.save(self._connection)
+
+    def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
+        """Add relations whose ends are here and whose triple is not; gives how many were new."""
+        self._counters.note_id(counters.last_id)
+        self._counters.last_relation = max(self._counters.last_relation, counters.last_relation)
+        here = list(self.edges(self._home)) if edges else []
+        known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
+        rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
+        added = 0
+        for edge in edges:
+            if _triple(edge) in known:
+                continue
+            number = self._counters.next_relation() if int(edge.id) in taken else int(edge.id)
+            self._counters.last_relation = max(self._counters.last_relation, number)
+            taken.add(number)
+            if edge.removed_at is None:
+                # Only one of a triple can stand; two taken back within one moment may well look alike.
+                known.add(_triple(edge))
+            added += 1
+            values = _edge_row(self._address, number, rows[edge.source], rows[edge.target], edge)
+            self._connection.execute(insert(relations), values)
+        self._counters.save(self._connection)
+        return added
+
+    def restoring_workspace(self) -> SqlWorkspaceArchive:
+        """In this transaction, which holds the tenant's row."""
+        return SqlWorkspaceArchive(self._connection, self._counters.tenant)
+
+    def _rows_of(self, wanted: set[str]) -> dict[str, int]:
+        named = {ids.address(id).id: id for id in wanted}
+        found = self._connection.execute(
+            select(memories.c.id, memories.c.row).where(of_home(memories), memories.c.id.in_(sorted(named))),
+            self._here,
+        )
+        rows = {named[id]: row for id, row in found}
+        if missing := sorted(wanted - rows.keys()):
+            raise Invalid([Fault("relation", f"joins memories that are not here: {', '.join(missing[:5])}")])
+        return rows
+
+    def reindex(self) -> tuple[int, int]:
+        """Drop what is derived from the tenant's rows and derive it again; gives memories and postings."""
+        self._heal_rows()
+        self._heal_counters()
+        for table in (postings, terms, facets):
+            self._connection.execute(delete(table).where(of_home(table)), self._here)
+        self._counters.documents = self._counters.words = 0
+        memories_seen = postings_written = 0
+        index, wanted = IndexChanges(self._home.collection), dict[int, Wanted]()
+        for memory in list(self.memories(self._home)):
+            assert memory.place is not None
+            index.add(memory, memory.place)
+            wanted[memory.place.row] = wanted_of(memory)
+            memories_seen += 1
+            if index.size > 100_000:
+                postings_written += index.size
+                self._counters.count_indexed(*index.write(self._connection, self._statements))
+                index = IndexChanges(self._home.collection)
+        postings_written += index.size
+        self._counters.count_indexed(*index.write(self._connection, self._statements))
+        self._counters.save(self._connection)
+        mend(self._connection, self._address, wanted)
+        return memories_seen, postings_written
+
+    def keep_vectors(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+        """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
+        assert memory.place is not None
+        present = self.rows(self._home, [memory.place.row])
+        if not present or embedded_text(present[0]) != embedded_text(memory):
+            return False
+        kept = self._embeddings.keep(present[0], model, passages)
+        if kept:
+            queue.drop(self._connection, self._address, memory.place.row)
+        return kept
+
+    def drop_vectors(self) -> None:
+        """Give up every vector of the tenant, to be made anew."""
+        self._embeddings.clear()
+
+    def ask_for(self, job: str, due: datetime) -> None:
+        """A job for the tenant as a whole."""
+        queue.add(self._connection, self._backend, self._address, job, 0, due)
+
+    def withdraw(self, job: str) -> None:
+        """Take back a job for the tenant as a whole."""
+        queue.withdraw(self._connection, self._address, job)
+
+    def finish(self, done: Sequence[Job]) -> None:
+        queue.finish(self._connection, self._address, done)
+
+    def postpone(self, job: Job, due: datetime, error: str | None) -> None:
+        queue.postpone(self._connection, self._address, job, due, error)
+
+    def retry_failed(self, now: datetime) -> None:
+        queue.retry_failed(self._connection, self._address, now)
+
+    def _heal_rows(self) -> None:
+        """What a row says a second time, for the sake of its indexes, follows from its record."""
+        statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
+        found = self._connection.execute(statement.where(of_home(memories)), self._here).all()
+        written = {row: (audience, digest) for row, audience, digest in found}
+        for memory in list(self.memories(self._home)):
+            assert memory.place is not None
+            right = {"audience": audience_of(memory), "content_hash": content_hash(memory.content)}
+            if written.get(memory.place.row) != tuple(right.values()):
+                here = (of_home(memories), memories.c.row == memory.place.row)
+                self._connection.execute(update(memories).where(*here).values(right), self._here)
+
+    def _heal_counters(self) -> None:
+        """A counter that is behind would give a number twice."""
+        for id in self._connection.execute(
+            select(memories.c.id).where(of_home(memories)), self._here
+        ).scalars():
+            self._counters.note_id(id)
+        last_row, last_relation = (
+            self._connection.execute(
+                select(func.coalesce(func.max(column), 0)).where(of_home(column.table)), self._here
+            ).scalar_one()
+            for column in (memories.c.row, relations.c.id)
+        )
+        self._counters.last_row = max(self._counters.last_row, last_row)
+        self._counters.last_relation = max(self._counters.last_relation, last_relation)
+
+
+_HELD: Final = select(memories.c.row).where(of_home(memories), one_of(memories.c.id, "named"))
+_EVERY: Final = select(*PRESENT).where(of_home(memories)).order_by(memories.c.row)
+_COUNT: Final = select(func.count()).select_from(memories).where(of_home(memories))
+_COUNTERS: Final = select(counters).where(of_home(counters))
+_PASTS: Final = (
+    select(*PAST, *VERSION_COLUMNS)
+    .join_from(memories, versions, same_row(memories, versions))
+    .where(of_home(memories))
+    .order_by(memories.c.row, versions.c.version)
+)
+_SOURCE, _TARGET = memories.alias("source_memory"), memories.alias("target_memory")
+
+
+def _end(memory: FromClause, row: ColumnElement[int]) -> ColumnElement[bool]:
+    return and_(of_home(memory), memory.c.row == row)
+
+
+_EDGES: Final = (
+    select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
+    .join(_SOURCE, _end(_SOURCE, relations.c.source))
+    .join(_TARGET, _end(_TARGET, relations.c.target))
+    .where(of_home(relations))
+    .order_by(relations.c.id)
+)
+
+
+def note_index(connection: Connection, backend: Backend) -> None:
+    """Record which analyzer and weights the index was built with."""
+    fact = backend.insert(store_facts).values(name=INDEX_FACT, value=INDEX_VERSION)
+    connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
+
+
+def _alike(address: Address, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
+    """Rows in a row that were changed in the same way by the same one, together."""
+    for (change, by, origin), rows in groupby(
+        newest, key=lambda each: (each[1].change, each[1].by, each[1].origin)
+    ):
+        numbers = [row for row, _ in rows]
+        yield {
+            "as_change": change,
+            "as_changed_by": by,
+            "as_changed_as": origin,
+            "at_tenant": address.number,
+            "at_collection": address.home.collection.number,
+            "first": numbers[0],
+            "last": numbers[-1],
+        }
+
+
+def _past_row(place: Place, collection: int, version: Version) -> Stored:
+    there = Place(place.tenant, place.row, version.at)
+    change = Change(version.change, version.by, version.origin, version.at)
+    return version_row(version.memory, there, collection, change, version.until, record_of(version.memory))
+
+
+def _triple(edge: Relation) -> tuple[object, ...]:
+    """What makes an edge the same: among those that stand, its triple; among those taken back, their times too."""
+    times = (edge.created_at, edge.removed_at) if edge.removed_at else ()
+    return edge.source, edge.relation, edge.target, *times
+
+
+def _edge_row(address: Address, number: int, source: int, target: int, edge: Relation) -> dict[str, object]:
+    return {
+        "tenant": address.number,
+        "collection": address.home.collection.number,
+        "id": number,
+        "source": source,
+        "relation": edge.relation,
+        "target": target,
+        "created_at": edge.created_at,
+        "created_by": edge.created_by,
+        "removed_at": edge.removed_at,
+        "removed_by": edge.removed_by,
+    }

@@ -1,0 +1,83 @@
+"""WHAT of its candidates is kept in memory? Of each tenant what was last read to rank them, until somebody writes to it.
+
+A memory that stands now stands at every later moment too, until its tenant is written to: nothing but a change retires
+it. The tenant's counter of changes tells a reader whether what is kept is of its own state, also when another process
+wrote. Whole memories are not kept: who is told of one has it read, through the predicate of visibility.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from threading import Lock
+from typing import Final
+
+from onrecord.lru_cache import LruCache
+from onrecord.store.per_database import PerDatabase
+from onrecord.store.ports.index import Key, Match
+from onrecord.store.view import View
+
+# Some 600 bytes each. Tenants that were asked longest ago make room.
+_MOST: Final = 100_000
+
+
+class CandidateCache:
+    """What is known of the rows of the tenants that were asked lately, in one database."""
+
+    def __init__(self, most: int = _MOST) -> None:
+        self._most = most
+        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most, len)
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return self._homes.weight
+
+    def matches(self, view: View, rows: Iterable[int]) -> dict[Key, Match]:
+        """Those that are known to stand in this state, and are for the caller's eyes."""
+        here = self._state(view).matches_at(view.now)
+        found = (here.get(row) for row in rows)
+        return {match.key: match for match in found if match is not None and view.sees(match.audience)}
+
+    def keep_matches(self, view: View, matches: Iterable[Match]) -> None:
+        """Those that were found to stand now."""
+        rows = {match.key[1]: match for match in matches}
+        if not rows:
+            return
+        state = self._state(view)
+        with self._lock:
+            # Before they are there: whoever reads meanwhile, and asks about an earlier moment, must not find them.
+            state.asked_at = max(state.asked_at or view.now, view.now)
+            state.matches.update(rows)
+        if len(state) > self._most:
+            self._homes.pop(view.place)
+        else:
+            self._homes.weigh_again(view.place)
+
+    def _state(self, view: View) -> "_Home":
+        state = self._homes.get(view.place)
+        if state is None or state.changes != view.changes:
+            state = _Home(view.changes)
+            self._homes.put(view.place, state)
+        return state
+
+
+class _Home:
+    """What is known of one home as it is after so many changes, and until when it was asked for."""
+
+    def __init__(self, changes: int) -> None:
+        self.changes = changes
+        self.matches: dict[int, Match] = {}
+        self.asked_at: datetime | None = None
+
+    def __len__(self) -> int:
+        return len(self.matches)
+
+    def matches_at(self, now: datetime) -> Mapping[int, Match]:
+        """None before the last time of asking: what stands since then did not stand yet."""
+        return self.matches if self.asked_at is None or now >= self.asked_at else {}
+
+
+def candidate_cache(view: View) -> CandidateCache:
+    """Those of the database that is read."""
+    return _OF_DATABASE.of(view)
+
+
+_OF_DATABASE: Final = PerDatabase(CandidateCache)

@@ -1,0 +1,229 @@
+"""DOES everything agree? What a tenant's rows demand of its versions, index, vectors, edges and counters."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from sqlalchemy import Connection, FromClause, exists, func, not_, or_, select
+
+from onrecord.model import ids
+from onrecord.model.answers import Problem
+from onrecord.model.collections import Home
+from onrecord.model.memory import Memory, Version, changed_fields
+from onrecord.model.record import invariant_faults
+from onrecord.store.audience import audience_of
+from onrecord.store.index.entries import INDEX_VERSION, entries_of
+from onrecord.store.index.vector_checks import Wanted, miscounts, stray_jobs, wanted_of, wrong_vectors
+from onrecord.store.list_parameters import one_of
+from onrecord.store.records.archive import INDEX_FACT, SqlArchive
+from onrecord.store.rows import content_hash
+from onrecord.store.tables import (
+    OF_TENANTS,
+    SHARED,
+    counters,
+    embedded,
+    facets,
+    memories,
+    postings,
+    relations,
+    store_facts,
+    tenants,
+    terms,
+    versions,
+)
+from onrecord.store.tenant import of_home
+
+_REINDEX: Final = "run `onrecord reindex`"
+_EMBED: Final = "run `onrecord reindex`, then `onrecord embed-missing`"
+_RESTORE: Final = "restore this memory from a backup or an export"
+
+
+def whole_store_problems(connection: Connection) -> Iterator[Problem]:
+    built = connection.execute(
+        select(store_facts.c.value).where(store_facts.c.name == INDEX_FACT)
+    ).scalar_one_or_none()
+    if built != INDEX_VERSION:
+        yield Problem(
+            check="index version",
+            where="store",
+            detail=f"the index was built by version {built}, this is {INDEX_VERSION}",
+            cure=_REINDEX,
+        )
+    known = connection.execute(select(tenants.c.key)).scalars().all()
+    for table in OF_TENANTS:
+        # Fails if a column that we know is not there any more.
+        connection.execute(select(table).limit(0))
+        strays = connection.execute(
+            select(func.count()).select_from(table).where(not_(one_of(table.c.tenant, "known"))),
+            {"known": known},
+        ).scalar_one()
+        if strays:
+            yield _orphans(table, strays, "store", "tenant")
+    for table in SHARED:
+        connection.execute(select(table).limit(0))
+
+
+class Examination:
+    """One look at one tenant, in one pass over its rows."""
+
+    def __init__(self, connection: Connection, home: Home) -> None:
+        self._connection = connection
+        self._archive = SqlArchive(connection)
+        self._home = home
+        self._address = self._archive.address(home)
+        self._here = self._address.parameters
+        self._documents = self._words = 0
+        self._terms: Counter[str] = Counter()
+        self._wanted: dict[int, Wanted] = {}
+
+    def problems(self) -> Iterator[Problem]:
+        indexed, derived = self._indexed(), self._derived()
+        told = self._archive.histories(self._home)
+        history = next(told, None)
+        for memory in self._archive.memories(self._home):
+            mine = history if history is not None and history.id == memory.id else None
+            if mine is not None:
+                history = next(told, None)
+            yield from self._row_problems(memory, derived.pop(_row(memory), None))
+            yield from self._version_problems(memory, mine.versions if mine else ())
+            self._wanted[_row(memory)] = wanted_of(memory)
+            if indexed.pop(_row(memory), 0) != self._expected(memory):
+                yield self._problem(
+                    "index", memory.id, "its postings or facets are not those of its text", _REINDEX
+                )
+        for row in sorted(indexed):
+            yield self._problem("index", f"row {row}", "is indexed but does not exist", _REINDEX)
+        yield from self._statistics_problems()
+        yield from self._vector_problems()
+        yield from self._orphan_problems()
+        yield from self._counter_problems()
+
+    def _problem(self, check: str, where: str, detail: str, cure: str) -> Problem:
+        return Problem(check=check, where=f"{self._home}/{where}", detail=detail, cure=cure)
+
+    def _indexed(self) -> dict[int, int]:
+        """For each row the sum of the hashes of its entries: all of them would not fit in memory."""
+        sums: Counter[int] = Counter()
+        for table in (postings, facets):
+            wanted = [
+                column for column in table.columns if column.name not in ("tenant", "collection", "row")
+            ]
+            statement = select(table.c.row, *wanted).where(of_home(table))
+            for row, *entry in self._connection.execute(
+                statement.execution_options(yield_per=10_000), self._here
+            ):
+                sums[row] += hash(tuple(entry))
+        return dict(sums)
+
+    def _expected(self, memory: Memory) -> int:
+        entries, audience = entries_of(memory, self._home.collection), audience_of(memory)
+        self._documents += 1
+        self._words += entries.length
+        self._terms.update(term for term, _, _ in entries.postings)
+        held = ((term, audience, weight, entries.length, places) for term, weight, places in entries.postings)
+        return sum(map(hash, held)) + sum(hash((facet,)) for facet in entries.facets)
+
+    def _derived(self) -> dict[int, tuple[str, str]]:
+        statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
+        found = self._connection.execute(statement.where(of_home(memories)), self._here)
+        return {row: (audience, digest) for row, audience, digest in found}
+
+    def _row_problems(self, memory: Memory, derived: tuple[str, str] | None) -> Iterator[Problem]:
+        for fault in invariant_faults(memory):
+            yield self._problem("window", memory.id, str(fault), _RESTORE)
+        if derived != (audience_of(memory), content_hash(memory.content)):
+            yield self._problem(
+                "row", memory.id, "its audience or content hash is not that of its record", _REINDEX
+            )
+
+    def _version_problems(self, memory: Memory, told: tuple[Version, ...]) -> Iterator[Problem]:
+        if not told:
+            yield self._problem("versions", memory.id, "it has no version at all", _RESTORE)
+            return
+        if [version.number for version in told] != list(range(1, len(told) + 1)):
+            yield self._problem("versions", memory.id, "its versions are not numbered 1, 2, 3 …", _RESTORE)
+        if any(before.until != after.at for before, after in pairwise(told)) or told[-1].until is not None:
+            yield self._problem("versions", memory.id, "the times of its versions do not join", _RESTORE)
+        last = told[-1].memory
+        if (last, last.place) != (memory, memory.place):
+            names = ", ".join(changed_fields(last, memory)) or "its version"
+            yield self._problem(
+                "versions", memory.id, f"the row differs from its last version in {names}", _RESTORE
+            )
+
+    def _statistics_problems(self) -> Iterator[Problem]:
+        counted = dict(
+            self._connection.execute(
+                select(terms.c.term, terms.c.documents).where(of_home(terms)), self._here
+            ).all()
+        )
+        if counted != dict(self._terms):
+            wrong = sorted(
+                term
+                for term in counted.keys() | self._terms.keys()
+                if counted.get(term) != self._terms.get(term)
+            )
+            yield self._problem(
+                "statistics", "terms", f"{len(wrong)} terms are miscounted ({wrong[0]} …)", _REINDEX
+            )
+        held = self._connection.execute(
+            select(counters.c.documents, counters.c.words).where(of_home(counters)), self._here
+        ).one()
+        if tuple(held) != (self._documents, self._words):
+            detail = f"counts {held.documents} memories and {held.words} words, there are {self._documents} and {self._words}"
+            yield self._problem("statistics", "tenant", detail, _REINDEX)
+
+    def _vector_problems(self) -> Iterator[Problem]:
+        told = select(embedded.c.model, embedded.c.name).where(of_home(embedded))
+        names = dict(self._connection.execute(told, self._here).all())
+        for wrong in wrong_vectors(self._connection, self._address, self._wanted):
+            yield self._problem(
+                "vectors",
+                f"row {wrong.row}",
+                f"its vectors by {names.get(wrong.model, f'model {wrong.model}')} {wrong.reason}",
+                _REINDEX if wrong.is_for_other_eyes else _EMBED,
+            )
+        for counted in miscounts(self._connection, self._address):
+            name = names.get(counted.model, f"model {counted.model}")
+            yield self._problem("vector counts", name, counted.detail, _REINDEX)
+        if strays := stray_jobs(self._connection, self._address):
+            yield self._problem("jobs", "tenant", f"{strays} jobs are about memories that are gone", _REINDEX)
+
+    def _orphan_problems(self) -> Iterator[Problem]:
+        for table, ends in ((versions, ["row"]), (relations, ["source", "target"])):
+            missing = [
+                not_(exists().where(of_home(memories), memories.c.row == table.c[end])) for end in ends
+            ]
+            strays = self._connection.execute(
+                select(func.count()).select_from(table).where(of_home(table), or_(*missing)), self._here
+            ).scalar_one()
+            if strays:
+                yield _orphans(table, strays, str(self._home), "memory")
+
+    def _counter_problems(self) -> Iterator[Problem]:
+        held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()
+        named = self._connection.execute(select(memories.c.id).where(of_home(memories)), self._here).scalars()
+        highest = max((ids.whole_number(id) or 0 for id in named), default=0)
+        last_row, last_relation = (
+            self._connection.execute(
+                select(func.coalesce(func.max(column), 0)).where(of_home(column.table)), self._here
+            ).scalar_one()
+            for column in (memories.c.row, relations.c.id)
+        )
+        if highest > int(held.last_id) or last_row > held.last_row or last_relation > held.last_relation:
+            yield self._problem("counters", "tenant", "a counter is behind the ids already given", _REINDEX)
+
+
+def _row(memory: Memory) -> int:
+    assert memory.place is not None
+    return memory.place.row
+
+
+def _orphans(table: FromClause, count: int, where: str, of: str) -> Problem:
+    return Problem(
+        check="orphans",
+        where=where,
+        detail=f"{count} rows of {table} belong to no {of}",
+        cure="restore a backup",
+    )

@@ -1,0 +1,240 @@
+"""WHO may come in, and what was done? Keys by their hashes, the audit, and requests that must not be done twice."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, select, update
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.answers import AuditEntry, Key
+from onrecord.model.caller import Caller
+from onrecord.model.limits import AuditOutcome, Origin
+from onrecord.model.requests import ListAudit
+from onrecord.store.backend import Backend
+from onrecord.store.ports.ledger import Claim
+from onrecord.store.ports.records import SaveCounts
+from onrecord.store.prepared import Statements
+from onrecord.store.tables import Timestamp, api_keys, audit, idempotency, store_facts
+from onrecord.store.tenant import LockedHome
+from onrecord.store.timestamps import microseconds_of
+
+#: For so long an answer is given again rather than anew.
+_KEPT: Final = timedelta(hours=24)
+#: Whoever has not answered by then has stopped without a word.
+_DONE_WITHIN: Final = timedelta(minutes=5)
+_A_DAY: Final = timedelta(days=1)
+#: What counts as a save, whatever a surface calls it.
+SAVE: Final = "remember"
+
+
+class AuditNumbers:
+    """The next numbers of a tenant's audit, for one transaction that holds the tenant."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._last: int | None = None
+
+    def next(self, tenant: int) -> int:
+        if self._last is None:
+            self._last = self._connection.execute(_LAST_NUMBER, {"home": tenant}).scalar_one() or 0
+        self._last += 1
+        return self._last
+
+
+class SqlLedger:
+    """One transaction; `tenant` is None where all are meant, and `number` None where nobody wrote to it yet."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        statements: Statements,
+        backend: Backend,
+        tenant: str | None,
+        number: int | None,
+    ) -> None:
+        self._connection = connection
+        self._statements = statements
+        self._backend = backend
+        self._tenant = tenant
+        self._number = number
+
+    # Keys
+
+    def add_key(self, key: Key, hash: str) -> None:
+        row = {name: getattr(key, name) for name in _KEY_FIELDS} | {"systems": dict(key.systems)}
+        self._connection.execute(insert(api_keys), {"hash": hash, **row})
+
+    def key(self, hash: str) -> Key | None:
+        row = self._connection.execute(_BY_HASH, {"wanted": hash}).one_or_none()
+        return None if row is None else _read_key(row)
+
+    def has_keys(self) -> bool:
+        return self._connection.execute(select(api_keys.c.id).limit(1)).first() is not None
+
+    def all_keys(self) -> list[Key]:
+        found = select(*_KEY_COLUMNS).where(*self._its(api_keys))
+        rows = self._connection.execute(found.order_by(api_keys.c.created_at, api_keys.c.id)).all()
+        return [_read_key(row) for row in rows]
+
+    def revoke(self, id: str, at: datetime) -> tuple[Key, bool] | None:
+        its = and_(api_keys.c.id == id, *self._its(api_keys))
+        revoked = self._connection.execute(
+            update(api_keys).where(its, api_keys.c.revoked_at.is_(None)).values(revoked_at=at)
+        )
+        row = self._connection.execute(select(*_KEY_COLUMNS).where(its)).one_or_none()
+        return None if row is None else (_read_key(row), bool(revoked.rowcount))
+
+    def _its(self, table: Any) -> Sequence[ColumnElement[bool]]:
+        return () if self._tenant is None else (table.c.tenant == self._tenant,)
+
+    # Audit
+
+    def note(
+        self,
+        caller: Caller,
+        operation: str,
+        at: datetime,
+        subject: str | None = None,
+        outcome: AuditOutcome = "done",
+    ) -> None:
+        LockedHome.hold(self._connection, self._home)
+        line = audit_line(self._home, caller, caller.user, caller.actor, at)
+        number = AuditNumbers(self._connection).next(self._home)
+        line |= {"number": number, "operation": operation, "outcome": outcome, "subject": subject}
+        self._statements.add_audit.run(self._connection, [line])
+
+    def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
+        wanted = [
+            audit.c[name] == value
+            for name in ("user", "subject", "outcome")
+            if (value := getattr(ask, name)) is not None
+        ]
+        if ask.since is not None:
+            wanted.append(audit.c.at >= ask.since)
+        if ask.after is not None:
+            wanted.append(audit.c.number < _number(ask.after))
+        found = select(*_ENTRY_COLUMNS).where(audit.c.tenant == self._home, *wanted)
+        rows = self._connection.execute(found.order_by(audit.c.number.desc()).limit(ask.limit + 1)).all()
+        entries = [AuditEntry(**row._mapping) for row in rows[: ask.limit]]
+        return entries, str(entries[-1].number) if len(rows) > ask.limit else None
+
+    # Requests
+
+    def claim(self, user: str, key: str, operation: str, fingerprint: str, now: datetime) -> Claim:
+        old = (idempotency.c.tenant == self._home, idempotency.c.at < now - _KEPT)
+        self._connection.execute(delete(idempotency).where(*old))
+        asked = {"operation": operation, "fingerprint": fingerprint}
+        fresh = self._backend.insert(idempotency).values(
+            tenant=self._home, user=user, key=key, at=now, **asked
+        )
+        begun = fresh.on_conflict_do_nothing().returning(idempotency.c.at)
+        if self._connection.execute(begun).first() is not None:
+            return Claim("fresh")
+        its = self._request(user, key)
+        row = self._connection.execute(select(idempotency).where(its)).one()
+        if (row.operation, row.fingerprint) != (operation, fingerprint):
+            return Claim("different")
+        if row.status is not None:
+            return Claim("answered", row.status, row.body)
+        # Whoever else sees the same takes it at the same time: only one finds the old time still there.
+        again = update(idempotency).where(its, idempotency.c.at == row.at, idempotency.c.status.is_(None))
+        is_given_up = row.at <= now - _DONE_WITHIN
+        if is_given_up and self._connection.execute(again.values(at=now)).rowcount:
+            return Claim("fresh")
+        return Claim("in progress")
+
+    def keep(self, user: str, key: str, status: int, body: str) -> None:
+        its = self._request(user, key)
+        self._connection.execute(update(idempotency).where(its).values(status=status, body=body))
+
+    def drop(self, user: str, key: str) -> None:
+        self._connection.execute(
+            delete(idempotency).where(self._request(user, key), idempotency.c.status.is_(None))
+        )
+
+    # Signing
+
+    def secret(self) -> str | None:
+        found: str | None = self._connection.execute(_SECRET).scalar_one_or_none()
+        return found
+
+    def keep_secret(self, secret: str) -> str:
+        fact = self._backend.insert(store_facts).values(name=_SECRET_FACT, value=secret)
+        self._connection.execute(fact.on_conflict_do_nothing())
+        return str(self._connection.execute(_SECRET).scalar_one())
+
+    def _request(self, user: str, key: str) -> ColumnElement[bool]:
+        return and_(idempotency.c.tenant == self._home, idempotency.c.user == user, idempotency.c.key == key)
+
+    @property
+    def _home(self) -> int:
+        """No row is of tenant 0, which is asked for where nobody wrote yet."""
+        assert self._tenant is not None, "only keys can be asked for in all tenants"
+        return self._number or 0
+
+
+def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetime) -> dict[str, Any]:
+    """Who and when, as the statement takes it; what was done is still to be added."""
+    return {
+        "tenant": tenant,
+        "at": microseconds_of(at),
+        "user": by,
+        "origin": origin,
+        "key": caller.key,
+        "run": caller.run,
+        "request": caller.request,
+    }
+
+
+def spent(connection: Connection, caller: Caller, tenant: int, now: datetime) -> SaveCounts:
+    """What the caller's run and key have saved; whoever asks holds the tenant, so that it stays true."""
+    home = {"home": tenant}
+    by_run = by_key = 0
+    key_may: int | None = None
+    if caller.run is not None:
+        by_run = connection.execute(_BY_RUN, {**home, "wanted": caller.run}).scalar_one()
+    if caller.key is not None:
+        key_may = connection.execute(
+            _KEY_MAY, {"named": caller.tenant, "wanted": caller.key}
+        ).scalar_one_or_none()
+    if key_may is not None:
+        since = {"wanted": caller.key, "since": now - _A_DAY}
+        by_key = connection.execute(_BY_KEY, home | since).scalar_one()
+    return SaveCounts(by_run, by_key, key_may)
+
+
+def _number(mark: str) -> int:
+    # More digits than any number of ours are a mistake too, and no database takes them.
+    if mark.isascii() and mark.isdigit() and len(mark) <= 18:
+        return int(mark)
+    raise Invalid([Fault("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")])
+
+
+def _read_key(row: Any) -> Key:
+    return Key(**row._mapping)
+
+
+_SECRET_FACT: Final = "secret"
+_SECRET: Final = select(store_facts.c.value).where(store_facts.c.name == _SECRET_FACT)
+_KEY_FIELDS: Final = tuple(column.name for column in api_keys.columns if column.name != "hash")
+_KEY_COLUMNS: Final = tuple(api_keys.c[name] for name in _KEY_FIELDS)
+_ENTRY_COLUMNS: Final = tuple(column for column in audit.columns if column.name != "tenant")
+_BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("wanted"))
+_KEY_MAY: Final = select(api_keys.c.saves_per_day).where(
+    api_keys.c.tenant == bindparam("named"), api_keys.c.id == bindparam("wanted")
+)
+_LAST_NUMBER: Final = select(func.max(audit.c.number)).where(audit.c.tenant == bindparam("home"))
+_SAVES: Final = (
+    select(func.count())
+    .select_from(audit)
+    .where(
+        audit.c.tenant == bindparam("home"),
+        audit.c.operation == SAVE,
+        audit.c.outcome == "done",
+    )
+)
+_BY_RUN: Final = _SAVES.where(audit.c.run == bindparam("wanted"))
+_BY_KEY: Final = _SAVES.where(
+    audit.c.key == bindparam("wanted"), audit.c.at > bindparam("since", type_=Timestamp)
+)

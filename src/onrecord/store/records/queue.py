@@ -1,0 +1,128 @@
+"""WHAT is to be done later? Job rows, written with the change that asks for them and claimed by one worker at a time.
+
+A claim is a lease: whoever claims a job moves its due time on, so that a worker that dies leaves it to the next.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from sqlalchemy import Connection, and_, bindparam, delete, func, select, update
+
+from onrecord.model.collections import BY_NUMBER, Home
+from onrecord.store.backend import Backend
+from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.jobs import Job
+from onrecord.store.tables import Timestamp, jobs, tenants
+from onrecord.store.tenant import Address
+
+#: After so many attempts a job has failed: it stays, and is tried again only when someone asks.
+MOST_ATTEMPTS: Final = 20
+#: Other workers may be at the first ones.
+_HOMES_AT_ONCE: Final = 32
+
+
+def add(
+    connection: Connection, backend: Backend, address: Address, name: str, subject: int, due: datetime
+) -> None:
+    """Ask for a job; one that is waiting already begins anew, since what it is about has changed."""
+    fresh = {"attempts": 0, "due_at": due, "claimed_by": None, "error": None}
+    home = {"tenant": address.number, "collection": address.home.collection.number}
+    asked = backend.insert(jobs).values(**home, name=name, subject=subject, **fresh)
+    its = [*home, "name", "subject"]
+    connection.execute(asked.on_conflict_do_update(index_elements=its, set_=fresh))
+
+
+def due_homes(connection: Connection, now: datetime) -> list[tuple[Address, str]]:
+    """Where something is due, and by what name; whoever waits longest first. It looks across tenants, and locks nothing."""
+    found = connection.execute(_DUE_HOMES, {"now": now}).all()
+    names = (
+        dict(connection.execute(_NAMES, {"wanted": sorted({row.tenant for row in found})}).all())
+        if found
+        else {}
+    )
+    return [
+        (Address(row.tenant, Home(names[row.tenant], BY_NUMBER[row.collection])), row.name)
+        for row in found
+        if row.tenant in names
+    ]
+
+
+def claim(
+    connection: Connection,
+    address: Address,
+    name: str,
+    worker: str,
+    now: datetime,
+    lease: timedelta,
+    most: int,
+) -> list[Job]:
+    """Take the jobs of a home that are due, for a time; no other worker takes them until that is over."""
+    its = (*_of(address), jobs.c.name == name)
+    due = select(jobs.c.subject, jobs.c.attempts).where(
+        *its, jobs.c.due_at <= now, jobs.c.attempts < MOST_ATTEMPTS
+    )
+    rows = connection.execute(
+        due.order_by(jobs.c.due_at, jobs.c.subject).limit(most).with_for_update(skip_locked=True)
+    ).all()
+    taken = [Job(address.home, name, row.subject, row.attempts + 1, worker) for row in rows]
+    if taken:
+        connection.execute(
+            update(jobs)
+            .where(*its, jobs.c.subject.in_([job.subject for job in taken]))
+            .values(attempts=jobs.c.attempts + 1, due_at=now + lease, claimed_by=worker)
+        )
+    return taken
+
+
+def finish(connection: Connection, address: Address, done: Sequence[Job]) -> None:
+    """Take away jobs that are done, unless they were asked for anew meanwhile: that clears the claim."""
+    for job in done:
+        connection.execute(delete(jobs).where(*_mine(address, job)))
+
+
+def postpone(connection: Connection, address: Address, job: Job, due: datetime, error: str | None) -> None:
+    """Try a job again later; without an error it has got on and counts as fresh."""
+    waiting: dict[str, Any] = {"due_at": due, "claimed_by": None, "error": error}
+    if error is None:
+        waiting["attempts"] = 0
+    connection.execute(update(jobs).where(*_mine(address, job)).values(waiting))
+
+
+def retry_failed(connection: Connection, address: Address, now: datetime) -> None:
+    failed = and_(*_of(address), jobs.c.attempts >= MOST_ATTEMPTS)
+    connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
+
+
+def withdraw(connection: Connection, address: Address, name: str) -> None:
+    """What was to be done for the tenant as a whole is done."""
+    its = (*_of(address), jobs.c.name == name, jobs.c.subject == 0)
+    connection.execute(delete(jobs).where(*its))
+
+
+def drop(connection: Connection, address: Address, subject: int) -> None:
+    """The memory is gone, and what was to be done with it."""
+    connection.execute(delete(jobs).where(*_of(address), jobs.c.subject == subject))
+
+
+def _of(address: Address) -> tuple[Any, ...]:
+    return jobs.c.tenant == address.number, jobs.c.collection == address.home.collection.number
+
+
+def _mine(address: Address, job: Job) -> tuple[Any, ...]:
+    return (
+        *_of(address),
+        jobs.c.name == job.name,
+        jobs.c.subject == job.subject,
+        jobs.c.claimed_by == job.worker,
+    )
+
+
+_DUE_HOMES: Final = (
+    select(jobs.c.tenant, jobs.c.collection, jobs.c.name)
+    .where(jobs.c.due_at <= bindparam("now", type_=Timestamp), jobs.c.attempts < MOST_ATTEMPTS)
+    .group_by(jobs.c.tenant, jobs.c.collection, jobs.c.name)
+    .order_by(func.min(jobs.c.due_at), jobs.c.tenant, jobs.c.collection, jobs.c.name)
+    .limit(_HOMES_AT_ONCE)
+)
+_NAMES: Final = select(tenants.c.key, tenants.c.name).where(one_of(tenants.c.key, "wanted"))

@@ -1,0 +1,358 @@
+"""WHAT can be read? Every statement carries the visibility predicate; visibility is always that of today."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from functools import cache
+from itertools import islice
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    FromClause,
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    literal,
+    or_,
+    select,
+    tuple_,
+)
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
+from onrecord.model.answers import Compared, Difference, Edge
+from onrecord.model.caller import Caller
+from onrecord.model.collections import MEMORIES, Collection
+from onrecord.model.memory import Memory, Relation, Version, changed_fields
+from onrecord.model.requests import Browse, ListRelations, Neighbours
+from onrecord.model.when import NOW, When
+from onrecord.store.audience import audiences_of
+from onrecord.store.backend import Backend
+from onrecord.store.index.entries import OF_SOME_SYSTEM, reference_facet, tag_facet, unasked_facet
+from onrecord.store.index.search import SqlIndex
+from onrecord.store.list_parameters import one_of
+from onrecord.store.records import walking
+from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
+from onrecord.store.tables import facets, memories, relations, versions
+from onrecord.store.temporal_filters import Asked, asked_of, listed, true_then
+from onrecord.store.tenant import Tenants, of_home
+from onrecord.store.view import NAMED, View, key_of, open_views, same_row, source
+from onrecord.store.visibility import Visibility, visible
+
+
+class SqlReading:
+    """One consistent state of a collection, as far as one caller may see it: the tenant's own, and what is for everyone."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        backend: Backend,
+        tenants: Tenants,
+        caller: Caller,
+        now: datetime,
+        collection: Collection = MEMORIES,
+        *,
+        is_settled: bool = True,
+    ) -> None:
+        self._backend, self._tenants, self._is_settled = backend, tenants, is_settled
+        self._views = list(
+            open_views(connection, backend, tenants, caller, now, collection, is_settled=is_settled)
+        )
+        #: The tenant's own; what is for everyone is in another.
+        self._view = self._views[0]
+        self.index = SqlIndex(backend, self._views)
+
+    @property
+    def size(self) -> int:
+        return sum(view.documents for view in self._views)
+
+    @property
+    def sees_global(self) -> bool:
+        return any(view.documents for view in self._views[1:])
+
+    def memory(self, id: str, when: When = NOW) -> Memory | None:
+        home, plain = ids.address(id)
+        for view in self._views:
+            if view.home.tenant == (home or view.caller.tenant):
+                found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain)
+                return found[0] if found else None
+        return None
+
+    def reading_of(self, collection: Collection) -> "SqlReading":
+        view = self._view
+        return SqlReading(
+            view.connection,
+            self._backend,
+            self._tenants,
+            view.caller,
+            view.now,
+            collection,
+            is_settled=self._is_settled,
+        )
+
+    def filed(self, facet: str) -> list[str]:
+        return [id for (id,) in self._view.fetch(_filed(self._view.visibility), facet=facet)]
+
+    def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
+        found = self._view.fetch(_filed(self._view.visibility, whole=True, gone=gone), facet=facet)
+        return [read_memory(row, self._view.home.tenant) for row in found]
+
+    def references(self, root: str) -> list[str]:
+        found = self._view.run(_references(self._view.visibility), root=root).scalars()
+        # SQLite takes capitals for small letters where it looks for a beginning.
+        above = root if root.endswith(":") else root + "."
+        told = (facet.removeprefix(reference_facet("")) for facet in found)
+        return sorted(each for each in told if each == root or each.startswith(above))
+
+    def unasked(self, *, most: int) -> list[Memory]:
+        wanted = list(map(unasked_facet, audiences_of(self._view.caller)))
+        if self._view.visibility.sees_every_system:
+            wanted.append(OF_SOME_SYSTEM)
+        found = [
+            memory
+            for view in self._views
+            for memory in view.memories(_unasked(view.visibility), wanted=wanted, most=most)
+        ]
+        return _newest_first(found)[:most]
+
+    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
+        when = When(ask.as_of, ask.known_at)
+        found = [memory for view in self._views for memory in self._browsed(view, ask, when)]
+        page = _newest_first(found)[: ask.limit]
+        return page, _mark(page[-1]) if len(found) > ask.limit else None
+
+    def _browsed(self, view: View, ask: Browse, when: When) -> list[Memory]:
+        """The page of one home, and one more if there are more."""
+        record, statement = source(view.visibility, asked_of(when))
+        statement = statement.where(
+            listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
+        ).order_by(record.c.updated_at.desc(), memories.c.row.desc())
+        if ask.after is not None:
+            statement = statement.where(_before(record, view.tenant, _read_mark(ask.after)))
+        if when.known_at is None:
+            return view.memories(statement.limit(ask.limit + 1), when, ask.statuses)
+        every = view.memories(statement, when, ask.statuses)
+        return list(islice((memory for memory in every if _carries(memory, ask)), ask.limit + 1))
+
+    def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
+        return walking.walk(self._view_of(center), center, ask)
+
+    def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+        return walking.listed(self._view, ask)
+
+    def relation(self, id: str) -> Relation | None:
+        return walking.one(self._view, id)
+
+    def versions(self, id: str) -> list[Version]:
+        home, plain = ids.address(id)
+        told: list[Version] = []
+        for view in self._views:
+            if view.home.tenant == (home or view.caller.tenant):
+                for row in view.run(_history(view.visibility), plain=plain):
+                    told.append(read_version(row, view.home.tenant, told[-1].memory if told else None))
+        return told
+
+    def compare(self, since: datetime, until: datetime) -> Compared:
+        differences, related, unrelated = list[Difference](), list[Relation](), list[Relation]()
+        # By the number of the tenant, whichever is the caller's own.
+        for view in sorted(self._views, key=lambda view: view.tenant):
+            differences += _differences(view, since, until)
+            related += _edges_touched(view, relations.c.created_at, since, until)
+            unrelated += _edges_touched(view, relations.c.removed_at, since, until)
+        return Compared(
+            since=since,
+            until=until,
+            memories=tuple(differences),
+            related=tuple(related),
+            unrelated=tuple(unrelated),
+        )
+
+    def _view_of(self, memory: Memory) -> View:
+        return next((view for view in self._views if view.tenant == key_of(memory)[0]), self._view)
+
+
+def _differences(view: View, since: datetime, until: datetime) -> Iterator[Difference]:
+    later = _stood_at(view, until, versions.c.recorded_at > since)
+    changed = exists().where(
+        same_row(memories, _OTHER), _OTHER.c.recorded_at > since, _OTHER.c.recorded_at <= until
+    )
+    earlier = {key_of(memory): memory for memory in _stood_at(view, since, changed)}
+    for after in later:
+        yield _difference(earlier.get(key_of(after)), after)
+
+
+def _stood_at(view: View, moment: datetime, condition: ColumnElement[bool]) -> list[Memory]:
+    when = When(known_at=moment)
+    _, statement = source(view.visibility, asked_of(when))
+    return view.memories(statement.where(condition).order_by(memories.c.row), when)
+
+
+def _edges_touched(
+    view: View, column: ColumnElement[Any], since: datetime, until: datetime
+) -> Iterator[Relation]:
+    rows = view.run(
+        select(relations).where(of_home(relations), column > since, column <= until).order_by(relations.c.id)
+    ).all()
+    ends = walking.standing(view, {end for row in rows for end in (row.source, row.target)}, NOW)
+    for row in rows:
+        if row.source in ends and row.target in ends:
+            yield read_relation(row, ends[row.source].id, ends[row.target].id)
+
+
+def _newest_first(found: list[Memory]) -> list[Memory]:
+    """Those of several homes in one order, in which each of them is already."""
+    return sorted(found, key=lambda memory: (memory.updated_at, key_of(memory)), reverse=True)
+
+
+def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) -> ColumnElement[bool]:
+    """What comes after the mark of a page: last updated first, then by tenant and row, the higher first."""
+    moment, home, row = mark
+    # Without their types a time would be compared as text, which SQLite holds to be after every number.
+    if tenant == home:
+        place = (record.c.updated_at, memories.c.row)
+        return tuple_(*place) < tuple_(moment, row, types=[column.type for column in place])
+    return record.c.updated_at <= moment if tenant < home else record.c.updated_at < moment
+
+
+_OTHER: Final = versions.alias("other")
+
+
+@cache
+def _named(visibility: Visibility, asked: Asked) -> Select[Any]:
+    record, statement = source(visibility, asked)
+    return statement.where(NAMED, *true_then(record, asked))
+
+
+@cache
+def _references(visibility: Visibility) -> Select[Any]:
+    beginning = literal(reference_facet("")).concat(bindparam("root", type_=Text))
+    return (
+        select(facets.c.facet)
+        .join_from(facets, memories, same_row(facets, memories))
+        .where(of_home(facets), facets.c.facet.startswith(beginning), visible(memories, visibility))
+        .distinct()
+    )
+
+
+@cache
+def _filed(visibility: Visibility, whole: bool = False, gone: bool = False) -> Select[Any]:
+    found = (
+        select(*PRESENT if whole else [memories.c.id])
+        .join_from(facets, memories, same_row(facets, memories))
+        .where(of_home(facets), facets.c.facet == bindparam("facet"), visible(memories, visibility))
+        .order_by(facets.c.row)
+    )
+    return found if gone else found.where(memories.c.valid_to.is_(None))
+
+
+@cache
+def _unasked(visibility: Visibility) -> Select[Any]:
+    # By distinct rows, since one may be filed both under its own system and among those of every system.
+    filed = (
+        select(facets.c.tenant, facets.c.collection, facets.c.row)
+        .where(of_home(facets), one_of(facets.c.facet, "wanted"))
+        .distinct()
+        .subquery()
+    )
+    return (
+        select(*PRESENT)
+        .join_from(filed, memories, same_row(filed, memories))
+        .where(visible(memories, visibility), listed(memories, asked_of(NOW)), _vouched_for())
+        .order_by(memories.c.updated_at.desc(), memories.c.row.desc())
+        .limit(bindparam("most", type_=Integer))
+    )
+
+
+def _vouched_for() -> ColumnElement[bool]:
+    """A person wrote the very text that a memory has now, or approved it when it had that text.
+
+    That a person made the memory is not enough: an agent may have written something else into it since. What came from
+    a file or an import is by whom it says that it is.
+    """
+    before = versions.alias("before")
+    earlier = exists().where(same_row(before, versions), before.c.version == versions.c.version - 1)
+    by_a_person = or_(
+        versions.c.changed_as == "person",
+        and_(versions.c.changed_as == "import", versions.c.origin == "person"),
+    )
+    wrote_it = and_(by_a_person, ~earlier.where(before.c.content == versions.c.content))
+    approved_it = and_(
+        versions.c.approved_at.is_not(None),
+        ~earlier.where(before.c.approved_at == versions.c.approved_at),
+    )
+    return exists().where(
+        same_row(memories, versions), versions.c.content == memories.c.content, or_(wrote_it, approved_it)
+    )
+
+
+@cache
+def _history(visibility: Visibility) -> Select[Any]:
+    return (
+        select(*PAST, *VERSION_COLUMNS)
+        .join_from(memories, versions, same_row(memories, versions))
+        .where(visible(memories, visibility), NAMED)
+        .order_by(versions.c.version)
+    )
+
+
+def _facet_filters(ask: Browse, when: When) -> Iterator[ColumnElement[bool]]:
+    """Tags and references through their index, which knows the present only."""
+    if when.known_at is not None:
+        return
+    for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
+        if wanted:
+            yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
+
+
+def _filters(record: FromClause, ask: Browse) -> Iterator[ColumnElement[bool]]:
+    for name, wanted in (("kind", ask.kinds), ("dimension", ask.dimensions), ("scope", ask.scopes)):
+        if wanted:
+            yield record.c[name].in_(wanted)
+    if ask.system is not None:
+        yield record.c.system == ask.system
+    if ask.conversation is not None:
+        pinned = record.c.conversation == ask.conversation
+        yield or_(pinned, record.c.conversation.is_(None)) if ask.unpinned else pinned
+    if ask.created_since is not None:
+        yield record.c.created_at >= ask.created_since
+    if ask.updated_since is not None:
+        yield record.c.updated_at >= ask.updated_since
+    if ask.updated_before is not None:
+        yield record.c.updated_at < ask.updated_before
+
+
+def _carries(memory: Memory, ask: Browse) -> bool:
+    """The facet filters for an old version, whose facets are no longer indexed."""
+    return (not ask.tags or bool(set(ask.tags) & set(memory.tags))) and (
+        not ask.entities or bool(set(ask.entities) & set(memory.entities))
+    )
+
+
+def _mark(memory: Memory) -> str:
+    return f"{memory.updated_at.isoformat()}~{key_of(memory)[0]}~{key_of(memory)[1]}"
+
+
+def _read_mark(mark: str) -> tuple[datetime, int, int]:
+    try:
+        written, tenant, row = mark.split("~")
+        moment = datetime.fromisoformat(written).astimezone(UTC)
+        if not (0 <= int(tenant) < 2**31 and 0 <= int(row) < 2**63):
+            raise ValueError("no such row")
+        return moment, int(tenant), int(row)
+    except (ValueError, OverflowError):
+        raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
+
+
+def _difference(before: Memory | None, after: Memory) -> Difference:
+    retired = before is not None and before.is_live and not after.is_live
+    return Difference(
+        id=after.id,
+        change="added" if before is None else "retired" if retired else "revised",
+        before=before,
+        after=after,
+        changed=changed_fields(before, after) if before else (),
+    )

@@ -1,0 +1,181 @@
+"""WHAT is next to a memory? Relations walked breadth first: two statements a step, whatever the size of the graph."""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, Final, Literal
+
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    FromClause,
+    Integer,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    or_,
+    select,
+)
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
+from onrecord.model.answers import Edge
+from onrecord.model.memory import Memory, Relation
+from onrecord.model.requests import ListRelations, Neighbours
+from onrecord.model.when import When
+from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.index import Key
+from onrecord.store.rows import read_relation
+from onrecord.store.tables import memories, relations
+from onrecord.store.temporal_filters import Asked, asked_of, existed_then, true_then
+from onrecord.store.tenant import of_home
+from onrecord.store.view import View, key_of, source
+from onrecord.store.visibility import Visibility, visible
+
+_ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
+
+
+def walk(view: View, center: Memory, ask: Neighbours) -> list[Edge]:
+    """One edge more than asked for if there are more."""
+    _, row = key_of(center)
+    seen, frontier, walked = {row}, {row}, set[str]()
+    found: list[Edge] = []
+    for hop in range(1, ask.depth + 1):
+        step = [edge for edge in _step(view, frontier, ask, hop) if edge.relation.id not in walked]
+        found += step
+        walked |= {edge.relation.id for edge in step}
+        frontier = {key_of(edge.memory)[1] for edge in step} - seen
+        seen |= frontier
+        if not frontier or len(found) > ask.limit:
+            break
+    return found[: ask.limit + 1]
+
+
+def joined(view: View, keys: Iterable[Key], when: When) -> list[tuple[Key, str, Key]]:
+    """The edges that touch some rows, from the row that was asked for, as far as both ends are visible."""
+    found: list[tuple[Key, str, Key]] = []
+    tenant = view.tenant
+    wanted = {row for home, row in keys if home == tenant}
+    if not wanted:
+        return found
+    statement = _edges("both", (), asked_of(when))
+    edges = view.run(statement, when, frontier=sorted(wanted)).all()
+    ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
+    seen = set(view.run(_seen(view.visibility), rows=ends).scalars()) if ends else set()
+    for edge in edges:
+        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+            if near in wanted and {near, far} <= seen:
+                found.append(((tenant, near), edge.relation, (tenant, far)))
+    return found
+
+
+@cache
+def _seen(visibility: Visibility) -> Select[Any]:
+    return select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, visibility))
+
+
+def _step(view: View, frontier: set[int], ask: Neighbours, hop: int) -> Iterator[Edge]:
+    """The edges that touch the frontier, then the memories at their ends, as far as they are visible."""
+    when = When(ask.as_of, ask.known_at)
+    statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
+    rows = view.run(statement, when, frontier=sorted(frontier)).all()
+    ends = standing(view, {end for row in rows for end in (row.source, row.target)}, when)
+    for row in rows:
+        if row.source not in ends or row.target not in ends:
+            continue
+        outwards = row.source in frontier and ask.direction != "in"
+        direction: Literal["out", "in"] = "out" if outwards else "in"
+        relation = read_relation(row, ends[row.source].id, ends[row.target].id)
+        far = ends[row.target if outwards else row.source]
+        yield Edge(relation=relation, memory=far, direction=direction, hop=hop)
+
+
+@cache
+def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
+    touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
+    statement = select(relations).where(
+        of_home(relations),
+        or_(*(one_of(end, "frontier") for end in touching)),
+        existed_then(relations, asked),
+    )
+    if names:
+        statement = statement.where(relations.c.relation.in_(names))
+    return statement.order_by(relations.c.id)
+
+
+def standing(view: View, rows: set[int], when: When) -> dict[int, Memory]:
+    """The visible memories among the rows, as they stood at a time."""
+    if not rows:
+        return {}
+    found = view.memories(_standing(view.visibility, asked_of(when)), when, rows=sorted(rows))
+    return {key_of(memory)[1]: memory for memory in found}
+
+
+@cache
+def _standing(visibility: Visibility, asked: Asked) -> Select[Any]:
+    record, statement = source(visibility, asked)
+    return statement.where(
+        one_of(memories.c.row, "rows"),
+        *true_then(record, asked),
+    )
+
+
+_SOURCE, _TARGET = memories.alias("source_memory"), memories.alias("target_memory")
+_FARTHEST: Final = 2**63
+
+
+def listed(view: View, ask: ListRelations) -> tuple[list[Relation], str | None]:
+    """The tenant's own edges, newest first. An end that is elsewhere has no edge here."""
+    ends = {name: getattr(ask, name) for name in ("source", "target") if getattr(ask, name) is not None}
+    if any(ids.is_global(end) for end in ends.values()):
+        return [], None
+    before = _FARTHEST - 1 if ask.after is None else _numbered(ask.after)
+    if before is None:
+        raise Invalid([Fault("after", "is not a mark that a page gave; start without it")])
+    given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
+    given |= {"relation": ask.relation, "before": before, "most": ask.limit + 1}
+    rows = view.run(_listed(view.visibility, frozenset(ends), ask.relation is not None), **given).all()
+    found = [read_relation(row, row.source_id, row.target_id) for row in rows]
+    page = found[: ask.limit]
+    return page, page[-1].id if len(found) > ask.limit else None
+
+
+def one(view: View, id: str) -> Relation | None:
+    number = _numbered(id.removeprefix("#"))
+    if number is None:
+        return None
+    statement = _listed(view.visibility, frozenset(), False).where(relations.c.id == number)
+    row = view.run(statement, before=_FARTHEST - 1, most=1).one_or_none()
+    return None if row is None else read_relation(row, row.source_id, row.target_id)
+
+
+def _numbered(text: str) -> int | None:
+    number = ids.whole_number(text)
+    return number if number is not None and number < _FARTHEST else None
+
+
+def _is_end(memory: FromClause, end: ColumnElement[int]) -> ColumnElement[bool]:
+    same = (memory.c[name] == relations.c[name] for name in ("tenant", "collection"))
+    return and_(*same, memory.c.row == end)
+
+
+@cache
+def _listed(visibility: Visibility, ends: frozenset[str], named: bool) -> Select[Any]:
+    statement = (
+        select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
+        .join(_SOURCE, _is_end(_SOURCE, relations.c.source))
+        .join(_TARGET, _is_end(_TARGET, relations.c.target))
+        .where(
+            of_home(relations),
+            relations.c.removed_at.is_(None),
+            relations.c.id < bindparam("before", type_=BigInteger),
+            visible(_SOURCE, visibility),
+            visible(_TARGET, visibility),
+        )
+        .order_by(relations.c.id.desc())
+        .limit(bindparam("most", type_=Integer))
+    )
+    for name, memory in (("source", _SOURCE), ("target", _TARGET)):
+        if name in ends:
+            statement = statement.where(memory.c.id == bindparam(name, type_=Text))
+    return statement.where(relations.c.relation == bindparam("relation", type_=Text)) if named else statement

@@ -1,0 +1,120 @@
+"""HOW does a workspace leave a store and come back? One item after another, as they lie in their rows."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any, Final, Literal
+
+from sqlalchemy import Column, select
+
+from onrecord.model.answers import ShownAgent
+from onrecord.model.workspace import Artifact, Conversation, KeptFile, Note, Notes, WorkspaceNumbers
+from onrecord.store.ports.workspace import WorkspaceItem
+from onrecord.store.records.workspace_rows import (
+    ARTIFACT,
+    BLOCK,
+    CONVERSATION,
+    CONVERSATION_ROW,
+    CONVERSATIONS,
+    WorkspaceRows,
+    read_artifact,
+    read_conversation,
+)
+from onrecord.store.tables import agent_settings, artifacts, conversations, scratchpads
+
+_ROWS_AT_ONCE: Final = 500
+#: A file may be large, and a few in memory are enough.
+_FILES_AT_ONCE: Final = 4
+
+
+class SqlWorkspaceArchive(WorkspaceRows):
+    """All that a tenant has in its workspace; whoever restores holds the tenant's row, so that no one else writes there."""
+
+    def every(self) -> Iterator[WorkspaceItem]:
+        yield from self._conversations()
+        yield from self._files()
+        for agent in self._agents(scratchpads.c.agent):
+            yield self._notes(agent)
+        for agent in self._agents(agent_settings.c.agent):
+            if (shown := self.agent(agent)) is not None:
+                yield shown
+
+    def numbers(self) -> WorkspaceNumbers:
+        return WorkspaceNumbers(conversation=self._last(CONVERSATION), artifact=self._last(ARTIFACT))
+
+    def standing(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
+        here = [each for each in self._in_place_of(item) if each is not None]
+        if not here:
+            return "absent"
+        # A digest stands for the content of a file.
+        told = item.artifact if isinstance(item, KeptFile) else item
+        return "same" if all(each == told for each in here) else "different"
+
+    def restore(self, item: WorkspaceItem) -> bool:
+        match item:
+            case Conversation():
+                self._counted(item.id)
+                self._add(conversations, row=self._next(CONVERSATION_ROW), **asdict(item))
+            case KeptFile():
+                return self._restore_file(item)
+            case Notes():
+                self._restore_notes(item)
+            case ShownAgent():
+                self._add(agent_settings, **asdict(item))
+        return True
+
+    def count(self, numbers: WorkspaceNumbers) -> None:
+        self._count_to(CONVERSATION, numbers.conversation)
+        self._count_to(ARTIFACT, numbers.artifact)
+
+    def _conversations(self) -> Iterator[Conversation]:
+        every = CONVERSATIONS.where(conversations.c.tenant == self._tenant).order_by(conversations.c.row)
+        for row in self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE)):
+            yield read_conversation(row)
+
+    def _files(self) -> Iterator[KeptFile]:
+        every = self._artifacts().add_columns(artifacts.c.content).order_by(artifacts.c.id)
+        for row in self._connection.execute(every.execution_options(yield_per=_FILES_AT_ONCE)):
+            yield KeptFile(artifact=read_artifact(row), content=bytes(row.content))
+
+    def _agents(self, column: Column[Any]) -> list[str]:
+        """In an order that does not depend on the database, so that equal stores give equal exports."""
+        named = select(column).where(column.table.c.tenant == self._tenant).distinct()
+        return sorted(self._connection.execute(named).scalars())
+
+    def _notes(self, agent: str) -> Notes:
+        blocks = select(scratchpads.c.written_at, scratchpads.c.text)
+        rows = self._all(blocks.where(self._of_agent(scratchpads, agent)).order_by(scratchpads.c.number))
+        return Notes(agent=agent, notes=tuple(Note(written_at=at, text=text) for at, text in rows))
+
+    def _in_place_of(self, item: WorkspaceItem) -> list[WorkspaceItem | Artifact | None]:
+        match item:
+            case Conversation():
+                return [self.conversation(item.id)]
+            case KeptFile(artifact=file):
+                return [self.artifact(file.id), self.artifact_at(file.conversation, file.path)]
+            case Notes():
+                here = self._notes(item.agent)
+                return [here] if here.notes else []
+            case ShownAgent():
+                return [self.agent(item.agent)]
+
+    def _restore_file(self, file: KeptFile) -> bool:
+        home = self._row_of(file.artifact.conversation)
+        if home is None:
+            return False
+        number = int(file.artifact.id)
+        values = asdict(file.artifact) | {"id": number, "conversation": home, "content": file.content}
+        self._add(artifacts, **values)
+        self._count_to(ARTIFACT, number)
+        return True
+
+    def _restore_notes(self, item: Notes) -> None:
+        for note in item.notes:
+            self._add(
+                scratchpads,
+                agent=item.agent,
+                number=self._next(BLOCK),
+                size=len(note.text.encode()),
+                written_at=note.written_at,
+                text=note.text,
+            )

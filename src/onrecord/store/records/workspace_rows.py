@@ -1,0 +1,159 @@
+"""HOW does what is kept beside memories lie in rows? What those who use a tenant's workspace and those who move it share."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, insert, select, update
+
+from onrecord.model import ids
+from onrecord.model.answers import ShownAgent
+from onrecord.model.workspace import AgentSettings, Artifact, Conversation
+from onrecord.store.ports.workspace import Usage
+from onrecord.store.rows import AnyRow
+from onrecord.store.tables import agent_settings, artifacts, conversations, numbers
+
+Read = TypeVar("Read")
+
+CONVERSATION: Final = "conversation"
+CONVERSATION_ROW: Final = "conversation row"
+ARTIFACT: Final = "artifact"
+BLOCK: Final = "scratchpad block"
+#: A number that a program chose moves the tenant's own on, as far as every reader of JSON can still count.
+_COUNTED: Final = 2**53
+
+
+class WorkspaceRows:
+    """The rows of one tenant within one transaction."""
+
+    def __init__(self, connection: Connection, tenant: int) -> None:
+        self._connection = connection
+        self._tenant = tenant
+
+    def conversation(self, id: str) -> Conversation | None:
+        return self._one(CONVERSATIONS.where(self._named(id)), read_conversation)
+
+    def artifact(self, id: str) -> Artifact | None:
+        return self._one(self._artifacts(artifacts.c.id == (whole(id) or 0)), read_artifact)
+
+    def artifact_at(self, conversation: str, path: str) -> Artifact | None:
+        there = self._artifacts(conversations.c.id == conversation, artifacts.c.path == path)
+        return self._one(there, read_artifact)
+
+    def usage(self, conversation: str | None = None) -> Usage:
+        held = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0))
+        held = held.where(artifacts.c.tenant == self._tenant)
+        if conversation is not None:
+            row = select(conversations.c.row).where(self._named(conversation)).scalar_subquery()
+            held = held.where(artifacts.c.conversation == row)
+        count, size = self._connection.execute(held).one()
+        return Usage(int(count), int(size))
+
+    def agent(self, agent: str) -> ShownAgent | None:
+        found = select(agent_settings).where(self._of_agent(agent_settings, agent))
+        return self._one(found, _read_agent)
+
+    def _all(self, statement: Select[Any]) -> Sequence[AnyRow]:
+        return self._connection.execute(statement).all()
+
+    def _one(self, statement: Select[Any], read: Callable[[AnyRow], Read]) -> Read | None:
+        row = self._connection.execute(statement).one_or_none()
+        return None if row is None else read(row)
+
+    def _add(self, table: Table, **values: Any) -> None:
+        self._connection.execute(insert(table), {"tenant": self._tenant, **values})
+
+    def _row_of(self, conversation: str) -> int | None:
+        """Where a conversation lies, by which its files name it."""
+        row = select(conversations.c.row).where(self._named(conversation))
+        return self._connection.execute(row).scalar_one_or_none()
+
+    def _named(self, id: str) -> ColumnElement[bool]:
+        return and_(conversations.c.tenant == self._tenant, conversations.c.id == id)
+
+    def _artifacts(self, *wanted: ColumnElement[bool]) -> Select[Any]:
+        return _ARTIFACTS.where(artifacts.c.tenant == self._tenant, *wanted)
+
+    def _of_agent(self, table: Table, agent: str) -> ColumnElement[bool]:
+        return and_(table.c.tenant == self._tenant, table.c.agent == agent)
+
+    def _next(self, name: str) -> int:
+        """A number that the tenant has never given before."""
+        last = self._last(name)
+        self._move_on(name, last, last + 1)
+        return last + 1
+
+    def _counted(self, id: str) -> str:
+        """An id that a program chose: the tenant's own numbers go on after it."""
+        number = whole(id)
+        if number is not None:
+            self._count_to(CONVERSATION, number)
+        return id
+
+    def _count_to(self, name: str, number: int) -> None:
+        """Numbers go on after this one, unless they are past it."""
+        last = self._last(name)
+        if number > last:
+            self._move_on(name, last, number)
+
+    def _last(self, name: str) -> int:
+        last = select(numbers.c.last).where(self._counter(name))
+        return int(self._connection.execute(last).scalar_one_or_none() or 0)
+
+    def _move_on(self, name: str, last: int, number: int) -> None:
+        if last:
+            self._connection.execute(update(numbers).where(self._counter(name)).values(last=number))
+        else:
+            self._add(numbers, name=name, last=number)
+
+    def _counter(self, name: str) -> ColumnElement[bool]:
+        return and_(numbers.c.tenant == self._tenant, numbers.c.name == name)
+
+
+def whole(id: str) -> int | None:
+    number = ids.whole_number(id)
+    return number if number is not None and number < _COUNTED else None
+
+
+def read_conversation(row: AnyRow) -> Conversation:
+    return Conversation(
+        id=row.id, agent=row.agent, title=row.title, created_at=row.created_at, created_by=row.created_by
+    )
+
+
+def read_artifact(row: AnyRow) -> Artifact:
+    return Artifact(
+        id=str(row.id),
+        conversation=row.conversation,
+        path=row.path,
+        sha256=row.sha256,
+        media_type=row.media_type,
+        size=row.size,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        written_by=row.written_by,
+    )
+
+
+def _read_agent(row: AnyRow) -> ShownAgent:
+    """Settings that an older version did not know take their defaults, and those that are gone say nothing."""
+    known = {name: value for name, value in row.settings.items() if name in _SETTINGS}
+    return ShownAgent(
+        agent=row.agent,
+        settings=AgentSettings(**known),
+        updated_at=row.updated_at,
+        updated_by=row.updated_by,
+    )
+
+
+_SETTINGS: Final = frozenset(each.name for each in fields(AgentSettings))
+CONVERSATIONS: Final = select(conversations)
+_ARTIFACTS: Final = select(
+    *(column for column in artifacts.columns if column.name not in ("tenant", "conversation", "content")),
+    artifacts.c.conversation.label("conversation_row"),
+    conversations.c.id.label("conversation"),
+).join_from(
+    artifacts,
+    conversations,
+    and_(conversations.c.tenant == artifacts.c.tenant, conversations.c.row == artifacts.c.conversation),
+)

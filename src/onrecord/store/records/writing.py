@@ -1,0 +1,510 @@
+"""WHAT can be changed? One transaction in one tenant: rows, versions, index and counters together."""
+
+import json
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from itertools import accumulate
+from typing import Any, Final
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Table,
+    Text,
+    and_,
+    cast,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from onrecord.errors import Conflict, Forbidden, NotFound
+from onrecord.model import ids
+from onrecord.model.caller import Caller
+from onrecord.model.collections import Collection
+from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
+from onrecord.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
+from onrecord.model.memory import Change, Memory, Place, Relation
+from onrecord.store.audience import may_add
+from onrecord.store.backend import Backend
+from onrecord.store.index.changes import IndexChanges
+from onrecord.store.index.embeddings import Embeddings
+from onrecord.store.index.entries import reference_facet
+from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.records import Erased, SaveCounts
+from onrecord.store.prepared import Prepared, Statements
+from onrecord.store.records import duplicates, ledger, queue
+from onrecord.store.records.ledger import AuditNumbers
+from onrecord.store.records.reading import SqlReading
+from onrecord.store.records.workspace import SqlWorkspace
+from onrecord.store.rows import (
+    PRESENT,
+    Stored,
+    present_row,
+    read_memory,
+    read_relation,
+    record_of,
+    version_row,
+)
+from onrecord.store.tables import audit, facets, memories, relations, tenants, versions
+from onrecord.store.tenant import Address, LockedHome, Tenants, of_home
+from onrecord.store.timestamps import microseconds_of
+from onrecord.store.view import NAMED, View, key_of
+from onrecord.store.visibility import Visibility, changeable, visible
+
+
+class SqlWriting(SqlReading):
+    """One transaction in one tenant. `finish` writes what was gathered; the back end commits."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        statements: Statements,
+        backend: Backend,
+        tenants: Tenants,
+        caller: Caller,
+        now: datetime,
+        address: Address,
+    ) -> None:
+        home = address.home
+        if home.tenant not in (caller.tenant, GLOBAL_TENANT):
+            raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
+        self._statements = statements
+        self._address = address
+        self._counters = LockedHome.take(connection, statements, address)
+        self._home = home.tenant
+        self._collection = home.collection
+        self._pending = IndexChanges(home.collection)
+        self._embeddings = Embeddings(connection, address)
+        self._changed = False
+        # The rows that this transaction found to be the caller's to change.
+        self._own: set[tuple[int, int]] = set()
+        # Those that it added itself.
+        self._new: set[tuple[int, int]] = set()
+        self.erased = False
+        self._others: dict[Collection, SqlWriting] = {}
+        # In the caller's own tenant, where this one is among the global memories.
+        self._beside: SqlWriting | None = None
+        self._holds_caller = home.tenant == caller.tenant
+        self._caller_number = address.number if self._holds_caller else None
+        self._audit = AuditNumbers(connection)
+        super().__init__(connection, backend, tenants, caller, now, home.collection, is_settled=False)
+
+    def finish(self) -> None:
+        for other in self._others.values():
+            other.finish()
+        if self._beside is not None:
+            self._beside.finish()
+            self.erased |= self._beside.erased
+        if not self._changed:
+            return
+        self._write_index()
+        self._embeddings.finish()
+        self._counters.save(self._view.connection)
+
+    def _write_index(self) -> None:
+        self._counters.count_indexed(*self._pending.write(self._view.connection, self._statements))
+        self._pending = IndexChanges(self._collection)
+
+    def target(self, id: str) -> Memory:
+        row, view = None, self._view
+        home, plain = ids.address(id)
+        for view in self._views:
+            if view.home.tenant == (home or view.caller.tenant):
+                row = view.run(_target(view.visibility), plain=plain).one_or_none()
+                break
+        if row is None:
+            raise _missing(id)
+        memory = read_memory(row, view.home.tenant)
+        if not row.may_change:
+            raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
+        if (
+            self._view.caller.actor == "unattended"
+            and memory.scope in SHARED_SCOPES
+            and memory.status != "pending"
+            # Whoever may ingest may do so unattended: what a source tells is nobody's proposal.
+            and self._collection.is_reviewed
+        ):
+            raise Forbidden(
+                f"Memory {id} is shared: an unattended run may propose a new one, not change this."
+            )
+        self._own.add(key_of(memory))
+        return memory
+
+    def reviewable(self, id: str) -> Memory:
+        caller = self._view.caller
+        memory = self.memory(id)
+        if memory is None:
+            raise _missing(id)
+        caller.require("memory.review")
+        if caller.actor != "person":
+            raise Forbidden("Only a person reviews what is remembered: use the key of a person.")
+        if memory.scope == "global" and not caller.is_admin:
+            raise Forbidden(f"Memory {id} is for every tenant: only an admin reviews it.")
+        self._own.add(key_of(memory))
+        return memory
+
+    def spent(self) -> SaveCounts:
+        return ledger.spent(self._view.connection, self._view.caller, self._hold_caller(), self._view.now)
+
+    def note(self, operation: str, subject: str | None = None) -> None:
+        caller = self._view.caller
+        self._note(Change(operation, caller.user, caller.actor, self._view.now), subject)
+
+    def _note(self, change: Change, subject: str | None) -> None:
+        """One line of the audit, with whoever it is that changes something, in their own tenant."""
+        if self._collection.is_audited:
+            number, caller = self._hold_caller(), self._view.caller
+            line = ledger.audit_line(number, caller, change.by, change.origin, change.at)
+            line |= {"number": self._audit.next(number), "operation": change.name, "outcome": "done"}
+            self._statements.add_audit.run(self._view.connection, [line | {"subject": subject}])
+
+    def _note_erased(self, memory: Memory, change: Change) -> None:
+        """A number says nothing of what is forgotten; an id that someone chose may, so the audit gives it up."""
+        if not self._collection.is_audited or ids.whole_number(ids.address(memory.id).id) is not None:
+            return self._note(change, memory.id)
+        for number in [self._address.number] if self._home != GLOBAL_TENANT else self._every_tenant():
+            told = update(audit).where(audit.c.tenant == number, audit.c.subject == memory.id)
+            self._view.connection.execute(told.values(subject=None))
+        return self._note(change, None)
+
+    def _every_tenant(self) -> dict[int, str]:
+        found = self._view.connection.execute(select(tenants.c.key, tenants.c.name).order_by(tenants.c.key))
+        return dict(found.all())
+
+    def _hold_caller(self) -> int:
+        """The number of the caller's tenant, which is held: among the global memories it is another so far."""
+        if self._caller_number is None:
+            self._caller_number = self._tenants.look_up(self._view.connection, self._view.caller.tenant)
+            assert self._caller_number is not None, "whoever writes was registered before"
+        if not self._holds_caller:
+            LockedHome.hold(self._view.connection, self._caller_number)
+            self._holds_caller = True
+        return self._caller_number
+
+    def holder(self, id: str) -> Memory | None:
+        taken = self._home_view.run(_HOLDER, plain=ids.address(id).id).one_or_none()
+        if taken is None:
+            return None
+        if self.memory(id) is None:
+            raise Conflict(f"The id {id} cannot be used here. Choose another, or leave it out.")
+        return self.target(id)
+
+    def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
+        found = duplicates.find(self._home_view, memory, by_hint_alone)
+        if found is not None:
+            self._own.add(key_of(found))
+        return found
+
+    def _require_own(self, memory: Memory) -> None:
+        """A value is no permission: a row that this transaction did not find changeable is looked up again."""
+        if key_of(memory) not in self._own and key_of(self.target(memory.id)) != key_of(memory):
+            raise _missing(memory.id)
+
+    def _require_seen(self, memory: Memory) -> None:
+        if key_of(memory) not in self._own:
+            seen = self.memory(memory.id)
+            if seen is None or key_of(seen) != key_of(memory):
+                raise _missing(memory.id)
+
+    def add(self, memory: Memory, change: Change) -> Memory:
+        in_place = (memory.scope == "global") == (self._home == GLOBAL_TENANT)
+        if not in_place or not may_add(self._view.caller, memory):
+            raise Forbidden("Nobody adds a memory in another's name, or to a room that they are not in.")
+        self._changed = True
+        id = ids.address(memory.id).id if memory.id else self._counters.next_id()
+        self._counters.note_id(id)
+        place = Place(self._counters.tenant, self._counters.next_row(), change.at)
+        added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
+        record = record_of(added)
+        collection = self._collection.number
+        self._run(self._statements.add_memory, present_row(added, place, collection, id, record))
+        self._run(self._statements.add_version, version_row(added, place, collection, change, None, record))
+        self._pending.add(added, place)
+        self._own.add(key_of(added))
+        self._new.add(key_of(added))
+        self._note(change, added.id)
+        return added
+
+    def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
+        self._require_own(before)
+        replaced = self._replace(before, after, change)
+        self._note(change, replaced.id)
+        return replaced
+
+    def _replace(self, before: Memory, after: Memory, change: Change) -> Memory:
+        self._changed = True
+        old = _place(before)
+        if self._pending.touches(old):
+            self._write_index()
+        place = Place(old.tenant, old.row, max(change.at, old.recorded_at))
+        changed = replace(after, version=before.version + 1, place=place)
+        collection = self._collection.number
+        record, key = record_of(changed), (place.tenant, collection, place.row)
+        row = present_row(changed, place, collection, ids.address(before.id).id, record)
+        self._run(self._statements.change_memory, (*row[len(key) :], *key))
+        closed = microseconds_of(place.recorded_at)
+        self._run(self._statements.close_version, (closed, *key, before.version))
+        self._run(self._statements.add_version, version_row(changed, place, collection, change, None, record))
+        self._pending.swap(before, changed, place)
+        if place.tenant == self._counters.tenant:
+            self._embeddings.follow(before, changed, place)
+        return changed
+
+    def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
+        self._require_own(memory)
+        place = _place(memory)
+        if model is not None:
+            digest = text_hash(embedded_text(memory))
+            found = passages or self.index.passages_of(digest, model)
+            if self._embeddings.keep(memory, model, found):
+                self._changed = True
+                if place[:2] not in self._new:
+                    # An earlier save may have put off what this one has done.
+                    queue.drop(self._view.connection, self._address, place.row)
+                return True
+        queue.add(self._view.connection, self._backend, self._address, EMBED, place.row, self._view.now)
+        return False
+
+    def _run(self, statement: Prepared, row: Stored) -> None:
+        statement.run_tuples(self._view.connection, [row])
+
+    def erase(self, memory: Memory, change: Change) -> Erased:
+        self._require_own(memory)
+        self._changed = True
+        place = _place(memory)
+        references = self._strip(f"memory:{memory.id}", place, change)
+        if self._pending.touches(place):
+            self._write_index()
+        self._pending.remove(memory, place)
+        edges = self._view.connection.execute(
+            delete(relations).where(
+                *self._here(relations),
+                or_(relations.c.source == place.row, relations.c.target == place.row),
+            )
+        )
+        past, _ = (
+            self._view.connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
+            for table in (versions, memories)
+        )
+        self._embeddings.drop(place.row)
+        queue.drop(self._view.connection, self._address, place.row)
+        self.erased = True
+        self._note_erased(memory, change)
+        return Erased(past.rowcount, edges.rowcount, references)
+
+    def _strip(self, reference: str, erased: Place, change: Change) -> int:
+        """Take a reference out of every memory of the tenant and of its past, whoever may see them."""
+        # The same id in another tenant, or among the global memories, is another memory.
+        homes = {erased.tenant: self._home}
+        if self._home == GLOBAL_TENANT:
+            # A global memory may be referred to from every tenant.
+            homes = self._every_tenant()
+        stripped = 0
+        for key, name in sorted(homes.items()):
+            if key != erased.tenant:
+                LockedHome.hold(self._view.connection, key)
+            for memory in self._referring(key, name, reference):
+                if _place(memory)[:2] != erased[:2]:
+                    self._replace(memory, _without(memory, reference), change)
+                    stripped += 1
+            self._strip_past(key, reference)
+        return stripped
+
+    def writing_of(self, collection: Collection) -> "SqlWriting":
+        if collection is self._collection:
+            return self
+        if collection not in self._others:
+            view = self._view
+            self._others[collection] = SqlWriting(
+                view.connection,
+                self._statements,
+                self._backend,
+                self._tenants,
+                view.caller,
+                view.now,
+                self._address.beside(collection),
+            )
+        return self._others[collection]
+
+    @property
+    def _home_view(self) -> View:
+        """Where this transaction writes: the tenant's own, or the global one."""
+        return next(view for view in self._views if view.home.tenant == self._home)
+
+    def _here(self, table: Table, tenant: int | None = None) -> tuple[ColumnElement[bool], ...]:
+        number = self._address.number if tenant is None else tenant
+        return table.c.tenant == number, table.c.collection == self._collection.number
+
+    def workspace(self) -> SqlWorkspace:
+        view, caller = self._view, self._view.caller
+        if self._home != caller.tenant and self._beside is None:
+            # Among the global memories it is another tenant that is held so far; this one may have no row yet.
+            self._beside = SqlWriting(
+                view.connection,
+                self._statements,
+                self._backend,
+                self._tenants,
+                caller,
+                view.now,
+                view.address,
+            )
+            self._beside._audit = self._audit
+            self._holds_caller = True
+        return SqlWorkspace(view.connection, caller, view.tenant, view.now, self._beside or self)
+
+    def strip(self, references: Sequence[str], change: Change) -> int:
+        """Old versions keep what they said: the thing is gone, not the memory of it."""
+        if not self._view.caller.is_admin:
+            raise Forbidden("References of every memory are taken out by an admin alone.")
+        gone = frozenset(references)
+        referring = {
+            key_of(memory): memory
+            for reference in sorted(gone)
+            for memory in self._referring(self._counters.tenant, self._home, reference, descendants=True)
+        }
+        stripped = 0
+        for memory in referring.values():
+            kept = tuple(each for each in memory.entities if not _is_under(each, gone))
+            if kept != memory.entities:
+                self._replace(memory, replace(memory, entities=kept), change)
+                stripped += 1
+        if stripped:
+            self._note(change, min(gone))
+        return stripped
+
+    def every(self, which: ColumnElement[bool]) -> list[Memory]:
+        """Memories of the tenant, whoever sees them, to be changed for the sake of what they belong to."""
+        here = select(*PRESENT).where(*self._here(memories), which).order_by(memories.c.row)
+        rows = self._view.connection.execute(here).all()
+        found = [read_memory(row, self._home) for row in rows]
+        self._own.update(map(key_of, found))
+        return found
+
+    def _referring(
+        self, tenant: int, name: str, reference: str, *, descendants: bool = False
+    ) -> list[Memory]:
+        wanted = facets.c.facet == reference_facet(reference)
+        if descendants:
+            # SQLite takes capitals for small letters here; whoever asks looks at each reference.
+            wanted = or_(wanted, facets.c.facet.startswith(reference_facet(reference) + ".", autoescape=True))
+        holding = select(facets.c.row).where(*self._here(facets, tenant), wanted)
+        found = select(*PRESENT).where(*self._here(memories, tenant), memories.c.row.in_(holding))
+        return [read_memory(row, name) for row in self._view.connection.execute(found).all()]
+
+    def _strip_past(self, tenant: int, reference: str) -> None:
+        """Old versions have no index of their references: the text of the list narrows, the list decides."""
+        written = json.dumps(reference, ensure_ascii=False)
+        holding = select(versions.c.row, versions.c.version, versions.c.entities).where(
+            *self._here(versions, tenant), cast(versions.c.entities, Text).contains(written, autoescape=True)
+        )
+        for row, version, entities in self._view.connection.execute(holding).all():
+            if reference in entities:
+                kept = tuple(each for each in entities if each != reference)
+                here = and_(
+                    *self._here(versions, tenant), versions.c.row == row, versions.c.version == version
+                )
+                self._view.connection.execute(update(versions).where(here).values(entities=kept))
+
+    def relate(
+        self, source: Memory, relation: RelationName, target: Memory, change: Change
+    ) -> tuple[Relation, bool]:
+        self._require_own(source)
+        self._require_seen(target)
+        if _place(source).tenant != _place(target).tenant:
+            raise _missing(target.id)
+        existing = self._edge(source, relation, target)
+        if existing is not None:
+            return existing, False
+        self._changed = True
+        self._view.connection.execute(
+            insert(relations),
+            {
+                "tenant": _place(source).tenant,
+                "collection": self._collection.number,
+                "id": self._counters.next_relation(),
+                "source": _place(source).row,
+                "relation": relation,
+                "target": _place(target).row,
+                "created_at": self._next_time(source, relation, target, change.at),
+                "created_by": change.by,
+            },
+        )
+        made = self._edge(source, relation, target)
+        assert made is not None
+        self._note(change, source.id)
+        return made, True
+
+    def unrelate(
+        self, source: Memory, relation: RelationName, target: Memory, change: Change
+    ) -> Relation | None:
+        self._require_own(source)
+        existing = self._edge(source, relation, target)
+        if existing is None:
+            return None
+        self._changed = True
+        removed_at = max(change.at, existing.created_at)
+        self._view.connection.execute(
+            update(relations)
+            .where(*self._here(relations, _place(source).tenant), relations.c.id == int(existing.id))
+            .values(removed_at=removed_at, removed_by=change.by)
+        )
+        self._note(change, source.id)
+        return replace(existing, removed_at=removed_at, removed_by=change.by)
+
+    def _edge(self, source: Memory, relation: RelationName, target: Memory) -> Relation | None:
+        row = self._view.connection.execute(
+            select(relations).where(self._triple(source, relation, target), relations.c.removed_at.is_(None))
+        ).one_or_none()
+        return None if row is None else read_relation(row, source.id, target.id)
+
+    def _triple(self, source: Memory, relation: RelationName, target: Memory) -> ColumnElement[bool]:
+        return and_(
+            *self._here(relations, _place(source).tenant),
+            relations.c.source == _place(source).row,
+            relations.c.target == _place(target).row,
+            relations.c.relation == relation,
+        )
+
+    def _next_time(self, source: Memory, relation: RelationName, target: Memory, at: datetime) -> datetime:
+        """Where the clock went back, an edge still begins no earlier than its forerunner ended."""
+        ended = self._view.connection.execute(
+            select(func.max(relations.c.removed_at)).where(self._triple(source, relation, target))
+        ).scalar_one()
+        return at if ended is None else max(at, ended)
+
+
+def _missing(id: str) -> NotFound:
+    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")
+
+
+@cache
+def _target(visibility: Visibility) -> Select[Any]:
+    allowed = changeable(memories, visibility).label("may_change")
+    return select(*PRESENT, allowed).where(visible(memories, visibility), NAMED)
+
+
+def _place(memory: Memory) -> Place:
+    assert memory.place is not None
+    return memory.place
+
+
+def _is_under(reference: str, gone: AbstractSet[str]) -> bool:
+    """By a dot, and only in a catalog: an id of a memory may have dots of its own."""
+    if reference.startswith("memory:"):
+        return reference in gone
+    return not gone.isdisjoint(accumulate(reference.split("."), "{}.{}".format))
+
+
+def _without(memory: Memory, reference: str) -> Memory:
+    return replace(memory, entities=tuple(each for each in memory.entities if each != reference))
+
+
+_HOLDER: Final = select(memories.c.row).where(of_home(memories), NAMED)

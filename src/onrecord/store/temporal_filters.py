@@ -1,0 +1,79 @@
+"""WHEN does a row count? The conditions of both time axes, for the present rows and for versions alike."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, FromClause, and_, bindparam, or_
+
+from onrecord.model.limits import Status
+from onrecord.model.when import When
+from onrecord.store.list_parameters import one_of
+from onrecord.store.tables import Timestamp
+
+
+class Asked(NamedTuple):
+    """Which times and statuses a question names; questions alike share their statements."""
+
+    as_of: bool
+    known_at: bool
+    statuses: bool
+
+
+def asked_of(when: When, statuses: Sequence[Status] = ()) -> Asked:
+    return Asked(when.as_of is not None, when.known_at is not None, bool(statuses))
+
+
+def time_parameters(when: When, statuses: Sequence[Status], now: datetime) -> dict[str, Any]:
+    """The times that fill the conditions; the present of a question about what was known at T is T."""
+    return {
+        "as_of": when.as_of,
+        "known_at": when.known_at,
+        "present": when.known_at or now,
+        "statuses": list(statuses),
+    }
+
+
+def _moment(name: str) -> ColumnElement[Any]:
+    return bindparam(name, type_=Timestamp)
+
+
+def known_then(
+    version: FromClause, moment: ColumnElement[Any] | datetime | None = None
+) -> ColumnElement[bool]:
+    """The version that stood at a time; without one, at the `known_at` of the question."""
+    then = _moment("known_at") if moment is None else moment
+    return and_(
+        version.c.recorded_at <= then, or_(version.c.recorded_to.is_(None), version.c.recorded_to > then)
+    )
+
+
+def existed_then(edge: FromClause, asked: Asked) -> ColumnElement[bool]:
+    """The edges that stand, or that stood at the `known_at` of the question."""
+    if not asked.known_at:
+        return edge.c.removed_at.is_(None)
+    then = _moment("known_at")
+    return and_(edge.c.created_at <= then, or_(edge.c.removed_at.is_(None), edge.c.removed_at > then))
+
+
+def true_then(record: FromClause, asked: Asked) -> Iterator[ColumnElement[bool]]:
+    """What was true at `as_of`, if the question names it; what waits for review is not yet true for anyone."""
+    if asked.as_of:
+        yield _window(record)
+        yield record.c.status != "pending"
+
+
+def listed(record: FromClause, asked: Asked) -> ColumnElement[bool]:
+    """What a list shows: the active ones, what was true at a time, or the statuses asked for."""
+    if asked.statuses:
+        window = [_window(record)] if asked.as_of else []
+        return and_(one_of(record.c.status, "statuses"), *window)
+    if asked.as_of:
+        return and_(*true_then(record, asked))
+    return and_(record.c.status == "active", record.c.valid_from <= _moment("present"))
+
+
+def _window(record: FromClause) -> ColumnElement[bool]:
+    """Half open: true at its first moment, no longer at its last."""
+    then = _moment("as_of")
+    return and_(record.c.valid_from <= then, or_(record.c.valid_to.is_(None), record.c.valid_to > then))

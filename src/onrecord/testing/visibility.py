@@ -1,0 +1,224 @@
+"""WHO sees what? Every method and every operation, tried by everyone who stands outside."""
+
+from contextlib import nullcontext
+from itertools import product
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from onrecord.errors import Forbidden, NotFound
+from onrecord.model.caller import Caller
+from onrecord.model.limits import RULES, SCOPES
+from onrecord.service import OPERATIONS, OnRecord, Operation
+from onrecord.store.ports.index import Index
+from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.store import Store
+from onrecord.testing.builders import (
+    HOME,
+    Clock,
+    Conformance,
+    administrator,
+    browsed,
+    person,
+    recalled,
+    refused,
+    written,
+)
+from onrecord.testing.strangers import (
+    ATTEMPTS,
+    COUNTS,
+    ECHOED,
+    FOUND,
+    OWNER,
+    STRANGERS,
+    TAKEN,
+    Try,
+    World,
+    outcome,
+)
+
+#: After how many attempts it is looked at what is there.
+_LOOKED_AFTER: Final = 8
+
+
+class VisibilityConformance(Conformance):
+    """What is not for someone's eyes is not there for them at all."""
+
+    @pytest.fixture
+    def world(self, store: Store, clock: Clock, tmp_path: Path) -> World:
+        return World(store, clock, tmp_path)
+
+    @pytest.mark.parametrize("who", STRANGERS)
+    def test_a_stranger_finds_nothing_changes_nothing_and_learns_nothing(
+        self, world: World, who: str
+    ) -> None:
+        stranger = STRANGERS[who]
+        door, before, faults = world.door(stranger.caller), world.held(stranger.hidden), []
+        tried: list[str] = []
+        for name, attempt in ATTEMPTS.items():
+            nothing = outcome(attempt, Try(world, door, *world.ghosts(stranger.hidden[0])))
+            for scope in stranger.hidden:
+                answer = outcome(attempt, Try(world, door, *world.kept[scope]))
+                if name in TAKEN and stranger.caller.tenant == HOME:
+                    expected = (
+                        "Conflict: The id zqghost.1 cannot be used here. Choose another, or leave it out."
+                    )
+                else:
+                    expected = nothing
+                if answer != expected:
+                    faults.append(f"{name} on {scope}: {answer} instead of {expected}")
+                if name not in ECHOED and "zqghost" in answer.replace("zqghost.1", "").replace(
+                    "zqghost.2", ""
+                ):
+                    faults.append(f"{name} on {scope} tells {answer}")
+            tried.append(name)
+            if len(tried) == _LOOKED_AFTER or name == [*ATTEMPTS][-1]:
+                # A change would be seen however many tried after it, for it leaves a version behind.
+                if (now := world.held(stranger.hidden)) != before:
+                    faults.append(f"one of these changed something: {tried}")
+                before, tried = now, []
+        assert faults == []
+
+    def test_every_method_and_every_operation_is_tried(self) -> None:
+        tried = {name.split(":")[0] for name in ATTEMPTS}
+        methods = {
+            f"{port.__name__}.{name}"
+            for port in (Reading, Index, Writing)
+            for name in vars(port)
+            if not name.startswith("_")
+        } - COUNTS
+        operations = {operation.name for operation in OPERATIONS}
+        assert tried == methods | operations
+        assert len(methods) == 39
+
+    def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
+        """Else the whole matrix would prove nothing."""
+        for scope, name in product(
+            SCOPES,
+            (
+                "Reading.memory",
+                "Reading.browse",
+                "Index.eligible",
+                "Index.read",
+                "Reading.edges",
+                "Reading.versions",
+                "Reading.compare",
+            ),
+        ):
+            trial = Try(world, world.keeper(scope), *world.kept[scope])
+            assert "zqghost" in outcome(ATTEMPTS[name], trial), (name, scope)
+        for scope, (name, told) in product(SCOPES, FOUND.items()):
+            trial = Try(world, world.keeper(scope), *world.kept[scope])
+            assert told in outcome(ATTEMPTS[f"Index.{name}"], trial), (name, scope)
+
+    def test_everyone_sees_their_own_scopes(self, world: World) -> None:
+        for caller, scopes in (
+            (OWNER, SCOPES),
+            (administrator(), SCOPES),
+            (person("bob"), ("global", "tenant")),
+            (person("bob", personas={"chef"}), ("global", "tenant", "persona")),
+            (person("bob", systems={"crm": "read"}), ("global", "tenant", "system")),
+            (person("bob", systems={"*": "read"}), ("global", "tenant", "system")),
+            (person("bob", conversation="talk"), ("global", "tenant", "session")),
+            (person("ann"), ("global", "tenant", "user")),
+            (person("ann", actor="unattended"), ("global", "tenant", "user")),
+            (person("ann", tenant="beta"), ("global",)),
+            (administrator(tenant="beta", systems={"*": "manage"}), ("global",)),
+        ):
+            door = world.door(caller)
+            expected = {world.id(scope, number) for scope in scopes for number in (1, 2)}
+            assert set(browsed(door)) == expected, caller
+            for recipe in ("lexical", "semantic", "auto"):
+                question = " ".join(f"zq{scope}" for scope in SCOPES)
+                assert set(recalled(door, question, limit=20, recipe=recipe)) == expected, (caller, recipe)
+            for scope in SCOPES:
+                with nullcontext() if scope in scopes else pytest.raises(NotFound):
+                    assert door.show(world.id(scope, 1)).memory.content == f"zq{scope} content"
+
+    def test_what_is_counted_in_one_tenant_tells_another_nothing(self, world: World) -> None:
+        terms, references = [f"zq{scope}" for scope in SCOPES], [f"thing:zq{scope}" for scope in SCOPES]
+        with world.store.reading(person(tenant="beta"), world.clock.now) as reading:
+            rarity = reading.index.rarity([*terms, "zqnowhere"])
+            assert {term for term in terms if rarity[term] != rarity["zqnowhere"]} == {"zqglobal"}
+            assert (reading.size, [each.memories for each in reading.index.coverage()]) == (2, [2])
+            assert reading.index.about(references, most=9).counts == {"thing:zqglobal": 1}
+        with world.store.reading(person(), world.clock.now) as reading:
+            rarity = reading.index.rarity([*terms, "zqnowhere"])
+            assert all(rarity[term] < rarity["zqnowhere"] for term in terms)
+            assert (reading.size, sum(each.memories for each in reading.index.coverage())) == (12, 12)
+
+    @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
+    def test_an_operation_needs_its_rule(self, ann: OnRecord, store: Store, operation: Operation) -> None:
+        ann.remember("note")
+        lacking = ann.as_caller(person(rules=frozenset(RULES) - {operation.rule, "memory.admin"}))
+        with refused(Forbidden, operation.rule.replace(".", r"\."), by=store):
+            operation.method(lacking)
+
+    def test_the_same_id_in_two_tenants_is_two_memories(self, ann: OnRecord) -> None:
+        elsewhere = ann.as_caller(person(tenant="beta"))
+        for door, content in ((ann, "here"), (elsewhere, "there")):
+            door.remember(content, id="k")
+        elsewhere.retire("k")
+        assert (ann.show("k").memory.content, ann.show("k").memory.status) == ("here", "active")
+        elsewhere.forget("k")
+        assert browsed(ann) == ["k"]
+
+    def test_a_page_mark_of_another_tenant_opens_nothing(self, ann: OnRecord) -> None:
+        elsewhere = ann.as_caller(person(tenant="beta"))
+        for number in range(4):
+            ann.remember(f"secret {number}")
+            elsewhere.remember(f"public {number}")
+        mark = ann.browse(limit=1).next
+        assert "secret" not in written(elsewhere.browse(after=mark))
+
+
+_NAMES = (
+    "x", "X", "xy", "t", "g", "u", "u:x", "p:x", "s:x", "c:x", ":", ":x", "x:", "%", "x%", "_", "_:x",
+    "s:%", "'", '"', "x'--", "x\\", "None", "global", "é", "e\u0301", "ｘ", "*x",
+)  # fmt: skip
+
+
+class NameConformance(Conformance):
+    """Names are taken as they are: none looks like another, or like the audience of another."""
+
+    def test_a_name_never_opens_what_another_name_or_another_kind_of_name_holds(self, ann: OnRecord) -> None:
+        rooms = list(product(("user", "persona", "system", "session"), _NAMES))
+        doors = {room: ann.as_caller(_holder(*room)) for room in rooms}
+        for number, (scope, name) in enumerate(rooms):
+            more = {scope: name} if scope in ("persona", "system") else {}
+            doors[scope, name].remember(f"word {number}", id=str(number), scope=scope, **more)
+        for number, room in enumerate(rooms):
+            assert browsed(doors[room]) == recalled(doors[room], "word") == [str(number)], room
+        every = ann.as_caller(person("nobody", systems={"*": "read"}))
+        assert set(browsed(every, limit=1_000)) == {
+            str(number) for number, (scope, _) in enumerate(rooms) if scope == "system"
+        }
+        assert len(browsed(ann.as_caller(administrator()), limit=1_000)) == len(rooms)
+
+    def test_a_tenant_name_never_opens_another_tenant(self, ann: OnRecord) -> None:
+        names = [name for name in _NAMES if name != "global"]
+        doors = [ann.as_caller(administrator(tenant=name)) for name in names]
+        for name, door in zip(names, doors, strict=True):
+            door.remember(f"word of {name}")
+        for name, door in zip(names, doors, strict=True):
+            assert [memory.content for memory in door.browse().memories] == [f"word of {name}"]
+            assert recalled(door, "word") == ["1"]
+
+    def test_a_name_of_one_kind_gives_no_right_to_change(self, ann: OnRecord, store: Store) -> None:
+        ann.as_caller(person("owner")).remember("note", id="k")
+        for scope in ("persona", "system", "session"):
+            with pytest.raises(Forbidden):
+                ann.as_caller(_holder(scope, "owner")).revise("k", content="changed")
+
+
+def _holder(scope: str, name: str) -> Caller:
+    """Someone who holds one name, and is otherwise nobody."""
+    if scope == "user":
+        return person(name)
+    holding: dict[str, dict[str, Any]] = {
+        "persona": {"personas": {name}},
+        "system": {"systems": {name: "manage"}},
+        "session": {"conversation": name},
+    }
+    return person("nobody", **holding[scope])

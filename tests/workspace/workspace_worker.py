@@ -1,0 +1,62 @@
+"""WHAT does a process do that uses a workspace beside others? Run as a script: an address, two caps, a job, its number."""
+
+import os
+import signal
+import sys
+from itertools import count
+from typing import Any
+
+from sqlalchemy import Engine, event
+
+from onrecord import Caller, OnRecord, connect
+from onrecord.errors import Conflict
+from onrecord.model.limits import RULES
+from onrecord.workspace import artifacts, scratchpads
+
+ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
+
+
+def fill(memory: OnRecord, number: int) -> None:
+    """Write until there is no room; say how many files and notes were taken."""
+    files = notes = 0
+    inside = memory.as_caller(ANN.inside("talk"))
+    for turn in count():
+        try:
+            inside.write_artifact(f"{number}/{turn}.txt", "x" * 37)
+            files += 1
+        except Conflict:
+            break
+    for turn in count():
+        try:
+            inside.append_scratchpad(f"process {number} turn {turn:03}", agent="scout")
+            notes += 1
+        except Conflict:
+            break
+    print(files, notes, flush=True)
+
+
+def die(memory: OnRecord, statement: int) -> None:
+    """Delete a conversation, and die just before the nth statement of it; commits count. Else say how many there were."""
+    run = 0
+
+    def step(*_: Any) -> None:
+        nonlocal run
+        run += 1
+        if run == statement:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    memory.conversations()
+    event.listen(Engine, "before_cursor_execute", step)
+    event.listen(Engine, "commit", step)
+    memory.delete_conversation("talk")
+    print(run, flush=True)
+
+
+if __name__ == "__main__":
+    db, of_conversation, of_pad, job, given = sys.argv[1:]
+    artifacts.CONVERSATION_BYTES = int(of_conversation)  # type: ignore[misc]
+    scratchpads.SCRATCHPAD_BYTES = int(of_pad)  # type: ignore[misc]
+    with connect(db, caller=ANN) as door:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        {"fill": fill, "die": die}[job](door, int(given))
