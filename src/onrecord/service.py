@@ -259,7 +259,7 @@ class OnRecord:
         around = Neighbours(ask.id, as_of=ask.as_of, known_at=ask.known_at)
         with self._store.reading(self.caller, self._clock()) as reading:
             memory = _found(reading, ask.id, ask.as_of, ask.known_at)
-            edges = tuple(reading.edges(memory, around)[: around.limit])
+            edges = tuple(reading.relations.around(memory, around)[: around.limit])
         artifact = files.of_memory(self.caller, memory, self._store, self._clock())
         return answers.Shown(memory=memory, edges=edges, artifact=artifact)
 
@@ -292,7 +292,7 @@ class OnRecord:
     @operation(ListRelations, "read", "memory.read", "GET /relations")
     def relations(self, ask: ListRelations) -> answers.ListedRelations:
         with self._store.reading(self.caller, self._clock()) as reading:
-            edges, mark = reading.relations(ask)
+            edges, mark = reading.relations.page(ask)
         return answers.ListedRelations(relations=tuple(edges), next=mark)
 
     @operation(RemoveRelation, "write", "memory.manage", "DELETE /relations/{id}")
@@ -303,7 +303,7 @@ class OnRecord:
     def neighbours(self, ask: Neighbours) -> answers.Neighbourhood:
         with self._store.reading(self.caller, self._clock()) as reading:
             center = _found(reading, ask.id, ask.as_of, ask.known_at)
-            edges = reading.edges(center, ask)
+            edges = reading.relations.around(center, ask)
         return answers.Neighbourhood(
             center=center, edges=tuple(edges[: ask.limit]), truncated=len(edges) > ask.limit
         )

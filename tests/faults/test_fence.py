@@ -81,7 +81,7 @@ def test_nothing_is_written_from_then_on_and_all_that_was_is_there(place: str) -
 def test_no_worker_claims_anything(place: str) -> None:
     now = datetime.now(UTC)
     with connect(place) as door, door._store.restoring(Home("default")) as restoring:
-        restoring.ask_for(EMBED, now)
+        restoring.jobs.add(EMBED, now)
     with connect(place) as door:
         move_on(place)
         with pytest.raises(StoreUnavailable, match="schema 9999"):

@@ -90,7 +90,7 @@ class Life:
             for tenant in archive.homes():
                 count = archive.count(tenant)
                 assert sum(each.memories for each in archive.coverage(tenant)) == count
-                assert archive.jobs(tenant) == (0, 0)
+                assert archive.job_counts(tenant) == (0, 0)
 
 
 @pytest.mark.slow

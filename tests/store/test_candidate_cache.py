@@ -62,9 +62,9 @@ def test_a_candidate_is_read_once(door: OnRecord, store: SqlStore, clock: Any) -
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        first = reading.index.eligible(keys)
+        first = reading.eligible(keys)
         told = statements_of(reading)
-        assert reading.index.eligible(keys) == first
+        assert reading.eligible(keys) == first
         assert told == []
 
 
@@ -75,11 +75,11 @@ def test_what_is_written_is_seen_at_once_also_by_another_process(
     door.remember("amber too", id="b", dedupe=False)
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.index.eligible(keys)) == ["a", "b"]
+        assert ids(reading.eligible(keys)) == ["a", "b"]
     door.retire("a")
     door.revise("b", tags=["stone"])
     with store.reading(ANN, clock()) as reading:
-        found = reading.index.eligible(keys)
+        found = reading.eligible(keys)
         assert [(match.id, match.tags) for match in found.values()] == [("b", ("stone",))]
 
 
@@ -87,11 +87,11 @@ def test_an_older_state_is_read_as_it_was(door: OnRecord, store: SqlStore, clock
     door.remember("amber", id="a")
     with store.reading(ANN, clock()) as before:
         keys = keys_of(before, "amber")
-        assert ids(before.index.eligible(keys)) == ["a"]
+        assert ids(before.eligible(keys)) == ["a"]
         door.retire("a")
         with store.reading(ANN, clock()) as after:
-            assert after.index.eligible(keys) == {}
-        assert ids(before.index.eligible(keys)) == ["a"]
+            assert after.eligible(keys) == {}
+        assert ids(before.eligible(keys)) == ["a"]
 
 
 def test_what_begins_to_stand_later_does_not_stand_before(
@@ -101,11 +101,11 @@ def test_what_begins_to_stand_later_does_not_stand_before(
     door.remember("amber", id="a", valid_from=now + timedelta(days=2))
     with store.reading(ANN, now) as reading:
         keys = keys_of(reading, "amber")
-        assert reading.index.eligible(keys) == {}
+        assert reading.eligible(keys) == {}
     with store.reading(ANN, now + timedelta(days=3)) as reading:
-        assert ids(reading.index.eligible(keys)) == ["a"]
+        assert ids(reading.eligible(keys)) == ["a"]
     with store.reading(ANN, now) as reading:
-        assert reading.index.eligible(keys) == {}
+        assert reading.eligible(keys) == {}
 
 
 def test_a_question_about_another_time_or_status_is_asked_of_the_store(
@@ -116,9 +116,9 @@ def test_a_question_about_another_time_or_status_is_asked_of_the_store(
     door.retire("b")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.index.eligible(keys)) == ["a"]
-        assert ids(reading.index.eligible(keys, statuses=STATUSES)) == ["a", "b"]
-        assert reading.index.eligible(keys, When(as_of=clock.now - timedelta(days=400))) == {}
+        assert ids(reading.eligible(keys)) == ["a"]
+        assert ids(reading.eligible(keys, statuses=STATUSES)) == ["a", "b"]
+        assert reading.eligible(keys, When(as_of=clock.now - timedelta(days=400))) == {}
 
 
 def test_what_one_caller_had_read_another_does_not_get(door: OnRecord, store: SqlStore, clock: Any) -> None:
@@ -126,12 +126,12 @@ def test_what_one_caller_had_read_another_does_not_get(door: OnRecord, store: Sq
     door.remember("amber for all", id="ours", scope="tenant")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.index.eligible(keys)) == ["mine", "ours"]
+        assert ids(reading.eligible(keys)) == ["mine", "ours"]
     for caller, seen in ((BOB, ["ours"]), (ANN_PLAIN, ["mine", "ours"])):
         with store.reading(caller, clock()) as reading:
-            assert ids(reading.index.eligible(keys)) == seen
+            assert ids(reading.eligible(keys)) == seen
     with store.reading(Caller(tenant="elsewhere", user="ann", rules=frozenset(RULES)), clock()) as reading:
-        assert reading.index.eligible(keys) == {}
+        assert reading.eligible(keys) == {}
 
 
 def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
@@ -146,7 +146,7 @@ def test_a_writer_sees_what_it_has_just_written_and_nobody_else_does(
         before = writing.target("a")
         after = replace(before, tags=("stone",), version=2)
         writing.replace(before, after, Change("revise", "ann", "person", clock.now))
-        assert [match.tags for match in writing.index.eligible(keys).values()] == [("stone",)]
+        assert [match.tags for match in writing.eligible(keys).values()] == [("stone",)]
         assert len(kept) == size
 
 
@@ -158,12 +158,12 @@ def test_a_tenant_that_was_erased_leaves_nothing_to_one_of_the_same_name(
     door.remember("amber", id="before")
     with store.reading(ANN, clock()) as reading:
         keys = keys_of(reading, "amber")
-        assert ids(reading.index.eligible(keys)) == ["before"]
+        assert ids(reading.eligible(keys)) == ["before"]
     store.erase_tenant("desk")
     door.remember("amber", id="after")
     with store.reading(ANN, clock()) as reading:
-        assert reading.index.eligible(keys) == {}
-        assert ids(reading.index.eligible(keys_of(reading, "amber"))) == ["after"]
+        assert reading.eligible(keys) == {}
+        assert ids(reading.eligible(keys_of(reading, "amber"))) == ["after"]
 
 
 def test_counts_of_facets_are_those_of_the_readers_own_state(
@@ -199,7 +199,7 @@ def test_tenants_that_were_asked_longest_ago_make_room(door: OnRecord, store: Sq
             door.as_caller(caller).remember(f"amber {number}")
         with store.reading(caller, clock()) as reading:
             view: Any = reading._view
-            kept.keep_matches(view, reading.index.eligible(keys_of(reading, "amber")).values())
+            kept.keep_matches(view, reading.eligible(keys_of(reading, "amber")).values())
             assert len(kept) == 2
             assert len(kept.matches(view, [row for _, row in keys_of(reading, "amber")])) == 2
 
@@ -211,7 +211,7 @@ def test_each_database_has_its_own(door: OnRecord, store: SqlStore, clock: Any, 
         elsewhere = SqlStore(SqliteBackend(tmp_path / "other.db"))
         for place, id in ((store, "ours"), (elsewhere, "theirs"), (store, "ours")):
             with place.reading(ANN, clock()) as reading:
-                assert ids(reading.index.eligible(keys_of(reading, "amber"))) == [id]
+                assert ids(reading.eligible(keys_of(reading, "amber"))) == [id]
                 kept: Any = candidate_cache(reading._view)
                 assert len(kept.matches(reading._view, [row for _, row in keys_of(reading, "amber")])) == 1
         elsewhere.close()

@@ -32,7 +32,7 @@ def embed_tenants(
     done, failures = 0, list[str]()
     for home in homes:
         with store.restoring(home) as restoring:
-            restoring.retry_failed(now)
+            restoring.jobs.retry_failed(now)
             if ask.anew:
                 restoring.drop_vectors()
         batch = embed_missing(store, embedder, home, partial(progress, f"embedding {home}"))
@@ -41,6 +41,6 @@ def embed_tenants(
         with store.restoring(home) as restoring:
             # Looked at where nobody else writes: what an import brings meanwhile keeps its job.
             if not restoring.unembedded(home, model, 1):
-                restoring.withdraw(EMBED)
+                restoring.jobs.withdraw(EMBED)
     store.settle_vectors()
     return EmbeddedMissing(model=model.name, embedded=done, failures=tuple(dict.fromkeys(failures)))

@@ -121,7 +121,7 @@ def _take_in(
         edges = [edge for edge in section.edges if not tally.has_left(section.home, edge.source, edge.target)]
         related = restoring.restore_edges(edges, section.counters)
         if embed_from is not None and fresh:
-            restoring.ask_for(EMBED, embed_from)
+            restoring.jobs.add(EMBED, embed_from)
     tally.workspace.add(workspace)
     tally.added += len(fresh)
     tally.unchanged += len(section.histories) - len(fresh) - len(differing)

@@ -58,7 +58,7 @@ def take_in_workspace(
             if was_left(left) or left in done.differing:
                 done.differing.append(name)
                 continue
-        match restoring.standing(item):
+        match restoring.compare(item):
             case "same":
                 done.unchanged += 1
             case "different":

@@ -29,7 +29,7 @@ def look(store: Store, embedders: Embedders, homes: Sequence[Home]) -> StoreStat
 
 
 def _tenant(archive: Archive, home: Home, current: Model | None) -> TenantStatus:
-    memories, (waiting, failed) = archive.count(home), archive.jobs(home)
+    memories, (waiting, failed) = archive.count(home), archive.job_counts(home)
     indexed = {each.model: each.memories for each in archive.coverage(home) if each.memories}
     if current is not None:
         indexed.setdefault(current, 0)

@@ -243,7 +243,7 @@ def _here(catalog: Reading, canonical: str, *, has_parts: bool = False) -> dict[
 def _ask_for_vectors(store: Store, home: Home, now: datetime, embeds: bool) -> None:
     if embeds:
         with store.restoring(home) as restoring:
-            restoring.ask_for(EMBED, now)
+            restoring.jobs.add(EMBED, now)
 
 
 def _lacks_vectors(store: Store, caller: Caller, now: datetime) -> bool:

@@ -61,8 +61,8 @@ def inspected(
     lookup = StoredCatalog(reading)
     model = named_model(lookup, model_name, data_source)
     about = reading.index.about(list(canonicals_of(model)), most=max(reading.size, 1))
-    matches = reading.index.eligible(sorted(about.holders))
-    memories = [memory for memory in reading.index.read(list(matches.values())) if memory.query is None]
+    matches = reading.eligible(sorted(about.holders))
+    memories = [memory for memory in reading.read(list(matches.values())) if memory.query is None]
     memories.sort(key=lambda memory: (memory.created_at, memory.place))
     learnings = [Learning(id=each.id, text=each.content, entities=each.entities) for each in memories]
     return model, inspection(model, learnings, lookup, **shown)

@@ -84,12 +84,12 @@ def do_jobs(store: Store, embedder: Embedder, jobs: Sequence[Job], now: datetime
         failures += batch.failures
         with store.restoring(home) as restoring:
             if batch.failures:
-                restoring.postpone(job, now + wait_after(job.attempts), batch.failures[0])
+                restoring.jobs.postpone(job, now + wait_after(job.attempts), batch.failures[0])
             elif job.subject or len(memories) < BATCH:
-                restoring.finish([job])
+                restoring.jobs.finish([job])
             else:
                 # There may be more: the job goes on from here, for whichever worker comes next.
-                restoring.postpone(job, now, None)
+                restoring.jobs.postpone(job, now, None)
     return Embedded(done, tuple(failures))
 
 

@@ -25,7 +25,7 @@ def asked(draft: Draft, channel: str, search: Search) -> Draft:
 
 def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
     """Those of some memories that count at the time of the question, and among what it asks for."""
-    found = tools.index.eligible(keys, draft.when, draft.ask.statuses)
+    found = tools.reading.eligible(keys, draft.when, draft.ask.statuses)
     if not _is_limited(draft.ask):
         return found
     return {key: match for key, match in found.items() if is_asked_for(draft, match)}
@@ -65,12 +65,12 @@ def keep_standing(draft: Draft, tools: Tools) -> Draft:
     crowds = crowds_of(draft, tools)
     kept: dict[str, Sequence[Found]] = {}
     for channel, first in draft.found.items():
-        found, size, standing = first, _some_more(draft.pool), look(first)
-        while len(found) >= size and _is_short(standing, matches, draft.pool, crowds, size):
+        found, size, eligible = first, _some_more(draft.pool), look(first)
+        while len(found) >= size and _is_short(eligible, matches, draft.pool, crowds, size):
             size *= 4
             found = draft.searches[channel](size)
-            standing = look(found)
-        kept[channel] = _first_of_each(standing, matches, draft.pool, crowds)
+            eligible = look(found)
+        kept[channel] = _first_of_each(eligible, matches, draft.pool, crowds)
     return _with_the_past(replace(draft, found=kept, matches=matches), tools)
 
 
@@ -98,27 +98,27 @@ def crowds_of(draft: Draft, tools: Tools) -> list[Crowd]:
 
 
 def _is_short(
-    standing: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd], size: int
+    eligible: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd], size: int
 ) -> bool:
-    if len(standing) < pool:
+    if len(eligible) < pool:
         return True
     return any(
-        size < crowd.farthest and sum(1 for each in standing if crowd.holds(matches[each.key])) < crowd.places
+        size < crowd.farthest and sum(1 for each in eligible if crowd.holds(matches[each.key])) < crowd.places
         for crowd in crowds
     )
 
 
 def _first_of_each(
-    standing: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd]
+    eligible: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd]
 ) -> list[Found]:
     """The best of all, and the best of each crowd, in their order."""
     if not crowds:
-        return list(standing[:pool])
-    wanted = {each.key for each in standing[:pool]}
+        return list(eligible[:pool])
+    wanted = {each.key for each in eligible[:pool]}
     for crowd in crowds:
-        mine = [each.key for each in standing if crowd.holds(matches[each.key])]
+        mine = [each.key for each in eligible if crowd.holds(matches[each.key])]
         wanted.update(mine[: crowd.places])
-    return [each for each in standing if each.key in wanted]
+    return [each for each in eligible if each.key in wanted]
 
 
 def _with_the_past(draft: Draft, tools: Tools) -> Draft:

@@ -90,7 +90,7 @@ def _gains(draft: Draft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key,
 
 
 def _by_relations(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
-    for seed, relation, target in tools.index.joined(seeds, draft.when):
+    for seed, relation, target in tools.reading.relations.joined(seeds, draft.when):
         yield _Lead(seed, target, 1.0, relation)
 
 
@@ -165,7 +165,7 @@ def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:
 
 def _by_identifiers(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     """Along names as programs write them, where two are shared: the keys by which tables are joined."""
-    texts = tools.index.read([draft.matches[seed] for seed in seeds], draft.when)
+    texts = tools.reading.read([draft.matches[seed] for seed in seeds], draft.when)
     held = {
         memory.place[:2]: sorted(identifiers(memory.content))[:_MOST_IDENTIFIERS]
         for memory in texts

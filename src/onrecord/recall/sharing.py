@@ -78,7 +78,7 @@ def share(
 def read_hits(draft: Draft, tools: Tools) -> Draft:
     """Only now is the text of a memory read: most candidates never need it."""
     keys = [*draft.chosen, *draft.queries]
-    memories = tools.index.read([draft.matches[key] for key in keys], draft.when)
+    memories = tools.reading.read([draft.matches[key] for key in keys], draft.when)
     told = {
         key: Hit(memory=memory, score=draft.score(key), why=_why(draft, key))
         for key, memory in zip(map(_key, memories), memories, strict=True)

@@ -168,7 +168,7 @@ class _Place:
     def standing(self, keys: Iterable[Key]) -> None:
         fresh = [key for key in keys if key not in self._looked]
         self._looked.update(fresh)
-        found = self.reading.index.eligible(fresh) if fresh else {}
+        found = self.reading.eligible(fresh) if fresh else {}
         self.matches.update((key, match) for key, match in found.items() if self.counts(match))
 
     def ranked(self, search: Callable[[int], Sequence[Found]], beside: Iterable[Key] = ()) -> list[Found]:
@@ -353,7 +353,7 @@ class _Found:
         if mine.get("lexical"):
             mine["lexical"] = self._with_pairs(place, mine["lexical"])
         best = _added_up(mine.values())[:most]
-        memories = place.reading.index.read([place.matches[key] for key, _ in best])
+        memories = place.reading.read([place.matches[key] for key, _ in best])
         scores = {place.matches[key].id: score for key, score in best}
         return [(memory, scores[memory.id]) for memory in memories]
 

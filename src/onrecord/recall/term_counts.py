@@ -20,7 +20,7 @@ def count_terms(draft: Draft, tools: Tools) -> Draft:
         return draft
     terms = {token.term for token in draft.terms}
     # Each has its place, by which it is known again.
-    memories = tools.index.read([draft.matches[each.key] for each in found], draft.when)
+    memories = tools.reading.read([draft.matches[each.key] for each in found], draft.when)
     counted = [
         Found(memory.place[:2], score)
         for memory in memories

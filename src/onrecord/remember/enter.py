@@ -7,5 +7,5 @@ from onrecord.workspace import conversations
 
 def enter(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     if draft.caller.conversation is not None:
-        conversations.enter(draft.caller, writing.workspace())
+        conversations.enter(draft.caller, writing)
     return draft

@@ -128,7 +128,7 @@ def unrelate(caller: Caller, ask: Unrelate, store: Store, now: datetime) -> Unre
 
 def remove_relation(caller: Caller, ask: RemoveRelation, store: Store, now: datetime) -> Unrelated:
     with store.writing(caller, now) as writing:
-        found = writing.relation(ask.id)
+        found = writing.relations.one(ask.id)
         target = None if found is None else writing.memory(found.target)
         if found is None or target is None:
             raise NotFound(f"No edge {ask.id} between memories that you can see. List the relations.")

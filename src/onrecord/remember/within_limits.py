@@ -11,19 +11,19 @@ def within_limits(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     capped = caller.actor == "unattended" and caller.run is not None
     if draft.outcome == "unchanged" or not (capped or caller.key):
         return draft
-    spent = writing.spent()
-    if capped and spent.by_run > tools.saves_per_run:
+    saves = writing.save_counts()
+    if capped and saves.by_run > tools.saves_per_run:
         raise SaveLimit(
             f"This run has reached its limit of saves ({tools.saves_per_run}); nothing more is kept of it. "
             "Save what matters most first, or let a person save the rest.",
             "run",
             tools.saves_per_run,
         )
-    if spent.key_may is not None and spent.by_key > spent.key_may:
+    if saves.key_may is not None and saves.by_key > saves.key_may:
         raise SaveLimit(
-            f"The key {caller.key} has reached its limit of saves in 24 hours ({spent.key_may}). "
+            f"The key {caller.key} has reached its limit of saves in 24 hours ({saves.key_may}). "
             "Try again later, or ask an admin for a key that may save more.",
             "key",
-            spent.key_may,
+            saves.key_may,
         )
     return draft

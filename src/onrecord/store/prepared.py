@@ -29,6 +29,8 @@ Row = tuple[Any, ...]
 # With the 39 columns of a version: within the parameters that a statement may have on either database.
 _ROWS_AT_ONCE: Final = 250
 _ROW: Final = ("tenant", "collection", "row")
+#: What is counted in a home.
+COUNTED: Final = ("last_id", "last_row", "last_relation", "changes", "documents", "words")
 
 
 class Prepared:
@@ -80,10 +82,12 @@ class Statements:
             backend.insert(counters).on_conflict_do_nothing(index_elements=["tenant", "collection"]),
             [each.name for each in counters.columns],
         )
+        # Where it is stays out of what is set: of a distributed table, the tenant cannot be.
+        self.save_counters = prepared(_by_key(update(counters), counters), COUNTED)
         self.add_memory = PreparedInsert(memories, backend)
         self.add_version = PreparedInsert(versions, backend)
         self.copy_to_versions = prepared(_copy_to_versions())
-        # A row stays where it is: of a distributed table, its tenant cannot be set.
+        # The same.
         self.change_memory = prepared(
             _by_key(update(memories), memories, *_ROW),
             [column.name for column in memories.columns if column.name not in _ROW],

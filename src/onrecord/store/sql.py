@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -25,9 +24,9 @@ from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.records.examination import Examination, whole_store_problems
 from onrecord.store.records.ledger import SqlLedger
 from onrecord.store.records.reading import SqlReading
-from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tenant import Address, Tenants, Unregistered
+from onrecord.store.transaction import Transaction
 
 Begun = TypeVar("Begun")
 #: A tenant that is erased while someone comes to write gets another number.
@@ -55,27 +54,29 @@ class SqlStore:
     @contextmanager
     def reading(self, caller: Caller, now: datetime) -> Iterator[SqlReading]:
         with self._explained(), self._backend.reading() as connection:
-            yield SqlReading(connection, self._backend, self._tenants, caller, now)
+            yield SqlReading(self._in(connection), caller, now)
 
     @contextmanager
     def writing(self, caller: Caller, now: datetime, tenant: str | None = None) -> Iterator[SqlWriting]:
         with self._explained(), ExitStack() as stack:
-            home, begin = Home(tenant or caller.tenant), partial(self._write, caller, now)
+            home = Home(tenant or caller.tenant)
             # A line of the audit goes to the caller's own tenant, also where the memory is a global one.
-            writing = self._begun(stack, home, begin, caller.tenant)
+            writing = self._begun(
+                stack, home, lambda begun, address: SqlWriting(begun, caller, now, address), caller.tenant
+            )
             yield writing
             writing.finish()
         if writing.erased:
             self._backend.after_erasing()
 
-    def _write(self, caller: Caller, now: datetime, connection: Connection, address: Address) -> SqlWriting:
-        return SqlWriting(connection, self._statements, self._backend, self._tenants, caller, now, address)
+    def _in(self, connection: Connection) -> Transaction:
+        return Transaction(connection, self._backend, self._statements, self._tenants)
 
     def _begun(
         self,
         stack: ExitStack,
         home: Home,
-        begin: Callable[[Connection, Address], Begun],
+        begin: Callable[[Transaction, Address], Begun],
         *others: str,
     ) -> Begun:
         """What a transaction in a home begins with. Tenants that it lacks are registered first, in another one."""
@@ -84,7 +85,7 @@ class SqlStore:
                 connection = attempt.enter_context(self._begin())
                 try:
                     number = self._numbered(connection, dict.fromkeys((*others, home.tenant)))
-                    begun = begin(connection, Address(number, home))
+                    begun = begin(self._in(connection), Address(number, home))
                 except Unregistered as problem:
                     # It has written nothing, and ends here.
                     lacking = problem.name or home.tenant
@@ -112,13 +113,7 @@ class SqlStore:
     @contextmanager
     def restoring(self, home: Home) -> Iterator[SqlRestoring]:
         with self._explained(), ExitStack() as stack:
-            restoring = self._begun(
-                stack,
-                home,
-                lambda connection, address: SqlRestoring(
-                    connection, self._statements, self._backend, address
-                ),
-            )
+            restoring = self._begun(stack, home, SqlRestoring)
             yield restoring
             restoring.finish_embedding()
 
@@ -126,25 +121,11 @@ class SqlStore:
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> Iterator[SqlLedger]:
         with self._explained(), ExitStack() as stack:
             if writes and tenant is not None:
-                yield self._begun(stack, Home(tenant), self._book)
+                yield self._begun(stack, Home(tenant), _ledger_of)
                 return
             connection = stack.enter_context(self._begin() if writes else self._backend.reading())
             number = None if tenant is None else self._tenants.look_up(connection, tenant)
-            yield SqlLedger(connection, self._statements, self._backend, tenant, number)
-
-    def _book(self, connection: Connection, address: Address) -> SqlLedger:
-        tenant, number = address.home.tenant, address.number
-        return SqlLedger(connection, self._statements, self._backend, tenant, number)
-
-    @contextmanager
-    def workspace(self, caller: Caller, now: datetime, *, writes: bool = True) -> Iterator[SqlWorkspace]:
-        if writes:
-            with self.writing(caller, now) as writing:
-                yield writing.workspace()
-        else:
-            with self._explained(), self._backend.reading() as connection:
-                number = self._tenants.look_up(connection, caller.tenant)
-                yield SqlWorkspace(connection, caller, number or 0, now)
+            yield SqlLedger(self._in(connection), tenant, number)
 
     def make_room(self, tenant: str) -> bool:
         with self._explained(), self._backend.reading() as connection:
@@ -248,6 +229,10 @@ class SqlStore:
 
     def close(self) -> None:
         self._backend.close()
+
+
+def _ledger_of(transaction: Transaction, address: Address) -> SqlLedger:
+    return SqlLedger(transaction, address.home.tenant, address.number)
 
 
 def _lacks_something(error: Exception) -> bool:

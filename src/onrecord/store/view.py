@@ -1,6 +1,6 @@
 """THROUGH whose eyes, and at which time? What every reading of rows shares: one caller and one state of one home."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -8,18 +8,18 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Select, and_, bindparam, select
 
 from onrecord.model.caller import Caller
-from onrecord.model.collections import Collection, Home
-from onrecord.model.limits import GLOBAL_TENANT, Status
+from onrecord.model.collections import Home
+from onrecord.model.limits import Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import sees
 from onrecord.store.backend import Backend
-from onrecord.store.index.embeddings import COVERAGE, read_coverage
+from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.ports.index import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import counters, facets, memories, versions
 from onrecord.store.temporal_filters import Asked, known_then, time_parameters
-from onrecord.store.tenant import Address, Tenants, of_home
+from onrecord.store.tenant import Address, of_home
 from onrecord.store.visibility import Visibility, visibility_of, visibility_parameters, visible
 
 
@@ -33,6 +33,7 @@ class View:
         caller: Caller,
         now: datetime,
         address: Address,
+        state: "State | None" = None,
         *,
         is_settled: bool = True,
     ) -> None:
@@ -45,9 +46,11 @@ class View:
         self.is_settled = is_settled
         self.visibility: Visibility = visibility_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
-        found = backend.fetch(connection, _STATE, address.parameters)
-        state = _State(*found[0]) if found else _State()
-        self.exists = bool(found)
+        if state is None:
+            found = backend.fetch(connection, _STATE, address.parameters)
+            state = State(*found[0]) if found else None
+        self.exists = state is not None
+        state = state or State()
         #: How often it was written to, how many records there are, and how many words they have together.
         self.changes, self.documents, self.words = state.changes, state.documents, state.words
         self.has_relations = bool(state.last_relation)
@@ -110,24 +113,6 @@ class View:
         return read_coverage(self.backend.fetch(self.connection, COVERAGE, self.address.parameters))
 
 
-def open_views(
-    connection: Connection,
-    backend: Backend,
-    tenants: Tenants,
-    caller: Caller,
-    now: datetime,
-    collection: Collection,
-    *,
-    is_settled: bool = True,
-) -> Iterator[View]:
-    """The caller's own home first; then that of the global memories, if this collection has such and there are any."""
-    for name in (caller.tenant, GLOBAL_TENANT) if collection.has_global else (caller.tenant,):
-        address = Address(tenants.look_up(connection, name), Home(name, collection))
-        view = View(connection, backend, caller, now, address, is_settled=is_settled)
-        if name == caller.tenant or view.documents or (view.exists and not is_settled):
-            yield view
-
-
 def source(visibility: Visibility, asked: Asked) -> tuple[FromClause, Select[Any]]:
     """Where a record is read: the present row, or the version that stood at `known_at`. Only what is visible today."""
     if not asked.known_at:
@@ -150,7 +135,9 @@ def key_of(memory: Memory) -> tuple[int, int]:
     return memory.place.tenant, memory.place.row
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
+    """What the counters of a home say."""
+
     documents: int = 0
     words: int = 0
     last_relation: int = 0

@@ -95,7 +95,7 @@ def covered(store: Store, tenant: str = HOME) -> dict[str, int]:
 def queued(store: Store, tenant: str = HOME) -> tuple[int, int]:
     """How many jobs wait, and how many were given up."""
     with store.archive() as archive:
-        return archive.jobs(Home(tenant))
+        return archive.job_counts(Home(tenant))
 
 
 def everything(store: Store) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def matched(
     """The memories that hold words of a question and stand at its time, best first, by the port alone."""
     terms, past = question_terms(question), when.known_at is not None
     found = reading.index.match_terms(terms, most=_EVERY, past=past)
-    standing = reading.index.eligible([each.key for each in found], when, statuses)
+    standing = reading.eligible([each.key for each in found], when, statuses)
     told = [(standing[each.key], each.score) for each in found if each.key in standing]
     told += reading.index.match_past_terms(terms, when, statuses) if past else []
     return sorted(told, key=lambda each: (-each[1], each[0].key))[:most]

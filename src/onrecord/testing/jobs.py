@@ -71,14 +71,14 @@ class JobConformance(Conformance):
         clock.now += 2 * _LEASE
         _claim(store, clock, "next")
         with store.restoring(Home(HOME)) as restoring:
-            restoring.finish(late)
-            restoring.postpone(late[0], clock.now, "too late")
+            restoring.jobs.finish(late)
+            restoring.jobs.postpone(late[0], clock.now, "too late")
         assert (queued(store), _claim(store, clock, "another")) == ((3, 0), [])
 
     def test_what_is_done_is_taken_away(self, waiting: list[Memory], store: Store, clock: Clock) -> None:
         claimed = _claim(store, clock, most=2)
         with store.restoring(Home(HOME)) as restoring:
-            restoring.finish(claimed)
+            restoring.jobs.finish(claimed)
         assert queued(store) == (1, 0)
 
     def test_what_was_asked_for_anew_while_it_was_done_is_not_lost(
@@ -88,7 +88,7 @@ class JobConformance(Conformance):
         stub.down = "away"
         knowing.revise("0", content="changed meanwhile")
         with store.restoring(Home(HOME)) as restoring:
-            restoring.finish(claimed)
+            restoring.jobs.finish(claimed)
         assert queued(store) == (1, 0)
         (again,) = _claim(store, clock, "two")
         assert (again.subject, again.attempts) == (1, 1)
@@ -97,7 +97,7 @@ class JobConformance(Conformance):
         (job,) = _claim(store, clock, most=1)
         later = clock.now + timedelta(seconds=30)
         with store.restoring(Home(HOME)) as restoring:
-            restoring.postpone(job, later, "the reason")
+            restoring.jobs.postpone(job, later, "the reason")
         assert 1 not in [each.subject for each in _claim(store, clock, "two")]
         clock.now = later
         (again,) = _claim(store, clock, "three")
@@ -108,7 +108,7 @@ class JobConformance(Conformance):
             (job,) = _claim(store, clock, most=1)
             assert job.attempts == 1
             with store.restoring(Home(HOME)) as restoring:
-                restoring.postpone(job, clock.now - timedelta(days=1), None)
+                restoring.jobs.postpone(job, clock.now - timedelta(days=1), None)
 
     def test_what_fails_too_often_is_given_up_until_someone_asks(
         self, waiting: list[Memory], store: Store, clock: Clock
@@ -118,10 +118,10 @@ class JobConformance(Conformance):
             assert {job.attempts for job in claimed} == {attempt}
             with store.restoring(Home(HOME)) as restoring:
                 for job in claimed:
-                    restoring.postpone(job, clock.now, "the reason")
+                    restoring.jobs.postpone(job, clock.now, "the reason")
         assert (_claim(store, clock), queued(store)) == ([], (0, 3))
         with store.restoring(Home(HOME)) as restoring:
-            restoring.retry_failed(clock.now)
+            restoring.jobs.retry_failed(clock.now)
         assert queued(store) == (3, 0)
         assert {job.attempts for job in _claim(store, clock)} == {1}
 
@@ -142,13 +142,13 @@ class JobConformance(Conformance):
         knowing.remember("bird")
         for _ in range(2):
             with store.restoring(Home(HOME)) as restoring:
-                restoring.ask_for(EMBED, clock.now)
+                restoring.jobs.add(EMBED, clock.now)
         assert [job.subject for job in _claim(store, clock)] == [0]
 
     def test_a_job_is_not_due_before_its_time(self, store: Store, knowing: OnRecord, clock: Clock) -> None:
         knowing.remember("bird")
         with store.restoring(Home(HOME)) as restoring:
-            restoring.ask_for(EMBED, clock.now + timedelta(seconds=1))
+            restoring.jobs.add(EMBED, clock.now + timedelta(seconds=1))
         assert _claim(store, clock) == []
         clock.tick()
         assert len(_claim(store, clock)) == 1
@@ -258,6 +258,6 @@ class WorkerConformance(Conformance):
     ) -> None:
         knowing.remember("bird")
         with store.restoring(Home(HOME)) as restoring:
-            restoring.ask_for(EMBED, clock.now)
+            restoring.jobs.add(EMBED, clock.now)
         assert knowing.worker.run_once() == (0, ())
         assert queued(store) == (0, 0)

@@ -75,7 +75,7 @@ class RefusedSaveConformance(Conformance):
             with store.archive() as archive:
                 homes = archive.homes()
                 kept = {home.tenant: list(archive.workspace(home.tenant).every()) for home in homes}
-                waiting = {home: archive.jobs(home) for home in homes}
+                waiting = {home: archive.job_counts(home) for home in homes}
             rows = {each: dict(store.rows_of(each)) | {"audit": _done(store, each)} for each in kept}
             return everything(store), kept, waiting, rows
 

@@ -198,12 +198,12 @@ class SearchConformance(Conformance):
         with store.reading(ann.caller, clock.now) as reading:
             for when in (NOW, When(known_at=then)):
                 matches = [match for match, _ in matched(reading, "kestrel", most=5, when=when)]
-                memories = reading.index.read(matches[::-1], when)
+                memories = reading.read(matches[::-1], when)
                 assert [memory.id for memory in memories] == [match.id for match in matches[::-1]]
                 assert [memory.version for memory in memories if memory.id == "2"] == [
                     1 if when.known_at else 2
                 ]
-            assert reading.index.read([]) == []
+            assert reading.read([]) == []
 
     def test_a_store_gives_the_best_and_no_more_than_wanted(
         self, ann: OnRecord, store: Store, clock: Clock
@@ -214,7 +214,7 @@ class SearchConformance(Conformance):
             found = [
                 reading.index.match_terms(question_terms("kestrel"), most=most) for most in (1, 3, 5, 50)
             ]
-            standing = reading.index.eligible([each.key for each in found[-1]])
+            standing = reading.eligible([each.key for each in found[-1]])
         assert [len(some) for some in found] == [1, 3, 5, 5]
         assert all(some == found[-1][: len(some)] for some in found)
         assert [standing[each.key].id for each in found[-1]] == ["0", "1", "2", "3", "4"]

@@ -363,27 +363,30 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
             for found in (r.index.about(t.one.entities, most=9), r.index.about((), [t.code], most=9))
         ]
     ),
-    "Index.joined": lambda t: t.read(
-        lambda r: [[relation for _, relation, _ in r.index.joined(_keys(t), when)] for when in _past(t)]
+    "Relations.joined": lambda t: t.read(
+        lambda r: [[relation for _, relation, _ in r.relations.joined(_keys(t), when)] for when in _past(t)]
     ),
-    "Index.eligible": lambda t: t.read(
+    "Reading.eligible": lambda t: t.read(
         lambda r: [
-            list(r.index.eligible(_keys(t), when, statuses).values())
+            list(r.eligible(_keys(t), when, statuses).values())
             for when in _past(t)
             for statuses in ((), STATUSES)
         ]
     ),
-    "Index.read": lambda t: t.read(lambda r: [r.index.read(_matches(t), when) for when in _past(t)]),
-    "Reading.edges": lambda t: t.read(
-        lambda r: [r.edges(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at)) for when in _past(t)]
+    "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
+    "Relations.around": lambda t: t.read(
+        lambda r: [
+            r.relations.around(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at))
+            for when in _past(t)
+        ]
     ),
-    "Reading.relations": lambda t: t.read(lambda r: r.relations(ListRelations(source=t.one.id))[0]),
-    "Reading.relation": lambda t: t.read(lambda r: r.relation(_edge(t))),
+    "Relations.page": lambda t: t.read(lambda r: r.relations.page(ListRelations(source=t.one.id))[0]),
+    "Relations.one": lambda t: t.read(lambda r: r.relations.one(_edge(t))),
     "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
     "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),
     "Writing.target": lambda t: t.write(lambda w: w.target(t.one.id)),
     "Writing.reviewable": lambda t: t.write(lambda w: w.reviewable(t.one.id)),
-    "Writing.spent": lambda t: t.write(lambda w: w.spent()),
+    "Writing.save_counts": lambda t: t.write(lambda w: w.save_counts()),
     "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
     "Writing.similar": lambda t: t.write(lambda w: w.similar(replace(t.one, owner=t.door.caller.user))),
     "Writing.add": _added,
@@ -397,7 +400,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.embed: an own one of the same text": _embedded,
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
     "Writing.writing_of": lambda t: t.write(lambda w: w.writing_of(ENTITIES).size),
-    "Writing.workspace": lambda t: t.write(lambda w: w.workspace().conversation(t.code)),
+    "Reading.workspace": lambda t: t.read(lambda r: r.workspace.conversation(t.code)),
+    "Writing.workspace": lambda t: t.write(lambda w: w.workspace.conversation(t.code)),
     "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
     "remember: id": lambda t: _saved(t, content="mine now", id=t.one.id),
@@ -491,11 +495,14 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "embed_missing": lambda t: t.door.embed_missing() and None,
     "status": lambda t: t.door.status() and None,
 }
+#: What is given to the care of a workspace alone: it changes what goes with a conversation, and tells none of it.
+UNSEEN: Final = {"Writing.attached"}
 #: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
 COUNTS: Final = {
     "Reading.size",
     "Reading.sees_global",
     "Reading.index",
+    "Reading.relations",
     "Index.has_references",
     "Index.average_length",
     "Index.rarity",
@@ -504,15 +511,15 @@ COUNTS: Final = {
 }
 #: What those who see both memories are told of them.
 FOUND: Final = {
-    "match_terms": "[2, 2]",
-    "holders": "zqghost",
-    "places": "zqghost",
-    "near": "2",
-    "similarity": "2",
-    "tokens": "2",
-    "has_vectors": "True",
-    "about": "thing:zqghost",
-    "joined": "supports",
+    "Index.match_terms": "[2, 2]",
+    "Index.holders": "zqghost",
+    "Index.places": "zqghost",
+    "Index.near": "2",
+    "Index.similarity": "2",
+    "Index.tokens": "2",
+    "Index.has_vectors": "True",
+    "Index.about": "thing:zqghost",
+    "Relations.joined": "supports",
 }
 #: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
 TAKEN: Final = {"remember: id", "Writing.holder"}

@@ -6,6 +6,7 @@ from base64 import b64encode
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
 from onrecord.model.answers import ScratchpadContent
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, SCRATCHPAD_BYTES
-from onrecord.model.memory import Memory
+from onrecord.model.memory import Change, Memory
 from onrecord.model.workspace import MEDIA_TYPE, AgentSettings
 from onrecord.service import OnRecord
 from onrecord.store.ports.records import Writing
@@ -714,11 +715,12 @@ class WorkspaceTransactionConformance(WorkspaceConformance):
     ) -> None:
         file = inside.write_artifact("a.txt", "x").artifact
         memory = inside.remember("linked", artifact=file.id).memory
-        with pytest.raises(ZeroDivisionError), store.workspace(ann.caller, clock.now) as workspace:
-            workspace.register("other", None, None)
-            workspace.change(workspace.linked([file.id])[0], memory, "unlink")
-            workspace.drop_conversation("talk")
-            workspace.append("scout", "x")
+        with pytest.raises(ZeroDivisionError), store.writing(ann.caller, clock.now) as writing:
+            writing.workspace.register("other", None, None)
+            change = Change("unlink", "ann", "person", clock.now)
+            writing.replace(writing.attached(None, [file.id])[0], replace(memory, artifact=None), change)
+            writing.workspace.drop_conversation("talk")
+            writing.workspace.append("scout", "x")
             raise ZeroDivisionError
         assert conversation_ids(ann) == ["talk"]
         assert inside.read_artifact(file.id).content == "x"

@@ -16,15 +16,15 @@ _DEFAULTS: Final = {each.name: each.default for each in request_fields(Recall)}
 
 def put(caller: Caller, ask: SetAgent, store: Store, now: datetime) -> ShownAgent:
     settings = AgentSettings(**{name: getattr(ask, name) for name in _NAMES})
-    with store.workspace(caller, now) as workspace:
-        made = workspace.set_agent(ask.agent, settings)
-        workspace.note("set_agent", ask.agent)
+    with store.writing(caller, now) as writing:
+        made = writing.workspace.set_agent(ask.agent, settings)
+        writing.note("set_agent", ask.agent)
     return made
 
 
 def shown(caller: Caller, ask: ShowAgent, store: Store, now: datetime) -> ShownAgent:
-    with store.workspace(caller, now, writes=False) as workspace:
-        found = workspace.agent(ask.agent)
+    with store.reading(caller, now) as reading:
+        found = reading.workspace.agent(ask.agent)
     return found or ShownAgent(agent=ask.agent, settings=AgentSettings())
 
 

@@ -14,7 +14,7 @@ from onrecord.model.requests import DeleteArtifact, ListArtifacts, ReadArtifact,
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Artifact
 from onrecord.providers.scrubber import scrub_bytes
-from onrecord.store.ports.records import Writing
+from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
 from onrecord.store.ports.workspace import File, Workspace
 from onrecord.workspace import conversations
@@ -23,12 +23,12 @@ from onrecord.workspace import conversations
 def write(caller: Caller, ask: WriteArtifact, store: Store, now: datetime) -> WrittenArtifact:
     """What takes long is done before anyone has to wait for the transaction."""
     file, scrubbed = _file(ask)
-    with store.workspace(caller, now) as workspace:
-        file = file._replace(conversation=_home(caller, ask.conversation, workspace))
-        before = workspace.artifact_at(file.conversation, file.path)
-        _check_quotas(workspace, file, 0 if before is None else before.size)
-        kept = workspace.keep(file)
-        workspace.note("write_artifact", kept.id)
+    with store.writing(caller, now) as writing:
+        file = file._replace(conversation=_home(caller, ask.conversation, writing))
+        before = writing.workspace.artifact_at(file.conversation, file.path)
+        _check_quotas(writing.workspace, file, 0 if before is None else before.size)
+        kept = writing.workspace.keep(file)
+        writing.note("write_artifact", kept.id)
     return WrittenArtifact(artifact=kept, created=before is None, scrubbed=scrubbed)
 
 
@@ -57,15 +57,15 @@ def _bytes(ask: WriteArtifact) -> bytes:
     return b64decode("".join(ask.content.split()), validate=True)
 
 
-def _home(caller: Caller, named: str | None, workspace: Workspace) -> str:
+def _home(caller: Caller, named: str | None, writing: Writing) -> str:
     """The conversation that a file goes to: the caller's own, or from outside of any a known one."""
     wanted = conversations.plain(named) or caller.conversation
     if wanted is None:
         raise Invalid([Fault("conversation", "is required from outside of a conversation")])
     if wanted == caller.conversation:
-        conversations.enter(caller, workspace)
+        conversations.enter(caller, writing)
         return wanted
-    return _reachable(caller, wanted, workspace)
+    return _reachable(caller, wanted, writing.workspace)
 
 
 def _reachable(caller: Caller, named: str, workspace: Workspace) -> str:
@@ -92,12 +92,11 @@ def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
 
 
 def read(caller: Caller, ask: ReadArtifact, store: Store, now: datetime) -> ArtifactContent:
-    via = None if ask.via is None else _linking(caller, ask.via, store, now)
-    with store.workspace(caller, now, writes=False) as workspace:
-        found = workspace.artifact(ask.id)
-        if found is None or not (_is_near(caller, found) or (via and via.artifact == found.id)):
+    with store.reading(caller, now) as reading:
+        found = reading.workspace.artifact(ask.id)
+        if found is None or not (_is_near(caller, found) or _is_linked(caller, found, ask.via, reading)):
             raise _missing(caller, ask.id)
-        content = workspace.content(found.id)
+        content = reading.workspace.content(found.id)
     try:
         text = content.decode()
         rules.storable(text)
@@ -106,10 +105,10 @@ def read(caller: Caller, ask: ReadArtifact, store: Store, now: datetime) -> Arti
     return ArtifactContent(artifact=found, content=text, encoding="text")
 
 
-def _linking(caller: Caller, id: str, store: Store, now: datetime) -> Memory | None:
-    with store.reading(caller, now) as reading:
-        memory = reading.memory(id)
-    return memory if memory is not None and memory.tenant == caller.tenant else None
+def _is_linked(caller: Caller, artifact: Artifact, via: str | None, reading: Reading) -> bool:
+    """Whether the memory that is given as the way to a file is seen, and leads there."""
+    memory = None if via is None else reading.memory(via)
+    return memory is not None and (memory.tenant, memory.artifact) == (caller.tenant, artifact.id)
 
 
 def _is_near(caller: Caller, artifact: Artifact) -> bool:
@@ -118,21 +117,21 @@ def _is_near(caller: Caller, artifact: Artifact) -> bool:
 
 def listed(caller: Caller, ask: ListArtifacts, store: Store, now: datetime) -> ListedArtifacts:
     wanted = conversations.plain(ask.conversation) or caller.conversation
-    with store.workspace(caller, now, writes=False) as workspace:
+    with store.reading(caller, now) as reading:
         if wanted is not None and wanted != caller.conversation:
-            _reachable(caller, wanted, workspace)
-        found = workspace.artifacts(wanted)
+            _reachable(caller, wanted, reading.workspace)
+        found = reading.workspace.artifacts(wanted)
     return ListedArtifacts(artifacts=tuple(found), bytes=sum(each.size for each in found))
 
 
 def delete(caller: Caller, ask: DeleteArtifact, store: Store, now: datetime) -> DeletedArtifact:
-    with store.workspace(caller, now) as workspace:
-        found = workspace.artifact(ask.id)
+    with store.writing(caller, now) as writing:
+        found = writing.workspace.artifact(ask.id)
         if found is None or not _is_near(caller, found):
             raise _missing(caller, ask.id)
-        unlinked = conversations.unlink(workspace, found.id, now)
-        workspace.drop_artifact(found.id)
-        workspace.note("delete_artifact", found.id)
+        unlinked = conversations.unlink(writing, caller, found.id, now)
+        writing.workspace.drop_artifact(found.id)
+        writing.note("delete_artifact", found.id)
     return DeletedArtifact(artifact=found, unlinked=unlinked)
 
 
@@ -140,8 +139,8 @@ def of_memory(caller: Caller, memory: Memory, store: Store, now: datetime) -> Ar
     """The file that a memory is linked to. Numbers are those of the memory's own tenant."""
     if memory.artifact is None or memory.tenant != caller.tenant:
         return None
-    with store.workspace(caller, now, writes=False) as workspace:
-        return workspace.artifact(memory.artifact)
+    with store.reading(caller, now) as reading:
+        return reading.workspace.artifact(memory.artifact)
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
@@ -153,7 +152,7 @@ def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
     if isinstance(link, Unset) or link is None or ids.whole_number(link.removeprefix("#")) is None:
         return None
     number = link.removeprefix("#")
-    if writing.workspace().artifact(number) is None:
+    if writing.workspace.artifact(number) is None:
         raise Invalid([Fault("artifact", f"there is no file {number} in this tenant; write it first")])
     return number
 

@@ -15,7 +15,7 @@ from onrecord.model.answers import (
 )
 from onrecord.model.caller import Caller
 from onrecord.model.limits import TITLE_CHARACTERS
-from onrecord.model.memory import Memory
+from onrecord.model.memory import Change, Memory
 from onrecord.model.requests import (
     DeleteConversation,
     ListConversations,
@@ -24,6 +24,7 @@ from onrecord.model.requests import (
 )
 from onrecord.model.workspace import Conversation
 from onrecord.providers.scrubber import scrub
+from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
 from onrecord.store.ports.workspace import Workspace
 
@@ -37,10 +38,10 @@ def register(
 ) -> RegisteredConversation:
     # A placeholder may be longer than the secret it stands for.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
-    with store.workspace(caller, now) as workspace:
-        made, created = workspace.register(plain(ask.id), ask.agent, title)
+    with store.writing(caller, now) as writing:
+        made, created = writing.workspace.register(plain(ask.id), ask.agent, title)
         if created:
-            workspace.note("register_conversation", made.id)
+            writing.note("register_conversation", made.id)
     return RegisteredConversation(conversation=made, created=created)
 
 
@@ -48,61 +49,60 @@ def note_turn(caller: Caller, store: Store, now: datetime) -> None:
     """A turn enters its conversation too; it is kept in memory alone and so needs no store that can be written."""
     with suppress(StoreUnavailable):
         if caller.conversation is not None and not _is_known(caller.conversation, caller, store, now):
-            with store.workspace(caller, now) as workspace:
-                enter(caller, workspace)
+            with store.writing(caller, now) as writing:
+                enter(caller, writing)
 
 
 def _is_known(id: str, caller: Caller, store: Store, now: datetime) -> bool:
     """A look without a lock: all turns but the first find it there."""
-    with store.workspace(caller, now, writes=False) as workspace:
-        return workspace.conversation(id) is not None
+    with store.reading(caller, now) as reading:
+        return reading.workspace.conversation(id) is not None
 
 
-def enter(caller: Caller, workspace: Workspace) -> None:
+def enter(caller: Caller, writing: Writing) -> None:
     """The conversation that the caller is in, known from now on: what a caller is in is to be trusted."""
-    made, created = workspace.register(caller.conversation, None, None)
+    made, created = writing.workspace.register(caller.conversation, None, None)
     if created:
-        workspace.note("register_conversation", made.id)
+        writing.note("register_conversation", made.id)
 
 
 def listed(caller: Caller, ask: ListConversations, store: Store, now: datetime) -> ListedConversations:
-    with store.workspace(caller, now, writes=False) as workspace:
-        found, mark = workspace.conversations(ask)
+    with store.reading(caller, now) as reading:
+        found, mark = reading.workspace.conversations(ask)
     return ListedConversations(conversations=tuple(found), next=mark)
 
 
 def shown(caller: Caller, ask: ShowConversation, store: Store, now: datetime) -> ShownConversation:
-    with store.workspace(caller, now, writes=False) as workspace:
-        there = known(workspace, ask.id)
-        usage = workspace.usage(there.id)
+    with store.reading(caller, now) as reading:
+        there = known(reading.workspace, ask.id)
+        usage = reading.workspace.usage(there.id)
     return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
 
 
 def delete(caller: Caller, ask: DeleteConversation, store: Store, now: datetime) -> DeletedConversation:
     """One transaction: files, links to them, pins, and what only this conversation could see."""
-    with store.workspace(caller, now) as workspace:
-        gone = known(workspace, ask.id)
+    with store.writing(caller, now) as writing:
+        gone = known(writing.workspace, ask.id)
         if gone.created_by != caller.user and not caller.is_admin:
             raise Forbidden(
                 f"Conversation {gone.id} was begun by {gone.created_by}: only they, or an admin, delete it."
             )
-        files = [artifact.id for artifact in workspace.artifacts(gone.id)]
-        # Both lists hold the same value where a memory is in both, so that it is changed once.
-        touched = {memory.id: memory for memory in (*workspace.linked(files), *workspace.pinned(gone.id))}
-        changes = [_let_go(workspace, memory, gone.id, files, now) for memory in touched.values()]
-        workspace.drop_conversation(gone.id)
-        workspace.note("delete_conversation", gone.id)
+        files = [artifact.id for artifact in writing.workspace.artifacts(gone.id)]
+        touched = writing.attached(gone.id, files)
+        changes = [_let_go(writing, caller, memory, gone.id, files, now) for memory in touched]
+        writing.workspace.drop_conversation(gone.id)
+        writing.note("delete_conversation", gone.id)
     return DeletedConversation(
         id=gone.id,
         artifacts=len(files),
         unpinned=changes.count(_UNPIN),
         retired=changes.count(_RETIRE),
-        unlinked=sum(memory.artifact in files for memory in touched.values()),
+        unlinked=sum(memory.artifact in files for memory in touched),
     )
 
 
 def _let_go(
-    workspace: Workspace, memory: Memory, conversation: str, files: list[str], now: datetime
+    writing: Writing, caller: Caller, memory: Memory, conversation: str, files: list[str], now: datetime
 ) -> str | None:
     """Change a memory that belonged to what is gone; gives how."""
     after, how = memory, None
@@ -116,13 +116,15 @@ def _let_go(
         after = replace(after, status="archived", status_reason=_DELETED, valid_to=ended)
         how = _RETIRE
     if how is not None:
-        workspace.change(memory, replace(after, updated_at=max(now, memory.updated_at)), how)
+        after = replace(after, updated_at=max(now, memory.updated_at))
+        writing.replace(memory, after, Change(how, caller.user, caller.actor, now))
     return how
 
 
-def unlink(workspace: Workspace, file: str, now: datetime) -> int:
+def unlink(writing: Writing, caller: Caller, file: str, now: datetime) -> int:
     """Take the links to a file that goes out of every memory; gives how many had one."""
-    return sum(_let_go(workspace, memory, "", [file], now) is not None for memory in workspace.linked([file]))
+    linked = writing.attached(None, [file])
+    return sum(_let_go(writing, caller, memory, "", [file], now) is not None for memory in linked)
 
 
 def known(workspace: Workspace, id: str) -> Conversation:

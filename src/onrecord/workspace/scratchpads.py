@@ -21,16 +21,16 @@ def append(caller: Caller, ask: AppendScratchpad, store: Store, now: datetime) -
     """The size is looked at where no one else can write, so that no two additions fit where one does."""
     clean = scrub(ask.content)
     block = marked(clean.text, now)
-    with store.workspace(caller, now) as workspace:
-        held = workspace.scratchpad_size(ask.agent)
+    with store.writing(caller, now) as writing:
+        held = writing.workspace.scratchpad_size(ask.agent)
         size = held + len(block.encode())
         if size > SCRATCHPAD_BYTES:
             raise Conflict(
                 f"The notes of {ask.agent} would take {size} bytes, more than the {SCRATCHPAD_BYTES} there is room "
                 f"for (they take {held} now). Clear them first; what is worth keeping is remembered instead."
             )
-        workspace.append(ask.agent, block)
-        workspace.note("append_scratchpad", ask.agent)
+        writing.workspace.append(ask.agent, block)
+        writing.note("append_scratchpad", ask.agent)
     return AppendedScratchpad(agent=ask.agent, size=size, scrubbed=len(clean.found))
 
 
@@ -40,8 +40,8 @@ def marked(text: str, now: datetime) -> str:
 
 
 def read(caller: Caller, ask: ReadScratchpad, store: Store, now: datetime) -> ScratchpadContent:
-    with store.workspace(caller, now, writes=False) as workspace:
-        content = workspace.scratchpad(ask.agent)
+    with store.reading(caller, now) as reading:
+        content = reading.workspace.scratchpad(ask.agent)
     return ScratchpadContent(
         agent=ask.agent,
         kind=pad_kind(ask.agent),
@@ -52,14 +52,14 @@ def read(caller: Caller, ask: ReadScratchpad, store: Store, now: datetime) -> Sc
 
 
 def listed(caller: Caller, store: Store, now: datetime) -> ListedScratchpads:
-    with store.workspace(caller, now, writes=False) as workspace:
-        return ListedScratchpads(scratchpads=tuple(workspace.scratchpads()))
+    with store.reading(caller, now) as reading:
+        return ListedScratchpads(scratchpads=tuple(reading.workspace.scratchpads()))
 
 
 def clear(caller: Caller, ask: ClearScratchpad, store: Store, now: datetime) -> ClearedScratchpad:
-    with store.workspace(caller, now) as workspace:
-        held = workspace.scratchpad_size(ask.agent)
+    with store.writing(caller, now) as writing:
+        held = writing.workspace.scratchpad_size(ask.agent)
         if held:
-            workspace.clear(ask.agent)
-            workspace.note("clear_scratchpad", ask.agent)
+            writing.workspace.clear(ask.agent)
+            writing.note("clear_scratchpad", ask.agent)
     return ClearedScratchpad(agent=ask.agent, cleared=held)

@@ -3,26 +3,22 @@
 A change of the text takes its vectors away in the same transaction; a change of who may see it goes with them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
 
 from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
 from onrecord.model.memory import Memory, Place
 from onrecord.store.audience import audience_of
+from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.ports.index import Coverage
 from onrecord.store.tables import embedded, vectors
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.tenant import Address
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-def read_coverage(rows: Iterable[Sequence[Any]]) -> list[Coverage]:
-    """What the rows of `COVERAGE` say, the newest model last."""
-    return [Coverage(row[0], row[1], Model(*row[2:5]), *row[5:]) for row in rows]
 
 
 @dataclass(slots=True)
@@ -176,22 +172,3 @@ def _empty_tally(model: Model) -> _Tally:
     import numpy as np
 
     return _Tally(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
-
-
-#: The models that a home has vectors of.
-COVERAGE: Final = (
-    select(
-        embedded.c.tenant,
-        embedded.c.model,
-        embedded.c.name,
-        embedded.c.dimensions,
-        embedded.c.file_hash,
-        embedded.c.memories,
-        embedded.c.passages,
-        embedded.c.total,
-        embedded.c.stamp,
-        embedded.c.dropped,
-    )
-    .where(of_home(embedded))
-    .order_by(embedded.c.model)
-)

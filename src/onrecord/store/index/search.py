@@ -8,20 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Select, bindparam, func, literal_column, select
 
-from onrecord.model import ids
 from onrecord.model.embedding import Model, Passage
 from onrecord.model.limits import Status
 from onrecord.model.memory import Memory
-from onrecord.model.when import NOW, When
+from onrecord.model.when import When
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
 from onrecord.store.index import lexical
 from onrecord.store.index.entries import entries_of, name_facet, reference_facet
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import About, Coverage, Found, Key, Match, Near, Places
-from onrecord.store.records import walking
-from onrecord.store.records.candidate_cache import candidate_cache
-from onrecord.store.rows import as_stored, read_memory, read_words
+from onrecord.store.rows import as_stored, read_words
 from onrecord.store.tables import Timestamp, facets, memories, vectors
 from onrecord.store.temporal_filters import Asked, asked_of, listed
 from onrecord.store.tenant import of_home
@@ -207,37 +204,6 @@ class SqlIndex:
             found.sort(key=lambda row: (-row[2], row[0]))
         return found[:most]
 
-    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
-        return [
-            edge
-            for view in sorted(self._views, key=lambda view: view.tenant)
-            if view.has_relations
-            for edge in walking.joined(view, keys, when)
-        ]
-
-    # What was found, looked up
-
-    def eligible(
-        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
-    ) -> dict[Key, Match]:
-        found: dict[Key, Match] = {}
-        for view in self._views:
-            found |= _eligible(view, {row for tenant, row in keys if tenant == view.tenant}, when, statuses)
-        return found
-
-    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
-        by_key: dict[Key, Memory] = {}
-        for view in self._views:
-            rows = sorted({match.key[1] for match in matches if match.key[0] == view.tenant})
-            if rows:
-                told = view.fetch(
-                    _whole(view.visibility, asked_of(When(known_at=when.known_at))), when, rows=rows
-                )
-                by_key |= {
-                    key_of(each): each for each in (read_memory(row, view.home.tenant) for row in told)
-                }
-        return [by_key[match.key] for match in matches if match.key in by_key]
-
 
 def _counted(views: Sequence[View], term: str) -> int | None:
     """In how many records a term stands; None if nobody has asked."""
@@ -313,60 +279,6 @@ def _holders(visibility: Visibility) -> Select[Any]:
     )
 
 
-#: What is read of a candidate: enough to rank it, at a fraction of the cost of the whole memory.
-_RANKED: Final = (
-    "tenant row id kind tags scope conversation valid_from verified_at entities audience created_at updated_at"
-).split()
-
-
-def _eligible(view: View, wanted: set[int], when: When, statuses: Sequence[Status]) -> dict[Key, Match]:
-    if not wanted:
-        return {}
-    kept = candidate_cache(view) if view.is_settled and when == NOW and not statuses else None
-    known = {} if kept is None else kept.matches(view, wanted)
-    wanted = wanted.difference(row for _, row in known)
-    if not wanted:
-        return known
-    # The row of today is read even for a question about what was known: it is the one that has not changed.
-    statement = _among(view.visibility, asked_of(When(as_of=when.as_of), statuses), when.known_at is not None)
-    rows = view.fetch(statement, when, statuses, rows=sorted(wanted))
-    fresh = [_match(view.home.tenant, row) for row in rows]
-    if kept is not None:
-        kept.keep_matches(view, fresh)
-    return known | {match.key: match for match in fresh}
-
-
-@cache
-def _among(visibility: Visibility, asked: Asked, unchanged: bool) -> Select[Any]:
-    columns = [as_stored(memories.c[name]) for name in _RANKED]
-    statement = select(*columns, memories.c.query.is_not(None)).where(
-        visible(memories, visibility), one_of(memories.c.row, "rows"), listed(memories, asked)
-    )
-    if unchanged:
-        statement = statement.where(memories.c.recorded_at <= bindparam("known_at", type_=Timestamp))
-    return statement
-
-
-def _match(home: str, values: Sequence[Any]) -> Match:
-    tenant, row, id, kind, tags, scope, conversation, since, checked, entities, *rest = values
-    audience, written, changed, has_query = rest
-    return Match(
-        (tenant, row),
-        ids.spell(home, id),
-        kind,
-        read_words(tags),
-        scope,
-        conversation,
-        since,
-        checked,
-        bool(has_query),
-        read_words(entities),
-        audience,
-        written,
-        changed,
-    )
-
-
 def match_of(memory: Memory) -> Match:
     return Match(
         key=key_of(memory),
@@ -383,10 +295,3 @@ def match_of(memory: Memory) -> Match:
         written=microseconds_of(memory.created_at),
         changed=microseconds_of(memory.updated_at),
     )
-
-
-@cache
-def _whole(visibility: Visibility, asked: Asked) -> Select[Any]:
-    """Some rows by number."""
-    _, statement = source(visibility, asked)
-    return statement.where(one_of(memories.c.row, "rows"))

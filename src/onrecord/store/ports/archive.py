@@ -1,14 +1,13 @@
 """HOW is a store moved, checked and rebuilt? The whole of it, past every caller."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from onrecord.model.collections import Home
 from onrecord.model.embedding import Model, Passage
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.store.ports.index import Coverage
-from onrecord.store.ports.jobs import Job
+from onrecord.store.ports.jobs import Jobs
 from onrecord.store.ports.workspace import WorkspaceArchive, WorkspaceRestoring
 
 
@@ -54,12 +53,16 @@ class Archive(Protocol):
     def coverage(self, home: Home) -> list[Coverage]:
         """How far each model has come."""
 
-    def jobs(self, home: Home) -> tuple[int, int]:
+    def job_counts(self, home: Home) -> tuple[int, int]:
         """How many jobs wait, and how many have failed for good."""
 
 
 class Restoring(Archive, Protocol):
-    """One transaction in one tenant that takes in what was exported, or derives its index anew."""
+    """One transaction in one home that takes in what was exported, or derives its index anew."""
+
+    @property
+    def jobs(self) -> Jobs:
+        """What is to be done in this home later."""
 
     def restore(self, histories: Iterable[MemoryHistory]) -> None:
         """Add memories with their past. Their ids must be free."""
@@ -78,18 +81,3 @@ class Restoring(Archive, Protocol):
 
     def drop_vectors(self) -> None:
         """Give up every vector of the tenant, to be made anew."""
-
-    def ask_for(self, job: str, due: datetime) -> None:
-        """A job for the tenant as a whole."""
-
-    def withdraw(self, job: str) -> None:
-        """Take back a job for the tenant as a whole: there is nothing left to do."""
-
-    def finish(self, done: Sequence[Job]) -> None:
-        """Take away jobs that are done, unless they were asked for anew meanwhile."""
-
-    def postpone(self, job: Job, due: datetime, error: str | None) -> None:
-        """Try a job again later; without an error it has got on and counts as fresh."""
-
-    def retry_failed(self, now: datetime) -> None:
-        """Let jobs that were given up be tried again."""

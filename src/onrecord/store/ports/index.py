@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from onrecord.model.embedding import Model
 from onrecord.model.limits import Kind, Scope, Status
-from onrecord.model.memory import Memory
-from onrecord.model.when import NOW, When
+from onrecord.model.when import When
 from onrecord.store.timestamps import datetime_of
 from onrecord.text import Token
 
@@ -171,17 +170,3 @@ class Index(Protocol):
 
         A name that more than so many `namesakes` have is passed over.
         """
-
-    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
-        """The relations of some memories, each from its own end to another that is seen; it may not stand."""
-
-    def eligible(
-        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
-    ) -> dict[Key, Match]:
-        """Those of some memories that the caller sees and that count at the time of the question.
-
-        As known at a time, only those that have not changed since.
-        """
-
-    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
-        """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""

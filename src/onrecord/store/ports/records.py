@@ -6,19 +6,17 @@ Both belong to one caller: there is no way to read or write without saying for w
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from onrecord.model.answers import Compared, Edge
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import Model, Passage
-from onrecord.model.limits import RelationName
+from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.requests import Browse, ListRelations, Neighbours
 from onrecord.model.when import NOW, When
-from onrecord.store.ports.index import Index
-
-if TYPE_CHECKING:
-    from onrecord.store.ports.workspace import Workspace
+from onrecord.store.ports.index import Index, Key, Match
+from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
 
 class Erased(NamedTuple):
@@ -37,12 +35,36 @@ class SaveCounts(NamedTuple):
     key_may: int | None
 
 
+class Relations(Protocol):
+    """The edges between memories, as far as both of their ends are seen."""
+
+    def around(self, center: Memory, ask: Neighbours) -> list[Edge]:
+        """Those around a memory, walked breadth first; one more than asked for if there are more."""
+
+    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
+        """Those of some memories, each from its own end to the other, which may not be eligible."""
+
+    def page(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+        """A page of the tenant's own, newest first, and the mark of the next page."""
+
+    def one(self, id: str) -> Relation | None:
+        """One of the tenant's own by its number."""
+
+
 class Reading(Protocol):
     """One consistent state of a collection, as far as one caller may see it."""
 
-    #: What can be found by words, references and vectors.
     @property
-    def index(self) -> Index: ...
+    def index(self) -> Index:
+        """What can be found by words, references and vectors."""
+
+    @property
+    def relations(self) -> Relations:
+        """What is related to what."""
+
+    @property
+    def workspace(self) -> Workspace:
+        """What the caller's own tenant keeps beside its memories."""
 
     @property
     def size(self) -> int:
@@ -52,11 +74,22 @@ class Reading(Protocol):
     def sees_global(self) -> bool:
         """Whether there are global memories beside the tenant's own."""
 
+    def reading_of(self, collection: Collection) -> "Reading":
+        """Another collection of the tenant, in the same state of the store."""
+
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
 
-    def reading_of(self, collection: Collection) -> "Reading":
-        """Another collection of the tenant, in the same state of the store."""
+    def eligible(
+        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
+    ) -> dict[Key, Match]:
+        """Those of some memories that the caller sees and that count at the time of the question.
+
+        As known at a time, only those that have not changed since.
+        """
+
+    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
+        """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
 
     def filed(self, facet: str) -> list[str]:
         """The ids of the tenant's own memories that are filed so, retired ones left out; in the order of saving."""
@@ -74,15 +107,6 @@ class Reading(Protocol):
     def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
         """A page of memories, last updated first, and the mark of the next page."""
 
-    def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
-        """The relations around a memory, walked breadth first; one more than asked for if there are more."""
-
-    def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
-        """A page of the tenant's own edges, newest first, and the mark of the next page; both ends are seen."""
-
-    def relation(self, id: str) -> Relation | None:
-        """One of these edges by its number."""
-
     def versions(self, id: str) -> list[Version]:
         """The history of one memory, oldest first; empty for unknown and forbidden alike."""
 
@@ -93,13 +117,17 @@ class Reading(Protocol):
 class Writing(Reading, Protocol):
     """One transaction in one tenant. Nothing is seen by others until the block ends well."""
 
+    @property
+    def workspace(self) -> WritableWorkspace:
+        """What the caller's own tenant keeps beside its memories, in the same transaction."""
+
     def target(self, id: str) -> Memory:
         """A memory this caller may change, or NotFound or Forbidden."""
 
     def reviewable(self, id: str) -> Memory:
         """A memory that this caller may approve or turn down, though it be another's; or NotFound or Forbidden."""
 
-    def spent(self) -> SaveCounts:
+    def save_counts(self) -> SaveCounts:
         """What the caller's run and key have saved, this transaction included; no one else saves meanwhile."""
 
     def holder(self, id: str) -> Memory | None:
@@ -130,8 +158,9 @@ class Writing(Reading, Protocol):
     def writing_of(self, collection: Collection) -> "Writing":
         """Another collection of the tenant, in the same transaction."""
 
-    def workspace(self) -> "Workspace":
-        """What the caller's own tenant keeps beside its memories, in the same transaction."""
+    def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
+        """The memories of the tenant that are pinned to a conversation or linked to one of some files, whoever sees
+        them: to be changed because of what they belong to."""
 
     def note(self, operation: str, subject: str | None = None) -> None:
         """A line of the audit about what is done to no memory, in the same transaction."""

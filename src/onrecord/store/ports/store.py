@@ -13,7 +13,6 @@ from onrecord.store.ports.archive import Archive, Restoring
 from onrecord.store.ports.jobs import Job
 from onrecord.store.ports.ledger import Ledger
 from onrecord.store.ports.records import Reading, Writing
-from onrecord.store.ports.workspace import Workspace
 
 
 class Store(Protocol):
@@ -33,11 +32,6 @@ class Store(Protocol):
 
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> AbstractContextManager[Ledger]:
         """Keys, audit and requests of a tenant. One that only looks waits for no one and keeps no one waiting."""
-
-    def workspace(
-        self, caller: Caller, now: datetime, *, writes: bool = True
-    ) -> AbstractContextManager[Workspace]:
-        """What the caller's tenant keeps beside its memories. One that only looks waits for no one."""
 
     def make_room(self, tenant: str) -> bool:
         """A tenant to save in; False if it was there before."""

@@ -1,13 +1,9 @@
-"""WHAT does a store do with what is kept beside memories? The port for conversations, files, notes and settings.
+"""WHAT is kept beside memories? Conversations, their files, the notes of agents, and how each agent is set."""
 
-Where it writes, it lets no other writer into the tenant, so that what is counted still holds when it is written.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
 from onrecord.model.answers import ShownAgent
-from onrecord.model.memory import Memory
 from onrecord.model.requests import ListConversations
 from onrecord.model.workspace import (
     AgentSettings,
@@ -40,7 +36,7 @@ class File(NamedTuple):
 
 
 class Workspace(Protocol):
-    """One transaction in what a tenant keeps beside its memories; nothing of another tenant is there."""
+    """What a tenant keeps beside its memories, in one consistent state; nothing of another tenant is there."""
 
     def conversation(self, id: str) -> Conversation | None:
         """One conversation; unknown to the tenant is None."""
@@ -75,6 +71,10 @@ class Workspace(Protocol):
     def agent(self, agent: str) -> ShownAgent | None:
         """How an agent was set; None if nobody has."""
 
+
+class WritableWorkspace(Workspace, Protocol):
+    """The same in one transaction that lets no other writer into the tenant."""
+
     def register(self, id: str | None, agent: str | None, title: str | None) -> tuple[Conversation, bool]:
         """A conversation, and whether it is new; without an id it is the next whole number of the tenant."""
 
@@ -96,18 +96,6 @@ class Workspace(Protocol):
     def set_agent(self, agent: str, settings: AgentSettings) -> ShownAgent:
         """How an agent is set from now on."""
 
-    def pinned(self, conversation: str) -> list[Memory]:
-        """The memories of the tenant that are pinned to a conversation, whoever sees them."""
-
-    def linked(self, ids: Sequence[str]) -> list[Memory]:
-        """The memories of the tenant that are linked to one of some files, whoever sees them."""
-
-    def change(self, before: Memory, after: Memory, operation: str) -> None:
-        """What such a memory says from now on; what it said stays in its history."""
-
-    def note(self, operation: str, subject: str) -> None:
-        """A line of the audit, in the same transaction."""
-
 
 class WorkspaceArchive(Protocol):
     """All that a tenant keeps beside its memories, past every caller, in one consistent state."""
@@ -122,7 +110,7 @@ class WorkspaceArchive(Protocol):
 class WorkspaceRestoring(WorkspaceArchive, Protocol):
     """One transaction in one tenant that takes in what was exported."""
 
-    def standing(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
+    def compare(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
         """Whether an item is here: not at all, as it is, or something else under its name or in its place."""
 
     def restore(self, item: WorkspaceItem) -> bool:

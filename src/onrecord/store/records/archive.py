@@ -1,7 +1,6 @@
 """HOW is the whole store read and refilled? Past every caller, for moving, checking and rebuilding it."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import groupby
 from typing import Final
 
@@ -25,16 +24,16 @@ from onrecord.model.embedding import Model, Passage, embedded_text
 from onrecord.model.memory import Change, Memory, Place, Relation, Version
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
+from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.index.changes import IndexChanges
-from onrecord.store.index.embeddings import COVERAGE, Embeddings, read_coverage
+from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import INDEX_VERSION
 from onrecord.store.index.vector_checks import Wanted, mend, wanted_of
 from onrecord.store.list_parameters import one_of
+from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.ports.index import Coverage
-from onrecord.store.ports.jobs import Job
-from onrecord.store.prepared import Statements
-from onrecord.store.records import queue
+from onrecord.store.records.queue import MOST_ATTEMPTS, JobQueue
 from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
 from onrecord.store.rows import (
     PAST,
@@ -62,7 +61,8 @@ from onrecord.store.tables import (
     vectors,
     versions,
 )
-from onrecord.store.tenant import Address, LockedHome, of_home
+from onrecord.store.tenant import Address, of_home
+from onrecord.store.transaction import Transaction
 from onrecord.store.view import same_row
 
 _BATCH: Final = 500
@@ -139,9 +139,9 @@ class SqlArchive:
         """How far each model has come."""
         return read_coverage(self._connection.execute(COVERAGE, self.address(home).parameters).all())
 
-    def jobs(self, home: Home) -> tuple[int, int]:
+    def job_counts(self, home: Home) -> tuple[int, int]:
         """How many jobs wait, and how many have failed for good."""
-        failed = func.count().filter(jobs.c.attempts >= queue.MOST_ATTEMPTS)
+        failed = func.count().filter(jobs.c.attempts >= MOST_ATTEMPTS)
         counts = select(func.count() - failed, failed).where(of_home(jobs))
         waiting, given_up = self._connection.execute(counts, self.address(home).parameters).one()
         return int(waiting), int(given_up)
@@ -159,17 +159,16 @@ class SqlArchive:
 class SqlRestoring(SqlArchive):
     """One transaction in one tenant that takes in what was exported, or derives its index anew."""
 
-    def __init__(
-        self, connection: Connection, statements: Statements, backend: Backend, address: Address
-    ) -> None:
-        super().__init__(connection)
-        self._statements = statements
-        self._backend = backend
+    def __init__(self, transaction: Transaction, address: Address) -> None:
+        super().__init__(transaction.connection)
+        self._transaction = transaction
+        self._statements = transaction.statements
         self._address = address
         self._home = address.home
         self._here = address.parameters
-        self._counters = LockedHome.take(connection, statements, address)
-        self._embeddings = Embeddings(connection, address)
+        self._counters = LockedHome.take(transaction, address)
+        self._embeddings = Embeddings(transaction.connection, address)
+        self.jobs = JobQueue(transaction.connection, transaction.backend, address)
 
     def finish_embedding(self) -> None:
         self._embeddings.finish()
@@ -191,7 +190,7 @@ class SqlRestoring(SqlArchive):
         self._statements.add_version.run_tuples(self._connection, past)
         self._statements.copy_to_versions.run(self._connection, _alike(self._address, newest))
         self._counters.count_indexed(*index.write(self._connection, self._statements))
-        self._counters.save(self._connection)
+        self._counters.save(self._transaction)
 
     def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
         """Add relations whose ends are here and whose triple is not; gives how many were new."""
@@ -213,7 +212,7 @@ class SqlRestoring(SqlArchive):
             added += 1
             values = _edge_row(self._address, number, rows[edge.source], rows[edge.target], edge)
             self._connection.execute(insert(relations), values)
-        self._counters.save(self._connection)
+        self._counters.save(self._transaction)
         return added
 
     def restoring_workspace(self) -> SqlWorkspaceArchive:
@@ -251,7 +250,7 @@ class SqlRestoring(SqlArchive):
                 index = IndexChanges(self._home.collection)
         postings_written += index.size
         self._counters.count_indexed(*index.write(self._connection, self._statements))
-        self._counters.save(self._connection)
+        self._counters.save(self._transaction)
         mend(self._connection, self._address, wanted)
         return memories_seen, postings_written
 
@@ -263,29 +262,12 @@ class SqlRestoring(SqlArchive):
             return False
         kept = self._embeddings.keep(present[0], model, passages)
         if kept:
-            queue.drop(self._connection, self._address, memory.place.row)
+            self.jobs.drop(memory.place.row)
         return kept
 
     def drop_vectors(self) -> None:
         """Give up every vector of the tenant, to be made anew."""
         self._embeddings.clear()
-
-    def ask_for(self, job: str, due: datetime) -> None:
-        """A job for the tenant as a whole."""
-        queue.add(self._connection, self._backend, self._address, job, 0, due)
-
-    def withdraw(self, job: str) -> None:
-        """Take back a job for the tenant as a whole."""
-        queue.withdraw(self._connection, self._address, job)
-
-    def finish(self, done: Sequence[Job]) -> None:
-        queue.finish(self._connection, self._address, done)
-
-    def postpone(self, job: Job, due: datetime, error: str | None) -> None:
-        queue.postpone(self._connection, self._address, job, due, error)
-
-    def retry_failed(self, now: datetime) -> None:
-        queue.retry_failed(self._connection, self._address, now)
 
     def _heal_rows(self) -> None:
         """What a row says a second time, for the sake of its indexes, follows from its record."""

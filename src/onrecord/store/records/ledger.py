@@ -11,13 +11,12 @@ from onrecord.model.answers import AuditEntry, Key
 from onrecord.model.caller import Caller
 from onrecord.model.limits import AuditOutcome, Origin
 from onrecord.model.requests import ListAudit
-from onrecord.store.backend import Backend
+from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.ledger import Claim
 from onrecord.store.ports.records import SaveCounts
-from onrecord.store.prepared import Statements
 from onrecord.store.tables import Timestamp, api_keys, audit, idempotency, store_facts
-from onrecord.store.tenant import LockedHome
 from onrecord.store.timestamps import microseconds_of
+from onrecord.store.transaction import Transaction
 
 #: For so long an answer is given again rather than anew.
 _KEPT: Final = timedelta(hours=24)
@@ -31,13 +30,15 @@ SAVE: Final = "remember"
 class AuditNumbers:
     """The next numbers of a tenant's audit, for one transaction that holds the tenant."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
         self._last: int | None = None
 
     def next(self, tenant: int) -> int:
         if self._last is None:
-            self._last = self._connection.execute(_LAST_NUMBER, {"home": tenant}).scalar_one() or 0
+            connection, backend, *_ = self._transaction
+            [[last]] = backend.fetch(connection, _LAST_NUMBER, {"home": tenant})
+            self._last = last or 0
         self._last += 1
         return self._last
 
@@ -45,17 +46,9 @@ class AuditNumbers:
 class SqlLedger:
     """One transaction; `tenant` is None where all are meant, and `number` None where nobody wrote to it yet."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        statements: Statements,
-        backend: Backend,
-        tenant: str | None,
-        number: int | None,
-    ) -> None:
-        self._connection = connection
-        self._statements = statements
-        self._backend = backend
+    def __init__(self, transaction: Transaction, tenant: str | None, number: int | None) -> None:
+        self._transaction = transaction
+        self._connection = transaction.connection
         self._tenant = tenant
         self._number = number
 
@@ -100,9 +93,9 @@ class SqlLedger:
     ) -> None:
         LockedHome.hold(self._connection, self._home)
         line = audit_line(self._home, caller, caller.user, caller.actor, at)
-        number = AuditNumbers(self._connection).next(self._home)
+        number = AuditNumbers(self._transaction).next(self._home)
         line |= {"number": number, "operation": operation, "outcome": outcome, "subject": subject}
-        self._statements.add_audit.run(self._connection, [line])
+        self._transaction.statements.add_audit.run(self._connection, [line])
 
     def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
         wanted = [
@@ -125,7 +118,7 @@ class SqlLedger:
         old = (idempotency.c.tenant == self._home, idempotency.c.at < now - _KEPT)
         self._connection.execute(delete(idempotency).where(*old))
         asked = {"operation": operation, "fingerprint": fingerprint}
-        fresh = self._backend.insert(idempotency).values(
+        fresh = self._transaction.backend.insert(idempotency).values(
             tenant=self._home, user=user, key=key, at=now, **asked
         )
         begun = fresh.on_conflict_do_nothing().returning(idempotency.c.at)
@@ -160,7 +153,7 @@ class SqlLedger:
         return found
 
     def keep_secret(self, secret: str) -> str:
-        fact = self._backend.insert(store_facts).values(name=_SECRET_FACT, value=secret)
+        fact = self._transaction.backend.insert(store_facts).values(name=_SECRET_FACT, value=secret)
         self._connection.execute(fact.on_conflict_do_nothing())
         return str(self._connection.execute(_SECRET).scalar_one())
 
@@ -187,7 +180,7 @@ def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetim
     }
 
 
-def spent(connection: Connection, caller: Caller, tenant: int, now: datetime) -> SaveCounts:
+def save_counts(connection: Connection, caller: Caller, tenant: int, now: datetime) -> SaveCounts:
     """What the caller's run and key have saved; whoever asks holds the tenant, so that it stays true."""
     home = {"home": tenant}
     by_run = by_key = 0

@@ -22,15 +22,43 @@ MOST_ATTEMPTS: Final = 20
 _HOMES_AT_ONCE: Final = 32
 
 
-def add(
-    connection: Connection, backend: Backend, address: Address, name: str, subject: int, due: datetime
-) -> None:
-    """Ask for a job; one that is waiting already begins anew, since what it is about has changed."""
-    fresh = {"attempts": 0, "due_at": due, "claimed_by": None, "error": None}
-    home = {"tenant": address.number, "collection": address.home.collection.number}
-    asked = backend.insert(jobs).values(**home, name=name, subject=subject, **fresh)
-    its = [*home, "name", "subject"]
-    connection.execute(asked.on_conflict_do_update(index_elements=its, set_=fresh))
+class JobQueue:
+    """The jobs of one home, in one transaction."""
+
+    def __init__(self, connection: Connection, backend: Backend, address: Address) -> None:
+        self._connection = connection
+        self._backend = backend
+        self._address = address
+
+    def add(self, name: str, due: datetime, subject: int = 0) -> None:
+        fresh = {"attempts": 0, "due_at": due, "claimed_by": None, "error": None}
+        home = {"tenant": self._address.number, "collection": self._address.home.collection.number}
+        asked = self._backend.insert(jobs).values(**home, name=name, subject=subject, **fresh)
+        its = [*home, "name", "subject"]
+        self._connection.execute(asked.on_conflict_do_update(index_elements=its, set_=fresh))
+
+    def withdraw(self, name: str) -> None:
+        its = (*_of(self._address), jobs.c.name == name, jobs.c.subject == 0)
+        self._connection.execute(delete(jobs).where(*its))
+
+    def drop(self, subject: int) -> None:
+        """The memory is gone, and what was to be done with it."""
+        self._connection.execute(delete(jobs).where(*_of(self._address), jobs.c.subject == subject))
+
+    def finish(self, done: Sequence[Job]) -> None:
+        """Not those that were asked for anew meanwhile: that clears the claim."""
+        for job in done:
+            self._connection.execute(delete(jobs).where(*_claimed(self._address, job)))
+
+    def postpone(self, job: Job, due: datetime, error: str | None) -> None:
+        waiting: dict[str, Any] = {"due_at": due, "claimed_by": None, "error": error}
+        if error is None:
+            waiting["attempts"] = 0
+        self._connection.execute(update(jobs).where(*_claimed(self._address, job)).values(waiting))
+
+    def retry_failed(self, now: datetime) -> None:
+        failed = and_(*_of(self._address), jobs.c.attempts >= MOST_ATTEMPTS)
+        self._connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
 
 
 def due_homes(connection: Connection, now: datetime) -> list[tuple[Address, str]]:
@@ -75,41 +103,11 @@ def claim(
     return taken
 
 
-def finish(connection: Connection, address: Address, done: Sequence[Job]) -> None:
-    """Take away jobs that are done, unless they were asked for anew meanwhile: that clears the claim."""
-    for job in done:
-        connection.execute(delete(jobs).where(*_mine(address, job)))
-
-
-def postpone(connection: Connection, address: Address, job: Job, due: datetime, error: str | None) -> None:
-    """Try a job again later; without an error it has got on and counts as fresh."""
-    waiting: dict[str, Any] = {"due_at": due, "claimed_by": None, "error": error}
-    if error is None:
-        waiting["attempts"] = 0
-    connection.execute(update(jobs).where(*_mine(address, job)).values(waiting))
-
-
-def retry_failed(connection: Connection, address: Address, now: datetime) -> None:
-    failed = and_(*_of(address), jobs.c.attempts >= MOST_ATTEMPTS)
-    connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
-
-
-def withdraw(connection: Connection, address: Address, name: str) -> None:
-    """What was to be done for the tenant as a whole is done."""
-    its = (*_of(address), jobs.c.name == name, jobs.c.subject == 0)
-    connection.execute(delete(jobs).where(*its))
-
-
-def drop(connection: Connection, address: Address, subject: int) -> None:
-    """The memory is gone, and what was to be done with it."""
-    connection.execute(delete(jobs).where(*_of(address), jobs.c.subject == subject))
-
-
 def _of(address: Address) -> tuple[Any, ...]:
     return jobs.c.tenant == address.number, jobs.c.collection == address.home.collection.number
 
 
-def _mine(address: Address, job: Job) -> tuple[Any, ...]:
+def _claimed(address: Address, job: Job) -> tuple[Any, ...]:
     return (
         *_of(address),
         jobs.c.name == job.name,

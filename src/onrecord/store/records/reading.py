@@ -1,14 +1,13 @@
 """WHAT can be read? Every statement carries the visibility predicate; visibility is always that of today."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     FromClause,
     Integer,
     Select,
@@ -24,23 +23,28 @@ from sqlalchemy import (
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
-from onrecord.model.answers import Compared, Difference, Edge
+from onrecord.model.answers import Compared, Difference
 from onrecord.model.caller import Caller
-from onrecord.model.collections import MEMORIES, Collection
+from onrecord.model.collections import MEMORIES, Collection, Home
+from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Relation, Version, changed_fields
-from onrecord.model.requests import Browse, ListRelations, Neighbours
+from onrecord.model.requests import Browse
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import audiences_of
-from onrecord.store.backend import Backend
 from onrecord.store.index.entries import OF_SOME_SYSTEM, reference_facet, tag_facet, unasked_facet
 from onrecord.store.index.search import SqlIndex
 from onrecord.store.list_parameters import one_of
-from onrecord.store.records import walking
+from onrecord.store.locked_home import LockedHome
+from onrecord.store.ports.index import Key, Match
+from onrecord.store.records import candidates
+from onrecord.store.records.relations import SqlRelations, memories_at
+from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
 from onrecord.store.tables import facets, memories, relations, versions
 from onrecord.store.temporal_filters import Asked, asked_of, listed, true_then
-from onrecord.store.tenant import Tenants, of_home
-from onrecord.store.view import NAMED, View, key_of, open_views, same_row, source
+from onrecord.store.tenant import Address, of_home
+from onrecord.store.transaction import Transaction
+from onrecord.store.view import NAMED, State, View, key_of, same_row, source
 from onrecord.store.visibility import Visibility, visible
 
 
@@ -49,22 +53,59 @@ class SqlReading:
 
     def __init__(
         self,
-        connection: Connection,
-        backend: Backend,
-        tenants: Tenants,
+        transaction: Transaction,
         caller: Caller,
         now: datetime,
         collection: Collection = MEMORIES,
+        held: LockedHome | None = None,
         *,
         is_settled: bool = True,
     ) -> None:
-        self._backend, self._tenants, self._is_settled = backend, tenants, is_settled
-        self._views = list(
-            open_views(connection, backend, tenants, caller, now, collection, is_settled=is_settled)
-        )
+        self._transaction = transaction
+        self._connection = transaction.connection
+        self._caller, self._now = caller, now
+        self._collection = collection
+        self._is_settled = is_settled
         #: The tenant's own; what is for everyone is in another.
-        self._view = self._views[0]
-        self.index = SqlIndex(backend, self._views)
+        self._view = self._open(caller.tenant, held)
+
+    def _open(self, tenant: str, held: LockedHome | None = None) -> View:
+        """What a transaction holds of a home, it has read already."""
+        connection, backend, _, tenants = self._transaction
+        number = held.tenant if held else tenants.look_up(connection, tenant)
+        address = Address(number, Home(tenant, self._collection))
+        state = State(held.documents, held.words, held.last_relation, held.changes) if held else None
+        return View(connection, backend, self._caller, self._now, address, state, is_settled=self._is_settled)
+
+    @cached_property
+    def _views(self) -> list[View]:
+        """The tenant's own; then that of the global memories, if this collection has such and there are any.
+
+        Opened when asked for: nearly every save has to do with its own tenant alone.
+        """
+        if not self._collection.has_global:
+            return [self._view]
+        everyones = self._open(GLOBAL_TENANT)
+        is_there = everyones.documents or (everyones.exists and not self._is_settled)
+        return [self._view, everyones] if is_there else [self._view]
+
+    def _view_of(self, tenant: str | None) -> View | None:
+        """That of a tenant which an id names, or without one the tenant's own."""
+        if tenant in (None, self._view.home.tenant):
+            return self._view
+        return next((view for view in self._views if view.home.tenant == tenant), None)
+
+    @cached_property
+    def index(self) -> SqlIndex:
+        return SqlIndex(self._transaction.backend, self._views)
+
+    @cached_property
+    def relations(self) -> SqlRelations:
+        return SqlRelations(self._views)
+
+    @property
+    def workspace(self) -> SqlWorkspace:
+        return SqlWorkspace(self._connection, self._view.tenant)
 
     @property
     def size(self) -> int:
@@ -74,25 +115,30 @@ class SqlReading:
     def sees_global(self) -> bool:
         return any(view.documents for view in self._views[1:])
 
+    def reading_of(self, collection: Collection) -> "SqlReading":
+        return SqlReading(self._transaction, self._caller, self._now, collection, is_settled=self._is_settled)
+
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         home, plain = ids.address(id)
-        for view in self._views:
-            if view.home.tenant == (home or view.caller.tenant):
-                found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain)
-                return found[0] if found else None
-        return None
+        view = self._view_of(home)
+        found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain) if view else []
+        return found[0] if found else None
 
-    def reading_of(self, collection: Collection) -> "SqlReading":
-        view = self._view
-        return SqlReading(
-            view.connection,
-            self._backend,
-            self._tenants,
-            view.caller,
-            view.now,
-            collection,
-            is_settled=self._is_settled,
-        )
+    def eligible(
+        self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
+    ) -> dict[Key, Match]:
+        found: dict[Key, Match] = {}
+        for view in self._views:
+            rows = {row for tenant, row in keys if tenant == view.tenant}
+            found |= candidates.eligible(view, rows, when, statuses)
+        return found
+
+    def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
+        by_key: dict[Key, Memory] = {}
+        for view in self._views:
+            rows = sorted({match.key[1] for match in matches if match.key[0] == view.tenant})
+            by_key |= {key_of(each): each for each in candidates.read(view, rows, when)}
+        return [by_key[match.key] for match in matches if match.key in by_key]
 
     def filed(self, facet: str) -> list[str]:
         return [id for (id,) in self._view.fetch(_filed(self._view.visibility), facet=facet)]
@@ -109,7 +155,7 @@ class SqlReading:
         return sorted(each for each in told if each == root or each.startswith(above))
 
     def unasked(self, *, most: int) -> list[Memory]:
-        wanted = list(map(unasked_facet, audiences_of(self._view.caller)))
+        wanted = list(map(unasked_facet, audiences_of(self._caller)))
         if self._view.visibility.sees_every_system:
             wanted.append(OF_SOME_SYSTEM)
         found = [
@@ -138,22 +184,12 @@ class SqlReading:
         every = view.memories(statement, when, ask.statuses)
         return list(islice((memory for memory in every if _carries(memory, ask)), ask.limit + 1))
 
-    def edges(self, center: Memory, ask: Neighbours) -> list[Edge]:
-        return walking.walk(self._view_of(center), center, ask)
-
-    def relations(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
-        return walking.listed(self._view, ask)
-
-    def relation(self, id: str) -> Relation | None:
-        return walking.one(self._view, id)
-
     def versions(self, id: str) -> list[Version]:
         home, plain = ids.address(id)
         told: list[Version] = []
-        for view in self._views:
-            if view.home.tenant == (home or view.caller.tenant):
-                for row in view.run(_history(view.visibility), plain=plain):
-                    told.append(read_version(row, view.home.tenant, told[-1].memory if told else None))
+        if (view := self._view_of(home)) is not None:
+            for row in view.run(_history(view.visibility), plain=plain):
+                told.append(read_version(row, view.home.tenant, told[-1].memory if told else None))
         return told
 
     def compare(self, since: datetime, until: datetime) -> Compared:
@@ -170,9 +206,6 @@ class SqlReading:
             related=tuple(related),
             unrelated=tuple(unrelated),
         )
-
-    def _view_of(self, memory: Memory) -> View:
-        return next((view for view in self._views if view.tenant == key_of(memory)[0]), self._view)
 
 
 def _differences(view: View, since: datetime, until: datetime) -> Iterator[Difference]:
@@ -197,7 +230,7 @@ def _edges_touched(
     rows = view.run(
         select(relations).where(of_home(relations), column > since, column <= until).order_by(relations.c.id)
     ).all()
-    ends = walking.standing(view, {end for row in rows for end in (row.source, row.target)}, NOW)
+    ends = memories_at(view, {end for row in rows for end in (row.source, row.target)}, NOW)
     for row in rows:
         if row.source in ends and row.target in ends:
             yield read_relation(row, ends[row.source].id, ends[row.target].id)

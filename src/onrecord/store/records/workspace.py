@@ -1,17 +1,15 @@
 """HOW is what is kept beside memories read and written? The port of the workspace over any SQL back end."""
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.answers import ShownAgent
 from onrecord.model.caller import Caller
-from onrecord.model.memory import Change, Memory
 from onrecord.model.requests import ListConversations
 from onrecord.model.workspace import AgentSettings, Artifact, Conversation, Scratchpad, pad_kind
 from onrecord.store.ports.workspace import File
@@ -30,36 +28,14 @@ from onrecord.store.tables import (
     agent_settings,
     artifacts,
     conversations,
-    memories,
     scratchpads,
 )
 
 _MARK_DIGITS: Final = 18
 
 
-class Hands(Protocol):
-    """What a workspace needs of the writing it belongs to. It holds the tenant's row, so that no one else writes there."""
-
-    #: Whether something went whose bytes must not linger.
-    erased: bool
-
-    def every(self, which: ColumnElement[bool]) -> list[Memory]: ...
-
-    def replace(self, before: Memory, after: Memory, change: Change) -> Memory: ...
-
-    def note(self, operation: str, subject: str | None = None) -> None: ...
-
-
 class SqlWorkspace(WorkspaceRows):
-    """One transaction in one tenant; without hands it only reads."""
-
-    def __init__(
-        self, connection: Connection, caller: Caller, tenant: int, now: datetime, hands: Hands | None = None
-    ) -> None:
-        super().__init__(connection, tenant)
-        self._caller = caller
-        self._now = now
-        self._given_hands = hands
+    """What a tenant keeps beside its memories, in one consistent state."""
 
     # Conversations
 
@@ -73,6 +49,51 @@ class SqlWorkspace(WorkspaceRows):
         rows = self._all(found.limit(ask.limit + 1))
         page = rows[: ask.limit]
         return [read_conversation(row) for row in page], str(page[-1].row) if len(rows) > len(page) else None
+
+    # Files
+
+    def artifacts(self, conversation: str | None = None) -> list[Artifact]:
+        named = () if conversation is None else (conversations.c.id == conversation,)
+        rows = self._all(self._artifacts(*named))
+        # Not in the statement, since databases order punctuation differently.
+        return [read_artifact(row) for row in sorted(rows, key=lambda row: (row.conversation_row, row.path))]
+
+    def content(self, id: str) -> bytes:
+        content = select(artifacts.c.content).where(self._numbered(id))
+        return bytes(self._connection.execute(content).scalar_one())
+
+    # Working notes
+
+    def scratchpad(self, agent: str) -> str | None:
+        blocks = select(scratchpads.c.text).where(self._of_agent(scratchpads, agent))
+        return "".join(self._connection.execute(blocks.order_by(scratchpads.c.number)).scalars()) or None
+
+    def scratchpad_size(self, agent: str) -> int:
+        total = select(func.coalesce(func.sum(scratchpads.c.size), 0))
+        return int(self._connection.execute(total.where(self._of_agent(scratchpads, agent))).scalar_one())
+
+    def scratchpads(self) -> list[Scratchpad]:
+        found = select(
+            scratchpads.c.agent,
+            func.sum(scratchpads.c.size).label("size"),
+            func.max(scratchpads.c.written_at).label("updated_at"),
+        ).where(scratchpads.c.tenant == self._tenant)
+        pads = [_scratchpad(row) for row in self._all(found.group_by(scratchpads.c.agent))]
+        return sorted(pads, key=lambda pad: (pad.kind != "shared", pad.agent))
+
+    def _numbered(self, id: str) -> ColumnElement[bool]:
+        return and_(artifacts.c.tenant == self._tenant, artifacts.c.id == int(id))
+
+
+class SqlWritableWorkspace(SqlWorkspace):
+    """The same in one transaction that lets no other writer into the tenant."""
+
+    def __init__(self, connection: Connection, tenant: int, caller: Caller, now: datetime) -> None:
+        super().__init__(connection, tenant)
+        self._caller = caller
+        self._now = now
+        #: Whether something went whose bytes must not linger.
+        self.erased = False
 
     def register(self, id: str | None, agent: str | None, title: str | None) -> tuple[Conversation, bool]:
         known = None if id is None else self.conversation(id)
@@ -94,18 +115,6 @@ class SqlWorkspace(WorkspaceRows):
         self._drop(artifacts, its)
         self._drop(conversations, self._named(id))
 
-    # Files
-
-    def artifacts(self, conversation: str | None = None) -> list[Artifact]:
-        named = () if conversation is None else (conversations.c.id == conversation,)
-        rows = self._all(self._artifacts(*named))
-        # Not in the statement, since databases order punctuation differently.
-        return [read_artifact(row) for row in sorted(rows, key=lambda row: (row.conversation_row, row.path))]
-
-    def content(self, id: str) -> bytes:
-        content = select(artifacts.c.content).where(self._numbered(id))
-        return bytes(self._connection.execute(content).scalar_one())
-
     def keep(self, file: File) -> Artifact:
         before = self.artifact_at(file.conversation, file.path)
         values: dict[str, Any] = {
@@ -121,32 +130,13 @@ class SqlWorkspace(WorkspaceRows):
             self._add(artifacts, id=self._next(ARTIFACT), created_at=self._now, **values)
         else:
             self._connection.execute(update(artifacts).where(self._numbered(before.id)).values(values))
-            self._hands.erased = True
+            self.erased = True
         kept = self.artifact_at(file.conversation, file.path)
         assert kept is not None
         return kept
 
     def drop_artifact(self, id: str) -> None:
         self._drop(artifacts, self._numbered(id))
-
-    # Working notes
-
-    def scratchpad(self, agent: str) -> str | None:
-        blocks = select(scratchpads.c.text).where(self._of_agent(scratchpads, agent))
-        return "".join(self._connection.execute(blocks.order_by(scratchpads.c.number)).scalars()) or None
-
-    def scratchpad_size(self, agent: str) -> int:
-        total = select(func.coalesce(func.sum(scratchpads.c.size), 0))
-        return int(self._connection.execute(total.where(self._of_agent(scratchpads, agent))).scalar_one())
-
-    def scratchpads(self) -> list[Scratchpad]:
-        found = select(
-            scratchpads.c.agent,
-            func.sum(scratchpads.c.size).label("size"),
-            func.max(scratchpads.c.written_at).label("updated_at"),
-        ).where(scratchpads.c.tenant == self._tenant)
-        pads = [_scratchpad(row) for row in self._all(found.group_by(scratchpads.c.agent))]
-        return sorted(pads, key=lambda pad: (pad.kind != "shared", pad.agent))
 
     def append(self, agent: str, text: str) -> None:
         self._add(
@@ -161,42 +151,14 @@ class SqlWorkspace(WorkspaceRows):
     def clear(self, agent: str) -> None:
         self._drop(scratchpads, self._of_agent(scratchpads, agent))
 
-    # Agents
-
     def set_agent(self, agent: str, settings: AgentSettings) -> ShownAgent:
         self._drop(agent_settings, self._of_agent(agent_settings, agent))
         made = {"updated_at": self._now, "updated_by": self._caller.user}
         self._add(agent_settings, agent=agent, settings=asdict(settings), **made)
         return ShownAgent(agent=agent, settings=settings, updated_at=self._now, updated_by=self._caller.user)
 
-    # Memories that belong to them, and the audit
-
-    def pinned(self, conversation: str) -> list[Memory]:
-        return self._hands.every(memories.c.conversation == conversation)
-
-    def linked(self, ids: Sequence[str]) -> list[Memory]:
-        return self._hands.every(memories.c.artifact.in_(ids)) if ids else []
-
-    def change(self, before: Memory, after: Memory, operation: str) -> None:
-        made = Change(operation, self._caller.user, self._caller.actor, self._now)
-        self._hands.replace(before, after, made)
-
-    def note(self, operation: str, subject: str) -> None:
-        self._hands.note(operation, subject)
-
-    # What they share
-
-    @property
-    def _hands(self) -> Hands:
-        assert self._given_hands is not None, "a reading changes nothing"
-        return self._given_hands
-
     def _drop(self, table: Table, wanted: ColumnElement[bool]) -> None:
-        if self._connection.execute(delete(table).where(wanted)).rowcount:
-            self._hands.erased = True
-
-    def _numbered(self, id: str) -> ColumnElement[bool]:
-        return and_(artifacts.c.tenant == self._tenant, artifacts.c.id == int(id))
+        self.erased |= bool(self._connection.execute(delete(table).where(wanted)).rowcount)
 
 
 def _number(mark: str) -> int:

@@ -41,7 +41,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
     def numbers(self) -> WorkspaceNumbers:
         return WorkspaceNumbers(conversation=self._last(CONVERSATION), artifact=self._last(ARTIFACT))
 
-    def standing(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
+    def compare(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
         here = [each for each in self._in_place_of(item) if each is not None]
         if not here:
             return "absent"

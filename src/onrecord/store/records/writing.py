@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from itertools import accumulate
 from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Select,
     Table,
     Text,
@@ -33,17 +32,18 @@ from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
 from onrecord.model.memory import Change, Memory, Place, Relation
 from onrecord.store.audience import may_add
-from onrecord.store.backend import Backend
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import reference_facet
+from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.ports.records import Erased, SaveCounts
-from onrecord.store.prepared import Prepared, Statements
-from onrecord.store.records import duplicates, ledger, queue
+from onrecord.store.prepared import Prepared
+from onrecord.store.records import duplicates, ledger
 from onrecord.store.records.ledger import AuditNumbers
+from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.reading import SqlReading
-from onrecord.store.records.workspace import SqlWorkspace
+from onrecord.store.records.workspace import SqlWritableWorkspace
 from onrecord.store.rows import (
     PRESENT,
     Stored,
@@ -54,8 +54,9 @@ from onrecord.store.rows import (
     version_row,
 )
 from onrecord.store.tables import audit, facets, memories, relations, tenants, versions
-from onrecord.store.tenant import Address, LockedHome, Tenants, of_home
+from onrecord.store.tenant import Address, of_home
 from onrecord.store.timestamps import microseconds_of
+from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, key_of
 from onrecord.store.visibility import Visibility, changeable, visible
 
@@ -63,70 +64,65 @@ from onrecord.store.visibility import Visibility, changeable, visible
 class SqlWriting(SqlReading):
     """One transaction in one tenant. `finish` writes what was gathered; the back end commits."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        statements: Statements,
-        backend: Backend,
-        tenants: Tenants,
-        caller: Caller,
-        now: datetime,
-        address: Address,
-    ) -> None:
+    def __init__(self, transaction: Transaction, caller: Caller, now: datetime, address: Address) -> None:
         home = address.home
         if home.tenant not in (caller.tenant, GLOBAL_TENANT):
             raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
-        self._statements = statements
         self._address = address
-        self._counters = LockedHome.take(connection, statements, address)
         self._home = home.tenant
-        self._collection = home.collection
+        self._counters = held = LockedHome.take(transaction, address)
         self._pending = IndexChanges(home.collection)
-        self._embeddings = Embeddings(connection, address)
-        self._changed = False
+        self._embeddings = Embeddings(transaction.connection, address)
+        self._jobs = JobQueue(transaction.connection, transaction.backend, address)
+        self._changed = self._erased = False
         # The rows that this transaction found to be the caller's to change.
         self._own: set[tuple[int, int]] = set()
         # Those that it added itself.
         self._new: set[tuple[int, int]] = set()
-        self.erased = False
         self._others: dict[Collection, SqlWriting] = {}
-        # In the caller's own tenant, where this one is among the global memories.
-        self._beside: SqlWriting | None = None
-        self._holds_caller = home.tenant == caller.tenant
-        self._caller_number = address.number if self._holds_caller else None
-        self._audit = AuditNumbers(connection)
-        super().__init__(connection, backend, tenants, caller, now, home.collection, is_settled=False)
+        self._holds_caller = is_own = home.tenant == caller.tenant
+        self._audit = AuditNumbers(transaction)
+        super().__init__(
+            transaction, caller, now, home.collection, held if is_own else None, is_settled=False
+        )
+
+    @cached_property
+    def workspace(self) -> SqlWritableWorkspace:
+        if not self._holds_caller:
+            # Of a tenant that has saved nothing yet, an export tells only if it has counters.
+            LockedHome.take(self._transaction, self._view.address)
+            self._holds_caller = True
+        return SqlWritableWorkspace(self._connection, self._view.tenant, self._caller, self._now)
+
+    @property
+    def erased(self) -> bool:
+        """Whether something went whose bytes must not linger."""
+        return self._erased or ("workspace" in self.__dict__ and self.workspace.erased)
 
     def finish(self) -> None:
         for other in self._others.values():
             other.finish()
-        if self._beside is not None:
-            self._beside.finish()
-            self.erased |= self._beside.erased
         if not self._changed:
             return
         self._write_index()
         self._embeddings.finish()
-        self._counters.save(self._view.connection)
+        self._counters.save(self._transaction)
 
     def _write_index(self) -> None:
-        self._counters.count_indexed(*self._pending.write(self._view.connection, self._statements))
+        self._counters.count_indexed(*self._pending.write(self._connection, self._transaction.statements))
         self._pending = IndexChanges(self._collection)
 
     def target(self, id: str) -> Memory:
-        row, view = None, self._view
         home, plain = ids.address(id)
-        for view in self._views:
-            if view.home.tenant == (home or view.caller.tenant):
-                row = view.run(_target(view.visibility), plain=plain).one_or_none()
-                break
-        if row is None:
+        view = self._view_of(home)
+        row = view.run(_target(view.visibility), plain=plain).one_or_none() if view else None
+        if view is None or row is None:
             raise _missing(id)
         memory = read_memory(row, view.home.tenant)
         if not row.may_change:
             raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
         if (
-            self._view.caller.actor == "unattended"
+            self._caller.actor == "unattended"
             and memory.scope in SHARED_SCOPES
             and memory.status != "pending"
             # Whoever may ingest may do so unattended: what a source tells is nobody's proposal.
@@ -139,7 +135,7 @@ class SqlWriting(SqlReading):
         return memory
 
     def reviewable(self, id: str) -> Memory:
-        caller = self._view.caller
+        caller = self._caller
         memory = self.memory(id)
         if memory is None:
             raise _missing(id)
@@ -151,20 +147,20 @@ class SqlWriting(SqlReading):
         self._own.add(key_of(memory))
         return memory
 
-    def spent(self) -> SaveCounts:
-        return ledger.spent(self._view.connection, self._view.caller, self._hold_caller(), self._view.now)
+    def save_counts(self) -> SaveCounts:
+        return ledger.save_counts(self._connection, self._caller, self._hold_caller(), self._now)
 
     def note(self, operation: str, subject: str | None = None) -> None:
-        caller = self._view.caller
-        self._note(Change(operation, caller.user, caller.actor, self._view.now), subject)
+        caller = self._caller
+        self._note(Change(operation, caller.user, caller.actor, self._now), subject)
 
     def _note(self, change: Change, subject: str | None) -> None:
         """One line of the audit, with whoever it is that changes something, in their own tenant."""
         if self._collection.is_audited:
-            number, caller = self._hold_caller(), self._view.caller
+            number, caller = self._hold_caller(), self._caller
             line = ledger.audit_line(number, caller, change.by, change.origin, change.at)
             line |= {"number": self._audit.next(number), "operation": change.name, "outcome": "done"}
-            self._statements.add_audit.run(self._view.connection, [line | {"subject": subject}])
+            self._transaction.statements.add_audit.run(self._connection, [line | {"subject": subject}])
 
     def _note_erased(self, memory: Memory, change: Change) -> None:
         """A number says nothing of what is forgotten; an id that someone chose may, so the audit gives it up."""
@@ -172,22 +168,19 @@ class SqlWriting(SqlReading):
             return self._note(change, memory.id)
         for number in [self._address.number] if self._home != GLOBAL_TENANT else self._every_tenant():
             told = update(audit).where(audit.c.tenant == number, audit.c.subject == memory.id)
-            self._view.connection.execute(told.values(subject=None))
+            self._connection.execute(told.values(subject=None))
         return self._note(change, None)
 
     def _every_tenant(self) -> dict[int, str]:
-        found = self._view.connection.execute(select(tenants.c.key, tenants.c.name).order_by(tenants.c.key))
+        found = self._connection.execute(select(tenants.c.key, tenants.c.name).order_by(tenants.c.key))
         return dict(found.all())
 
     def _hold_caller(self) -> int:
         """The number of the caller's tenant, which is held: among the global memories it is another so far."""
-        if self._caller_number is None:
-            self._caller_number = self._tenants.look_up(self._view.connection, self._view.caller.tenant)
-            assert self._caller_number is not None, "whoever writes was registered before"
         if not self._holds_caller:
-            LockedHome.hold(self._view.connection, self._caller_number)
+            LockedHome.hold(self._connection, self._view.tenant)
             self._holds_caller = True
-        return self._caller_number
+        return self._view.tenant
 
     def holder(self, id: str) -> Memory | None:
         taken = self._home_view.run(_HOLDER, plain=ids.address(id).id).one_or_none()
@@ -216,7 +209,7 @@ class SqlWriting(SqlReading):
 
     def add(self, memory: Memory, change: Change) -> Memory:
         in_place = (memory.scope == "global") == (self._home == GLOBAL_TENANT)
-        if not in_place or not may_add(self._view.caller, memory):
+        if not in_place or not may_add(self._caller, memory):
             raise Forbidden("Nobody adds a memory in another's name, or to a room that they are not in.")
         self._changed = True
         id = ids.address(memory.id).id if memory.id else self._counters.next_id()
@@ -225,8 +218,11 @@ class SqlWriting(SqlReading):
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
         record = record_of(added)
         collection = self._collection.number
-        self._run(self._statements.add_memory, present_row(added, place, collection, id, record))
-        self._run(self._statements.add_version, version_row(added, place, collection, change, None, record))
+        self._run(self._transaction.statements.add_memory, present_row(added, place, collection, id, record))
+        self._run(
+            self._transaction.statements.add_version,
+            version_row(added, place, collection, change, None, record),
+        )
         self._pending.add(added, place)
         self._own.add(key_of(added))
         self._new.add(key_of(added))
@@ -249,10 +245,13 @@ class SqlWriting(SqlReading):
         collection = self._collection.number
         record, key = record_of(changed), (place.tenant, collection, place.row)
         row = present_row(changed, place, collection, ids.address(before.id).id, record)
-        self._run(self._statements.change_memory, (*row[len(key) :], *key))
+        self._run(self._transaction.statements.change_memory, (*row[len(key) :], *key))
         closed = microseconds_of(place.recorded_at)
-        self._run(self._statements.close_version, (closed, *key, before.version))
-        self._run(self._statements.add_version, version_row(changed, place, collection, change, None, record))
+        self._run(self._transaction.statements.close_version, (closed, *key, before.version))
+        self._run(
+            self._transaction.statements.add_version,
+            version_row(changed, place, collection, change, None, record),
+        )
         self._pending.swap(before, changed, place)
         if place.tenant == self._counters.tenant:
             self._embeddings.follow(before, changed, place)
@@ -268,13 +267,13 @@ class SqlWriting(SqlReading):
                 self._changed = True
                 if place[:2] not in self._new:
                     # An earlier save may have put off what this one has done.
-                    queue.drop(self._view.connection, self._address, place.row)
+                    self._jobs.drop(place.row)
                 return True
-        queue.add(self._view.connection, self._backend, self._address, EMBED, place.row, self._view.now)
+        self._jobs.add(EMBED, self._now, place.row)
         return False
 
     def _run(self, statement: Prepared, row: Stored) -> None:
-        statement.run_tuples(self._view.connection, [row])
+        statement.run_tuples(self._connection, [row])
 
     def erase(self, memory: Memory, change: Change) -> Erased:
         self._require_own(memory)
@@ -284,19 +283,19 @@ class SqlWriting(SqlReading):
         if self._pending.touches(place):
             self._write_index()
         self._pending.remove(memory, place)
-        edges = self._view.connection.execute(
+        edges = self._connection.execute(
             delete(relations).where(
                 *self._here(relations),
                 or_(relations.c.source == place.row, relations.c.target == place.row),
             )
         )
         past, _ = (
-            self._view.connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
+            self._connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
             for table in (versions, memories)
         )
         self._embeddings.drop(place.row)
-        queue.drop(self._view.connection, self._address, place.row)
-        self.erased = True
+        self._jobs.drop(place.row)
+        self._erased = True
         self._note_erased(memory, change)
         return Erased(past.rowcount, edges.rowcount, references)
 
@@ -310,7 +309,7 @@ class SqlWriting(SqlReading):
         stripped = 0
         for key, name in sorted(homes.items()):
             if key != erased.tenant:
-                LockedHome.hold(self._view.connection, key)
+                LockedHome.hold(self._connection, key)
             for memory in self._referring(key, name, reference):
                 if _place(memory)[:2] != erased[:2]:
                     self._replace(memory, _without(memory, reference), change)
@@ -322,47 +321,24 @@ class SqlWriting(SqlReading):
         if collection is self._collection:
             return self
         if collection not in self._others:
-            view = self._view
-            self._others[collection] = SqlWriting(
-                view.connection,
-                self._statements,
-                self._backend,
-                self._tenants,
-                view.caller,
-                view.now,
-                self._address.beside(collection),
-            )
+            there = self._address.beside(collection)
+            self._others[collection] = SqlWriting(self._transaction, self._caller, self._now, there)
         return self._others[collection]
 
     @property
     def _home_view(self) -> View:
         """Where this transaction writes: the tenant's own, or the global one."""
-        return next(view for view in self._views if view.home.tenant == self._home)
+        view = self._view_of(self._home)
+        assert view is not None, "its counters are held"
+        return view
 
     def _here(self, table: Table, tenant: int | None = None) -> tuple[ColumnElement[bool], ...]:
         number = self._address.number if tenant is None else tenant
         return table.c.tenant == number, table.c.collection == self._collection.number
 
-    def workspace(self) -> SqlWorkspace:
-        view, caller = self._view, self._view.caller
-        if self._home != caller.tenant and self._beside is None:
-            # Among the global memories it is another tenant that is held so far; this one may have no row yet.
-            self._beside = SqlWriting(
-                view.connection,
-                self._statements,
-                self._backend,
-                self._tenants,
-                caller,
-                view.now,
-                view.address,
-            )
-            self._beside._audit = self._audit
-            self._holds_caller = True
-        return SqlWorkspace(view.connection, caller, view.tenant, view.now, self._beside or self)
-
     def strip(self, references: Sequence[str], change: Change) -> int:
         """Old versions keep what they said: the thing is gone, not the memory of it."""
-        if not self._view.caller.is_admin:
+        if not self._caller.is_admin:
             raise Forbidden("References of every memory are taken out by an admin alone.")
         gone = frozenset(references)
         referring = {
@@ -380,11 +356,10 @@ class SqlWriting(SqlReading):
             self._note(change, min(gone))
         return stripped
 
-    def every(self, which: ColumnElement[bool]) -> list[Memory]:
-        """Memories of the tenant, whoever sees them, to be changed for the sake of what they belong to."""
+    def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
+        which = or_(memories.c.conversation == conversation, memories.c.artifact.in_(artifacts))
         here = select(*PRESENT).where(*self._here(memories), which).order_by(memories.c.row)
-        rows = self._view.connection.execute(here).all()
-        found = [read_memory(row, self._home) for row in rows]
+        found = [read_memory(row, self._home) for row in self._connection.execute(here).all()]
         self._own.update(map(key_of, found))
         return found
 
@@ -397,7 +372,7 @@ class SqlWriting(SqlReading):
             wanted = or_(wanted, facets.c.facet.startswith(reference_facet(reference) + ".", autoescape=True))
         holding = select(facets.c.row).where(*self._here(facets, tenant), wanted)
         found = select(*PRESENT).where(*self._here(memories, tenant), memories.c.row.in_(holding))
-        return [read_memory(row, name) for row in self._view.connection.execute(found).all()]
+        return [read_memory(row, name) for row in self._connection.execute(found).all()]
 
     def _strip_past(self, tenant: int, reference: str) -> None:
         """Old versions have no index of their references: the text of the list narrows, the list decides."""
@@ -405,13 +380,13 @@ class SqlWriting(SqlReading):
         holding = select(versions.c.row, versions.c.version, versions.c.entities).where(
             *self._here(versions, tenant), cast(versions.c.entities, Text).contains(written, autoescape=True)
         )
-        for row, version, entities in self._view.connection.execute(holding).all():
+        for row, version, entities in self._connection.execute(holding).all():
             if reference in entities:
                 kept = tuple(each for each in entities if each != reference)
                 here = and_(
                     *self._here(versions, tenant), versions.c.row == row, versions.c.version == version
                 )
-                self._view.connection.execute(update(versions).where(here).values(entities=kept))
+                self._connection.execute(update(versions).where(here).values(entities=kept))
 
     def relate(
         self, source: Memory, relation: RelationName, target: Memory, change: Change
@@ -424,7 +399,7 @@ class SqlWriting(SqlReading):
         if existing is not None:
             return existing, False
         self._changed = True
-        self._view.connection.execute(
+        self._connection.execute(
             insert(relations),
             {
                 "tenant": _place(source).tenant,
@@ -451,7 +426,7 @@ class SqlWriting(SqlReading):
             return None
         self._changed = True
         removed_at = max(change.at, existing.created_at)
-        self._view.connection.execute(
+        self._connection.execute(
             update(relations)
             .where(*self._here(relations, _place(source).tenant), relations.c.id == int(existing.id))
             .values(removed_at=removed_at, removed_by=change.by)
@@ -460,7 +435,7 @@ class SqlWriting(SqlReading):
         return replace(existing, removed_at=removed_at, removed_by=change.by)
 
     def _edge(self, source: Memory, relation: RelationName, target: Memory) -> Relation | None:
-        row = self._view.connection.execute(
+        row = self._connection.execute(
             select(relations).where(self._triple(source, relation, target), relations.c.removed_at.is_(None))
         ).one_or_none()
         return None if row is None else read_relation(row, source.id, target.id)
@@ -475,7 +450,7 @@ class SqlWriting(SqlReading):
 
     def _next_time(self, source: Memory, relation: RelationName, target: Memory, at: datetime) -> datetime:
         """Where the clock went back, an edge still begins no earlier than its forerunner ended."""
-        ended = self._view.connection.execute(
+        ended = self._connection.execute(
             select(func.max(relations.c.removed_at)).where(self._triple(source, relation, target))
         ).scalar_one()
         return at if ended is None else max(at, ended)

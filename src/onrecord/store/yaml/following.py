@@ -23,8 +23,8 @@ from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.ports.archive import Counters
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.prepared import Statements
-from onrecord.store.records import queue
 from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
+from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tables import (
     counters,
@@ -39,6 +39,7 @@ from onrecord.store.tables import (
     versions,
 )
 from onrecord.store.tenant import Address, Tenants, of_home
+from onrecord.store.transaction import Transaction
 from onrecord.store.yaml.document import Document, Entry, Slot
 from onrecord.store.yaml.entries import (
     DEFAULT_TENANT,
@@ -80,26 +81,19 @@ class Index:
         own = DEFAULT_TENANT if tenant == GLOBAL_TENANT else tenant
         caller = Caller(tenant=own, user=FILE, rules=frozenset(RULES))
         self.address(Home(own))
-        writing = SqlWriting(
-            self.connection,
-            self.statements,
-            self.backend,
-            self.tenants,
-            caller,
-            self.now,
-            self.address(Home(tenant)),
-        )
+        writing = SqlWriting(self.transaction, caller, self.now, self.address(Home(tenant)))
         yield writing
         writing.finish()
 
     @property
-    def tenants(self) -> Tenants:
-        # Made for this transaction: what it registers may be taken back with it.
-        return Tenants(self.backend, self.backend.writing)
+    def transaction(self) -> Transaction:
+        # Its tenants are made for this transaction: what it registers may be taken back with it.
+        tenants = Tenants(self.backend, self.backend.writing)
+        return Transaction(self.connection, self.backend, self.statements, tenants)
 
     def address(self, home: Home) -> Address:
         """Registered in this very transaction: all of this store is in one place."""
-        return Address(self.tenants.register_in(self.connection, home.tenant), home)
+        return Address(self.transaction.tenants.register_in(self.connection, home.tenant), home)
 
     def change(self, name: str) -> Change:
         return Change(name, FILE, "import", self.now)
@@ -119,7 +113,7 @@ def derive(index: Index, told: Told) -> Kept:
             index.connection.execute(delete(table).where(of_home(table)), address.parameters)
         none = {"documents": 0, "words": 0, "last_id": "0", "last_relation": 0}
         index.connection.execute(update(counters).where(of_home(counters)).values(none), address.parameters)
-        restoring = SqlRestoring(index.connection, index.statements, index.backend, address)
+        restoring = SqlRestoring(index.transaction, address)
         restoring.drop_vectors()
         restoring.restore(told.histories.get(home, ()))
         restoring.restore_edges(told.edges.get(home, ()), told.counters.get(home, Counters("0", 0)))
@@ -157,7 +151,7 @@ def bring_back(index: Index, kept: Kept) -> None:
             missing += not all(held)
         embeddings.finish()
         if missing:
-            queue.add(index.connection, index.backend, address, EMBED, 0, index.now)
+            JobQueue(index.connection, index.backend, address).add(EMBED, index.now)
 
 
 # From the file

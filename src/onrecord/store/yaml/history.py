@@ -226,11 +226,9 @@ class _Reader:
         for home, edges in self._edges.items():
             here = {history.id for history in told.histories.get(home, ())}
             whole = [edge for edge in edges.values() if {edge.source, edge.target} <= here]
-            standing = [edge[1:4] for edge, at in edges.items() if at.removed_at is None]
+            active = [edge[1:4] for edge, at in edges.items() if at.removed_at is None]
             told.edges[home] = whole
-            told.is_mended |= len({edge.id for edge in whole}) < len(edges) or len({*standing}) < len(
-                standing
-            )
+            told.is_mended |= len({edge.id for edge in whole}) < len(edges) or len({*active}) < len(active)
         return told
 
 

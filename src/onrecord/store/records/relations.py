@@ -1,6 +1,6 @@
 """WHAT is next to a memory? Relations walked breadth first: two statements a step, whatever the size of the graph."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -22,7 +22,7 @@ from onrecord.model import ids
 from onrecord.model.answers import Edge
 from onrecord.model.memory import Memory, Relation
 from onrecord.model.requests import ListRelations, Neighbours
-from onrecord.model.when import When
+from onrecord.model.when import NOW, When
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import Key
 from onrecord.store.rows import read_relation
@@ -35,29 +35,65 @@ from onrecord.store.visibility import Visibility, visible
 _ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
 
 
-def walk(view: View, center: Memory, ask: Neighbours) -> list[Edge]:
-    """One edge more than asked for if there are more."""
-    _, row = key_of(center)
-    seen, frontier, walked = {row}, {row}, set[str]()
-    found: list[Edge] = []
-    for hop in range(1, ask.depth + 1):
-        step = [edge for edge in _step(view, frontier, ask, hop) if edge.relation.id not in walked]
-        found += step
-        walked |= {edge.relation.id for edge in step}
-        frontier = {key_of(edge.memory)[1] for edge in step} - seen
-        seen |= frontier
-        if not frontier or len(found) > ask.limit:
-            break
-    return found[: ask.limit + 1]
+class SqlRelations:
+    """The edges between memories, as far as one caller sees both of their ends."""
+
+    def __init__(self, views: Sequence[View]) -> None:
+        #: The tenant's own first.
+        self._views = views
+
+    def around(self, center: Memory, ask: Neighbours) -> list[Edge]:
+        tenant, row = key_of(center)
+        view = next((view for view in self._views if view.tenant == tenant), self._views[0])
+        seen, frontier, walked = {row}, {row}, set[str]()
+        found: list[Edge] = []
+        for hop in range(1, ask.depth + 1):
+            step = [edge for edge in _step(view, frontier, ask, hop) if edge.relation.id not in walked]
+            found += step
+            walked |= {edge.relation.id for edge in step}
+            frontier = {key_of(edge.memory)[1] for edge in step} - seen
+            seen |= frontier
+            if not frontier or len(found) > ask.limit:
+                break
+        return found[: ask.limit + 1]
+
+    def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
+        return [
+            edge
+            for view in sorted(self._views, key=lambda view: view.tenant)
+            if view.has_relations
+            for edge in _joined(view, {row for tenant, row in keys if tenant == view.tenant}, when)
+        ]
+
+    def page(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+        """An end that is elsewhere has no edge here."""
+        view = self._views[0]
+        ends = {name: getattr(ask, name) for name in ("source", "target") if getattr(ask, name) is not None}
+        if any(ids.is_global(end) for end in ends.values()):
+            return [], None
+        before = _FARTHEST - 1 if ask.after is None else _numbered(ask.after)
+        if before is None:
+            raise Invalid([Fault("after", "is not a mark that a page gave; start without it")])
+        given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
+        given |= {"relation": ask.relation, "before": before, "most": ask.limit + 1}
+        rows = view.run(_listed(view.visibility, frozenset(ends), ask.relation is not None), **given).all()
+        found = [read_relation(row, row.source_id, row.target_id) for row in rows]
+        page = found[: ask.limit]
+        return page, page[-1].id if len(found) > ask.limit else None
+
+    def one(self, id: str) -> Relation | None:
+        number, view = _numbered(id.removeprefix("#")), self._views[0]
+        if number is None:
+            return None
+        statement = _listed(view.visibility, frozenset(), False).where(relations.c.id == number)
+        row = view.run(statement, before=_FARTHEST - 1, most=1).one_or_none()
+        return None if row is None else read_relation(row, row.source_id, row.target_id)
 
 
-def joined(view: View, keys: Iterable[Key], when: When) -> list[tuple[Key, str, Key]]:
-    """The edges that touch some rows, from the row that was asked for, as far as both ends are visible."""
-    found: list[tuple[Key, str, Key]] = []
-    tenant = view.tenant
-    wanted = {row for home, row in keys if home == tenant}
+def _joined(view: View, wanted: set[int], when: When) -> Iterator[tuple[Key, str, Key]]:
+    """The edges that touch some rows, from the row that was asked for."""
     if not wanted:
-        return found
+        return
     statement = _edges("both", (), asked_of(when))
     edges = view.run(statement, when, frontier=sorted(wanted)).all()
     ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
@@ -65,8 +101,7 @@ def joined(view: View, keys: Iterable[Key], when: When) -> list[tuple[Key, str, 
     for edge in edges:
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
             if near in wanted and {near, far} <= seen:
-                found.append(((tenant, near), edge.relation, (tenant, far)))
-    return found
+                yield (view.tenant, near), edge.relation, (view.tenant, far)
 
 
 @cache
@@ -79,7 +114,7 @@ def _step(view: View, frontier: set[int], ask: Neighbours, hop: int) -> Iterator
     when = When(ask.as_of, ask.known_at)
     statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
     rows = view.run(statement, when, frontier=sorted(frontier)).all()
-    ends = standing(view, {end for row in rows for end in (row.source, row.target)}, when)
+    ends = memories_at(view, {end for row in rows for end in (row.source, row.target)}, when)
     for row in rows:
         if row.source not in ends or row.target not in ends:
             continue
@@ -103,16 +138,16 @@ def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
     return statement.order_by(relations.c.id)
 
 
-def standing(view: View, rows: set[int], when: When) -> dict[int, Memory]:
+def memories_at(view: View, rows: set[int], when: When) -> dict[int, Memory]:
     """The visible memories among the rows, as they stood at a time."""
     if not rows:
         return {}
-    found = view.memories(_standing(view.visibility, asked_of(when)), when, rows=sorted(rows))
+    found = view.memories(_at_rows(view.visibility, asked_of(when)), when, rows=sorted(rows))
     return {key_of(memory)[1]: memory for memory in found}
 
 
 @cache
-def _standing(visibility: Visibility, asked: Asked) -> Select[Any]:
+def _at_rows(visibility: Visibility, asked: Asked) -> Select[Any]:
     record, statement = source(visibility, asked)
     return statement.where(
         one_of(memories.c.row, "rows"),
@@ -122,31 +157,6 @@ def _standing(visibility: Visibility, asked: Asked) -> Select[Any]:
 
 _SOURCE, _TARGET = memories.alias("source_memory"), memories.alias("target_memory")
 _FARTHEST: Final = 2**63
-
-
-def listed(view: View, ask: ListRelations) -> tuple[list[Relation], str | None]:
-    """The tenant's own edges, newest first. An end that is elsewhere has no edge here."""
-    ends = {name: getattr(ask, name) for name in ("source", "target") if getattr(ask, name) is not None}
-    if any(ids.is_global(end) for end in ends.values()):
-        return [], None
-    before = _FARTHEST - 1 if ask.after is None else _numbered(ask.after)
-    if before is None:
-        raise Invalid([Fault("after", "is not a mark that a page gave; start without it")])
-    given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
-    given |= {"relation": ask.relation, "before": before, "most": ask.limit + 1}
-    rows = view.run(_listed(view.visibility, frozenset(ends), ask.relation is not None), **given).all()
-    found = [read_relation(row, row.source_id, row.target_id) for row in rows]
-    page = found[: ask.limit]
-    return page, page[-1].id if len(found) > ask.limit else None
-
-
-def one(view: View, id: str) -> Relation | None:
-    number = _numbered(id.removeprefix("#"))
-    if number is None:
-        return None
-    statement = _listed(view.visibility, frozenset(), False).where(relations.c.id == number)
-    row = view.run(statement, before=_FARTHEST - 1, most=1).one_or_none()
-    return None if row is None else read_relation(row, row.source_id, row.target_id)
 
 
 def _numbered(text: str) -> int | None:
