@@ -34,7 +34,7 @@ from speed import _caller, _model
 from texts import Texts
 
 from onrecord import OnRecord, connect
-from onrecord.app import open_entrance
+from onrecord.app import open_server_parts
 from onrecord.config import load
 from onrecord.errors import OnRecordError
 
@@ -95,7 +95,7 @@ def stubbed() -> Any:
     from onrecord.surfaces.serving import application
 
     config = load()
-    return application(config, open_entrance(config, embedder=stub_embedder(Path(os.environ[_STUB]))))
+    return application(config, open_server_parts(config, embedder=stub_embedder(Path(os.environ[_STUB]))))
 
 
 def stub_embedder(adapters: Path) -> Any:

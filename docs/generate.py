@@ -276,16 +276,16 @@ def describe(rule: rules.Rule) -> str:
     match rule:
         case rules.OrNone(inner):
             return f"{describe(inner)}, or nothing"
-        case rules.Listing():
+        case rules.ListOf():
             return f"up to {rule.at_most}, each {describe(rule.each)}"
         case rules.Choice(options):
             known = {values: name for name, values, _ in LISTS}
             return (
                 f"a [{known[options]}](#closed-lists)" if options in known else "one of " + _several(options)
             )
-        case rules.Whole():
+        case rules.Integer():
             return f"a whole number, {rule.at_least} to {rule.at_most:,}"
-        case rules.Share():
+        case rules.Fraction():
             return "a number from 0 to 1"
         case rules.Text():
             return _describe_text(rule)

@@ -134,8 +134,8 @@ class AsyncOnRecord:
     reindex = _hop(OnRecord.reindex)
     embed_missing = _hop(OnRecord.embed_missing)
     status = _hop(OnRecord.status)
-    leave_for = _hop(OnRecord.leave_for)
-    has_leave = _hop(OnRecord.has_leave)
+    issue_confirmation = _hop(OnRecord.issue_confirmation)
+    verify_confirmation = _hop(OnRecord.verify_confirmation)
 
     async def close(self) -> None:
         if (door := self._door.made) is not None:

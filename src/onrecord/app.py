@@ -8,7 +8,6 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from onrecord.aio import AsyncOnRecord
 from onrecord.config import Config, load, read_number, read_several
 from onrecord.context.turns import Turns
 from onrecord.errors import StoreUnavailable
@@ -22,11 +21,12 @@ from onrecord.store.backend import Backend
 from onrecord.store.ports.store import Store
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
-from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.store.yaml import MEMORIES
 
 if TYPE_CHECKING:
-    from onrecord.access.identity import Gate
+    from onrecord.access.identity import Authenticator
     from onrecord.access.throttle import Throttle
+    from onrecord.aio import AsyncOnRecord
 
 _YAML: Final = "yaml:"
 _SQLITE: Final = "sqlite:///"
@@ -71,11 +71,13 @@ def connect_async(
     caller: Caller | None = None,
     embedder: Embedder | str | None = None,
     create: bool = True,
-) -> AsyncOnRecord:
+) -> "AsyncOnRecord":
     """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
 
     The store is opened in a thread, and the loop goes on meanwhile.
     """
+    from onrecord.aio import AsyncOnRecord
+
     return AsyncOnRecord(lambda: connect(db, caller=caller, embedder=embedder, create=create))
 
 
@@ -92,32 +94,32 @@ def distribute(db: str) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Entrance:
+class ServerParts:
     """What a server needs: the store and a door to it, who is let in, and how often."""
 
     store: Store
     door: OnRecord
-    gate: "Gate"
+    authenticator: "Authenticator"
     throttle: "Throttle"
 
     def close(self) -> None:
-        self.gate.close()
+        self.authenticator.close()
         self.store.close()
 
 
-def open_entrance(
+def open_server_parts(
     config: Config,
     *,
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     embedder: Embedder | None = None,
-) -> Entrance:
+) -> ServerParts:
     """Open the configured store for whoever comes over the network.
 
     Whoever sits at this machine needs no key as long as only this machine can reach the server and none was made.
     """
     # Here, not above: what reads tokens and asks services is for servers alone.
     from onrecord.access.grants import open_grants
-    from onrecord.access.identity import Gate
+    from onrecord.access.identity import Authenticator
     from onrecord.access.throttle import Throttle
     from onrecord.access.tokens import open_tokens
 
@@ -134,7 +136,7 @@ def open_entrance(
     embedders = _embedders(config, embedder)
     store = _open_store(config.db, clock)
     owner = local_caller(config)
-    gate = Gate(
+    authenticator = Authenticator(
         store,
         local=owner if is_loopback(config.host) else None,
         tokens=tokens or None,
@@ -152,7 +154,9 @@ def open_entrance(
             saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         ),
     )
-    return Entrance(store, door, gate, Throttle(per_minute or None, of_key=gate.per_minute))
+    return ServerParts(
+        store, door, authenticator, Throttle(per_minute or None, of_key=authenticator.per_minute)
+    )
 
 
 def is_loopback(host: str) -> bool:
@@ -212,6 +216,8 @@ def _backend(db: str, clock: Callable[[], datetime], create: bool) -> Backend:
             f"{db.split('://')[0]}:// is not a kind of store; give a file path or a PostgreSQL DSN."
         )
     if (yaml := _yaml_path(db)) is not None:
+        from onrecord.store.yaml.backend import YamlBackend
+
         return YamlBackend(yaml, clean=lambda memory: scrub_memory(memory)[0], clock=clock, create=create)
     path = db.removeprefix(_SQLITE)
     return SqliteBackend(None if path == _MEMORY else Path(path).expanduser())

@@ -12,7 +12,7 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, g
 from onrecord import context as telling
 from onrecord import recall as recalling
 from onrecord import remember as remembering
-from onrecord.access import auditing, keys, leave, tenants
+from onrecord.access import auditing, confirmation, keys, tenants
 from onrecord.care import doctor, embedding, export, importing, reindex, status
 from onrecord.catalog import ingest as ingesting
 from onrecord.catalog import operations as catalogues
@@ -260,7 +260,7 @@ class OnRecord:
         with self._store.reading(self.caller, self._clock()) as reading:
             memory = _found(reading, ask.id, ask.as_of, ask.known_at)
             edges = tuple(reading.relations.around(memory, around)[: around.limit])
-        artifact = files.of_memory(self.caller, memory, self._store, self._clock())
+            artifact = files.of_memory(self.caller, memory, reading)
         return answers.Shown(memory=memory, edges=edges, artifact=artifact)
 
     @operation(Browse, "read", "memory.read", "GET /memories")
@@ -309,12 +309,12 @@ class OnRecord:
         )
 
     @operation(History, "read", "memory.read", "GET /memories/{id}/history")
-    def history(self, ask: History) -> answers.Told:
+    def history(self, ask: History) -> answers.ShownHistory:
         with self._store.reading(self.caller, self._clock()) as reading:
             versions = reading.versions(ask.id)
         if not versions:
             raise NotFound(_no_memory(ask.id))
-        return answers.Told(id=versions[-1].memory.id, versions=tuple(versions))
+        return answers.ShownHistory(id=versions[-1].memory.id, versions=tuple(versions))
 
     @operation(Diff, "read", "memory.read", "GET /diff")
     def diff(self, ask: Diff) -> answers.Compared:
@@ -556,13 +556,13 @@ class OnRecord:
         others = (Home(self.caller.tenant, ENTITIES), Home(GLOBAL_TENANT))
         return [Home(self.caller.tenant), *(home for home in others if home in there)]
 
-    def leave_for(self, what: str) -> str:
+    def issue_confirmation(self, what: str) -> str:
         """A word that says for a few minutes that this caller was asked about something, and by which it may go on."""
-        return leave.give(self.caller, what, self._store, self._clock())
+        return confirmation.issue(self.caller, what, self._store, self._clock())
 
-    def has_leave(self, what: str, word: str) -> bool:
+    def verify_confirmation(self, what: str, word: str) -> bool:
         """Whether a word was given to this caller for the very same, and still holds."""
-        return leave.holds(self.caller, what, word, self._store, self._clock())
+        return confirmation.verify(self.caller, what, word, self._store, self._clock())
 
     @property
     def worker(self) -> Worker:

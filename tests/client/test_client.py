@@ -73,7 +73,7 @@ class TestAsking:
         with connect(server.url) as memory:
             saved = memory.remember("Revenue is net.", kind="decision", tags=["a"], valid_from="2026-01-01")
             assert saved.memory.valid_from == datetime(2026, 1, 1, tzinfo=UTC)
-            assert memory.show("1") == server.entrance.door.show("1")
+            assert memory.show("1") == server.parts.door.show("1")
             assert memory.show(Show("#1")) == memory.show(id="1")
             assert memory.browse(Browse(tags=("a",))).memories == (saved.memory,)
             assert memory.recall(Recall("revenue")).hits[0].memory == saved.memory
@@ -178,8 +178,8 @@ class TestAsking:
 
 class TestRefusals:
     def test_they_are_those_of_the_door_at_hand(self, server: Served) -> None:
-        server.entrance.door.remember("One.")
-        door = server.entrance.door
+        server.parts.door.remember("One.")
+        door = server.parts.door
         with connect(server.url) as memory:
             for here, there in (
                 (lambda: memory.show("none"), lambda: door.show("none")),
@@ -272,7 +272,7 @@ class TestBadLines:
         "step", ["cut", "lose", problem("unavailable", 503), problem("too-many-requests", 429)]
     )
     def test_a_read_is_asked_again(self, server: Served, line: Lay, step: str | bytes) -> None:
-        server.entrance.door.remember("One.")
+        server.parts.door.remember("One.")
         there = line(step, step)
         with connect(there.url) as memory:
             assert memory.show("1").memory.content == "One."
@@ -284,7 +284,7 @@ class TestBadLines:
         with connect(there.url) as memory:
             assert memory.remember("One.", dedupe=False).memory.id == "1"
             assert memory.remember("Two.", dedupe=False).memory.id == "2"
-        assert len(server.entrance.door.browse().memories) == 2
+        assert len(server.parts.door.browse().memories) == 2
         keys = [
             each
             for request in there.requests
@@ -302,7 +302,7 @@ class TestBadLines:
                 return (await memory.remember("One.", dedupe=False)).memory.id
 
         assert asyncio.run(ask()) == "1"
-        assert len(server.entrance.door.browse().memories) == 1
+        assert len(server.parts.door.browse().memories) == 1
 
     def test_it_gives_up_in_the_end_and_says_what_is_not_known(self, server: Served, line: Lay) -> None:
         there = line(*["cut"] * 9)

@@ -10,7 +10,7 @@ from mcp_types import CallToolResult, ElicitRequestFormParams, ElicitResult
 
 from onrecord import Caller, OnRecord
 from onrecord.surfaces.mcp.faces import chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 
 ERAS = ("auto", "legacy")
 THREE = ["ai.searchMemory", "ai.saveMemory", "ai.deleteMemory"]
@@ -96,7 +96,7 @@ class Office:
         self, user: str = "ann", *, era: str = "auto", person: Person | None = None, **more: Any
     ) -> Assistant:
         """The assistant of someone; with a person, its client can show them a form."""
-        visit = Visit(self.door.as_caller(someone(user, **more)), chosen(["checkstack"]))
+        visit = ToolRequest(self.door.as_caller(someone(user, **more)), chosen(["checkstack"]))
         server = build_server(lambda context: visit)
         return self.meet(Client(server, mode=era, elicitation_callback=person))
 

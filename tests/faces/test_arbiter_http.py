@@ -119,7 +119,7 @@ class TestEntries:
 
     def test_what_others_keep_as_a_finer_kind_has_one_of_the_six_types(self, server: Served) -> None:
         for kind in ("fact", "decision", "skill", "preference", "workflow", "summary"):
-            server.entrance.door.remember(f"a {kind}", kind=kind)  # type: ignore[arg-type]
+            server.parts.door.remember(f"a {kind}", kind=kind)  # type: ignore[arg-type]
         told = {each["content"]: each["type"] for each in server.client.get(ENTRIES).json()["entries"]}
         assert told["a fact"] == "reference"
         assert set(told.values()) <= set(TYPES)
@@ -162,7 +162,7 @@ class TestEntries:
         refused(server.client.patch(f"{ENTRIES}/{id}", json={"title": "x"}), 404, "not found")
 
     def test_ids_of_our_own_are_taken_too(self, server: Served) -> None:
-        server.entrance.door.remember("a policy", id="kb.policy")
+        server.parts.door.remember("a policy", id="kb.policy")
         assert server.client.get(f"{ENTRIES}/kb.policy").json()["id"] == "kb.policy"
         assert server.client.get(f"{ENTRIES}/%23kb.policy").status_code == 200
 
@@ -335,14 +335,14 @@ class TestBrowsing:
     @pytest.mark.parametrize("limit", ["0", "-1", "many"])
     def test_a_limit_that_is_none_becomes_50(self, server: Served, limit: str) -> None:
         for number in range(52):
-            server.entrance.door.remember(f"kestrel {number}", kind="project")
+            server.parts.door.remember(f"kestrel {number}", kind="project")
         assert len(listed(server, limit=limit)) == len(listed(server, limit=limit, q="kestrel")) == 50
         assert len(listed(server, limit=52)) == 52
 
     @pytest.mark.parametrize("limit", ["201", "100000"])
     def test_a_limit_beyond_200_becomes_200(self, server: Served, limit: str) -> None:
         for number in range(202):
-            server.entrance.door.remember(f"kestrel {number}", kind="project")
+            server.parts.door.remember(f"kestrel {number}", kind="project")
         assert len(listed(server, limit=limit)) == len(listed(server, limit=limit, q="kestrel")) == 200
 
     @pytest.mark.parametrize("name", ["as_of", "since", "before_updated_at"])
@@ -465,7 +465,7 @@ class TestTime:
         whole = arbiter.entry_fields
 
         def slow(door: Any, *given: Any) -> dict[str, Any]:
-            server.entrance.door.forget(str(id))
+            server.parts.door.forget(str(id))
             return whole(door, *given)
 
         monkeypatch.setattr(arbiter, "entry_fields", slow)
@@ -601,7 +601,7 @@ class TestGraph:
         refused(server.client.get("/v1/memory/graph", params={"type": "x"}), 400, "invalid type filter: x")
 
     def test_a_graph_of_thousands_written_in_one_second_is_whole(self, server: Served) -> None:
-        door = server.entrance.door
+        door = server.parts.door
         then = datetime(2026, 1, 1, tzinfo=UTC)
         for number in range(1, 1_102):
             door.remember(f"note {number}", kind="project", created_at=then, dedupe=False)
@@ -647,8 +647,8 @@ class TestTenants:
 
         def client(tenant: str, **headers: str) -> Any:
             root = Caller(tenant=tenant, user="root", rules=frozenset(RULES))
-            server.entrance.gate.forget_keys()
-            secret = server.entrance.door.as_caller(root).create_key(label=tenant, user="ann").secret
+            server.parts.authenticator.forget_keys()
+            secret = server.parts.door.as_caller(root).create_key(label=tenant, user="ann").secret
             clients.append(server.connect(secret, **headers))
             return clients[-1]
 

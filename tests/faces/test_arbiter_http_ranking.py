@@ -104,7 +104,7 @@ class TestQuestions:
     def test_an_index_that_was_thrown_away_is_made_anew(self, server: Served) -> None:
         add(server, "kestrel")
         for _ in range(2):
-            server.entrance.door.reindex()
+            server.parts.door.reindex()
             assert listed(server, q="kestrel") == [1]
 
 
@@ -147,7 +147,7 @@ class TestConversations:
     @pytest.mark.parametrize("limit", [67, 150, 200])
     def test_a_graduated_search_gives_as_many_as_asked_for(self, server: Served, limit: int) -> None:
         here = conversation(server)
-        door = server.entrance.door
+        door = server.parts.door
         for number in range(210):
             pinned = {"conversation": str(here)} if number % 2 else {}
             door.remember(f"kestrel {number}", kind="project", dedupe=False, **pinned)  # type: ignore[arg-type]

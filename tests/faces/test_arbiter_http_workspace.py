@@ -267,7 +267,7 @@ class TestScratchpads:
         assert server.client.get(PADS).json() == {"tenant_id": "default", "count": 0, "entries": []}
 
     def test_notes_are_read_as_a_whole_and_listed(self, server: Served) -> None:
-        door = server.entrance.door
+        door = server.parts.door
         door.append_scratchpad("look at Paris", agent="researcher")
         door.append_scratchpad("for all of us")
         told = server.client.get(f"{PADS}/researcher").json()
@@ -290,5 +290,5 @@ class TestScratchpads:
         refused(server.client.get(f"{PADS}/{agent}"), 400, "invalid agent id")
 
     def test_notes_are_no_entries(self, server: Served) -> None:
-        server.entrance.door.append_scratchpad("a kestrel", agent="researcher")
+        server.parts.door.append_scratchpad("a kestrel", agent="researcher")
         assert server.client.get(ENTRIES, params={"q": "kestrel"}).json()["count"] == 0

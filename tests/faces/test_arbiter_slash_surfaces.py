@@ -163,14 +163,14 @@ class TestRoute:
         assert told["results"] == [
             {"command": "/mem add entry learning Tea", "ok": True, "output": told["output"]}
         ]
-        memory = server.entrance.door.show("1").memory
+        memory = server.parts.door.show("1").memory
         assert (memory.conversation, memory.source, memory.origin) == ("7", "agent", "agent")
 
     def test_the_conversation_of_the_header_counts(self, server: Served) -> None:
         key = server.make_key(user="bob")
         inside = server.connect(key, **{"OnRecord-Conversation": "12"})
         inside.post("/v1/slash", json={"text": BLOCK})
-        assert server.entrance.door.show("1").memory.conversation == "12"
+        assert server.parts.door.show("1").memory.conversation == "12"
         said = inside.post("/v1/slash", json={"text": BLOCK, "conversation": "13"})
         inside.close()
         assert said.status_code == 422
@@ -213,13 +213,13 @@ class TestRoute:
 
     def test_a_key_sees_its_own_tenant_alone(self, server: Served) -> None:
         server.client.post("/v1/slash", json={"text": BLOCK})
-        door = server.entrance.door
+        door = server.parts.door
         other = door.as_caller(
             Caller(
                 tenant="other", user="eve", rules=frozenset({"memory.read", "memory.manage", "memory.admin"})
             )
         )
-        server.entrance.gate.forget_keys()
+        server.parts.authenticator.forget_keys()
         key = other.create_key(label="theirs", user="eve").secret
         client = server.connect(key)
         told = client.post("/v1/slash", json={"text": "/mem entries\n/mem search tea\n/mem entry 1"}).json()

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 import onrecord
 from onrecord import connect
-from onrecord.app import open_entrance
+from onrecord.app import open_server_parts
 from onrecord.config import load
 from onrecord.faces import checkstack
 from onrecord.model.limits import RULES
@@ -38,8 +38,8 @@ class Site:
 
     def __init__(self, db: Path) -> None:
         config = load(db=str(db), worker="no")
-        self.entrance = open_entrance(config)
-        app = application(config, self.entrance, log=lambda event, **told: None)
+        self.parts = open_server_parts(config)
+        app = application(config, self.parts, log=lambda event, **told: None)
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listening.getsockname()[1]}/mcp/checkstack"
         self._server = uvicorn.Server(
@@ -51,8 +51,8 @@ class Site:
             time.sleep(0.005)
 
     def key(self, user: str, **more: Any) -> str:
-        self.entrance.gate.forget_keys()
-        return self.entrance.door.create_key(**{"user": user, "actor": "agent"} | more).secret
+        self.parts.authenticator.forget_keys()
+        return self.parts.door.create_key(**{"user": user, "actor": "agent"} | more).secret
 
     def client(self, key: str, *, era: str = "auto", person: Person | None = None, **headers: str) -> Client:
         @asynccontextmanager

@@ -12,7 +12,7 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Invalid
 from onrecord.model.limits import RULES
 from onrecord.surfaces.mcp.faces import FACES, chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
 from tests.surfaces.conftest import Served
@@ -38,7 +38,7 @@ def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     ) -> Agent:
         known: dict[str, Any] = {"user": "ann", "actor": "agent"}
         caller = Caller(tenant=profile, conversation=session, **known | who)
-        visit = Visit(door.as_caller(caller), chosen(["datamind"]))
+        visit = ToolRequest(door.as_caller(caller), chosen(["datamind"]))
         return introduce(Client(build_server(lambda context: visit), mode=mode))
 
     return connected
@@ -264,7 +264,7 @@ class TestRoute:
     @pytest.fixture
     def server(self, tmp_path: Path) -> Iterator[Served]:
         served = Served(db=str(tmp_path / "served.db"), worker="no", tenant="lawfirm-A")
-        door = served.entrance.door
+        door = served.parts.door
         door.remember("tea means matcha here")
         door.remember("tea is for everyone", scope="global")
         door.as_caller(Caller(tenant="saas-B", user="bob")).remember("tea is theirs")
@@ -297,7 +297,7 @@ class TestRoute:
 
     def test_ten_come_unless_it_is_said_how_many(self, server: Served) -> None:
         for number in range(15):
-            server.entrance.door.remember(f"coffee number {number}", dedupe=False)
+            server.parts.door.remember(f"coffee number {number}", dedupe=False)
         asked = {"query": "coffee"}
         assert len(server.client.get("/api/memory/lawfirm-A", params=asked).json()["results"]) == 10
         more = server.client.get("/api/memory/lawfirm-A", params=asked | {"top_k": "12"}).json()
@@ -316,7 +316,7 @@ class TestRoute:
 
     def test_the_header_says_which_session_it_is(self, server: Served) -> None:
         with server.connect(**{"OnRecord-Conversation": "s"}) as inside:
-            door = server.entrance.door
+            door = server.parts.door
             door.as_caller(door.caller.inside("s")).remember("tea of this thread", scope="session")
             told = inside.get("/api/memory/lawfirm-A", params={"query": "tea"}).json()
             assert "tea of this thread" in contents(told)
@@ -326,7 +326,7 @@ class TestRoute:
 
 def test_meaning_counts_where_there_is_an_embedder(introduce: Callable[[Client], Agent]) -> None:
     with connect(":memory:", embedder=StubEmbedder()) as door:
-        visit = Visit(door, chosen(["datamind"]))
+        visit = ToolRequest(door, chosen(["datamind"]))
         ann = introduce(Client(build_server(lambda context: visit)))
         ann.did("memory_save", content="Ann takes oat milk in her coffee.")
         ann.did("memory_save", content="The ferry leaves at nine.")

@@ -11,7 +11,7 @@ from mcp import Client
 from onrecord import Caller, connect
 from onrecord.model.limits import RULES
 from onrecord.surfaces.mcp.faces import chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from tests import kept
 from tests.conftest import Clock
 from tests.surfaces.test_mcp import Agent, introduce, said
@@ -83,7 +83,8 @@ def test_a_session_reads_as_it_did(introduce: Callable[[Client], Agent], clock: 
             "rival": Caller(tenant="saas-B", user="eve", actor="agent"),
         }
         visits = {
-            name: Visit(door.as_caller(caller), chosen(["datamind"])) for name, caller in callers.items()
+            name: ToolRequest(door.as_caller(caller), chosen(["datamind"]))
+            for name, caller in callers.items()
         }
         agents = {
             name: introduce(Client(build_server(lambda context, visit=visit: visit)))

@@ -18,7 +18,7 @@ from onrecord.errors import Invalid
 from onrecord.faces import slayer
 from onrecord.faces.slayer import SlayerClient
 from onrecord.surfaces.mcp.faces import chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 
 from ..surfaces.conftest import Served
 from .conftest import Shell, ids, model, write_models
@@ -37,7 +37,7 @@ def bare() -> Iterator[OnRecord]:
 @pytest.fixture
 def server(tmp_path: Path, models: Path) -> Iterator[Served]:
     served = Served(db=str(tmp_path / "served.db"), worker="no", faces="native,slayer", sources=str(models))
-    served.entrance.door.ingest(str(models))
+    served.parts.door.ingest(str(models))
     yield served
     served.stop()
 
@@ -177,26 +177,26 @@ class TestOverHttp:
         with pytest.raises(Invalid) as told:
             over_http(server, method, *given)
         assert [fault.field for fault in told.value.faults] == [argument]
-        assert "amount" in slayer.inspect_model(server.entrance.door, "orders")
+        assert "amount" in slayer.inspect_model(server.parts.door, "orders")
 
     @pytest.mark.parametrize("form", ["markdown", "json"])
     def test_no_sections_are_none_as_on_a_store_at_hand(self, server: Served, form: Any) -> None:
-        at_hand = slayer.inspect_model(server.entrance.door, "orders", sections=[], format=form)
+        at_hand = slayer.inspect_model(server.parts.door, "orders", sections=[], format=form)
         assert over_http(server, "inspect_model", "orders", sections=[], format=form) == at_hand
         assert "joins" not in json.dumps(at_hand).lower()
 
     def test_a_cap_may_be_any_number(self, server: Served) -> None:
         asked = {"num_rows": 10**9, "descriptions_max_chars": 10**9}
-        at_hand = slayer.inspect_model(server.entrance.door, "orders", **asked)
+        at_hand = slayer.inspect_model(server.parts.door, "orders", **asked)
         assert over_http(server, "inspect_model", "orders", **asked) == at_hand
         with pytest.raises(Invalid, match="num_rows"):
-            slayer.inspect_model(server.entrance.door, "orders", num_rows=-1)
+            slayer.inspect_model(server.parts.door, "orders", num_rows=-1)
 
 
 class TestAgents:
     def test_null_counts_as_left_out(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.amount"])
-        visit = Visit(quick, chosen(["slayer"]))
+        visit = ToolRequest(quick, chosen(["slayer"]))
 
         async def talk() -> tuple[Any, ...]:
             async with Client(build_server(lambda context: visit)) as client:

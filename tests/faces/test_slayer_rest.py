@@ -23,7 +23,7 @@ QUERY = {"source_model": "orders", "measures": [{"formula": "amount:sum"}], "fil
 def server(tmp_path: Path, models: Path) -> Iterator[Served]:
     """A server with the routes of the face, whose store has read the shop."""
     served = Served(db=str(tmp_path / "served.db"), worker="no", faces="native,slayer", sources=str(models))
-    served.entrance.door.ingest(str(models))
+    served.parts.door.ingest(str(models))
     yield served
     served.stop()
 
@@ -43,7 +43,7 @@ def refused(said: Any, status: int = 400) -> str:
 
 
 def count(server: Served) -> int:
-    return len(server.entrance.door.browse(limit=200).memories)
+    return len(server.parts.door.browse(limit=200).memories)
 
 
 class TestSaving:
@@ -60,13 +60,13 @@ class TestSaving:
     def test_a_second_save_under_an_id_replaces_the_first(self, server: Served) -> None:
         post(server, "/memories", **NOTE, id="n")
         post(server, "/memories", learning="Now another.", linked_entities=["orders.status"], id="n")
-        memory = server.entrance.door.show("n").memory
+        memory = server.parts.door.show("n").memory
         assert (memory.content, memory.entities) == ("Now another.", (STATUS,))
 
     def test_a_query_is_kept_with_what_it_is_about(self, server: Served) -> None:
         saved = post(server, "/memories", learning="Paid revenue", linked_entities=QUERY)
         assert saved["resolved_entities"] == ["mydb.orders", AMOUNT, STATUS]
-        assert server.entrance.door.show(saved["memory_id"]).memory.query is not None
+        assert server.parts.door.show(saved["memory_id"]).memory.query is not None
 
     def test_what_a_name_could_also_mean_is_a_warning(self, server: Served) -> None:
         saved = post(server, "/memories", learning="A note.", linked_entities=["orders"])
@@ -298,7 +298,7 @@ class TestClient:
                 await client.edit_model_remove("orders", None)  # type: ignore[arg-type]
 
         through(lambda: SlayerClient(server.url), talk)
-        assert server.entrance.door.inspect("orders").model == "mydb.orders"
+        assert server.parts.door.inspect("orders").model == "mydb.orders"
 
     def test_it_shows_its_key(self, server: Served) -> None:
         key = server.make_key(rules=["memory.read"])

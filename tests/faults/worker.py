@@ -53,7 +53,7 @@ class Parent:
 
 def open_it(parent: Parent, db: str) -> None:
     """Open a store when told to, and use it once."""
-    parent.gate()
+    parent.authenticator()
     with connect(db, caller=ANN) as memory:
         parent.tell(id=memory.remember(f"process {os.getpid()} was here").memory.id)
 
@@ -61,7 +61,7 @@ def open_it(parent: Parent, db: str) -> None:
 def share(parent: Parent, db: str, number: int, seconds: float) -> None:
     """Write and read beside others, turn after turn, until the time is up."""
     with connect(db, caller=ANN) as memory:
-        parent.gate()
+        parent.authenticator()
         end = time.monotonic() + seconds
         for turn in count():
             _note(parent, memory, f"w{number}n{turn}", forget=turn % 5 == 4)
@@ -255,7 +255,7 @@ def unprivileged(parent: Parent, db: str) -> None:
             parent.tell(kind=None, error="")
         except OnRecordError as problem:
             parent.tell(kind=type(problem).__name__, error=str(problem))
-        parent.gate()
+        parent.authenticator()
         parent.tell(contents=sorted(each.content for each in memory.browse().memories))
 
 
@@ -263,7 +263,7 @@ def cut_off(parent: Parent, db: str) -> None:
     """Wait in the middle of a save until the database ends the connection, then go on."""
     with connect(db, caller=ANN) as memory:
         memory.browse()
-        parent.gate()
+        parent.authenticator()
         try:
             memory.remember("lost on the way", id="lost")
             parent.tell(kind=None)

@@ -12,7 +12,7 @@ import platformdirs
 import pytest
 
 from onrecord import OnRecord, connect
-from onrecord.access.identity import Gate
+from onrecord.access.identity import Authenticator
 from onrecord.config import load
 from onrecord.errors import Invalid, StoreUnavailable, Unauthenticated
 from onrecord.store.migrations import HEAD
@@ -34,8 +34,8 @@ def exported(door: OnRecord, folder: Path) -> list[dict[str, Any]]:
     return lines(folder / "now.jsonl")
 
 
-def gate(door: OnRecord) -> Gate:
-    return Gate(door._store)
+def gate(door: OnRecord) -> Authenticator:
+    return Authenticator(door._store)
 
 
 class TestAStore:

@@ -43,7 +43,7 @@ PEOPLE: dict[str, Caller] = {
 }
 
 
-class Told(NamedTuple):
+class Done(NamedTuple):
     """Who does what with the store: the name of an operation, and its fields."""
 
     who: str
@@ -51,8 +51,8 @@ class Told(NamedTuple):
     fields: dict[str, Any]
 
 
-def note(who: str, content: str, kind: str = "fact", **more: Any) -> Told:
-    return Told(who, "remember", {"content": content, "kind": kind, **more})
+def note(who: str, content: str, kind: str = "fact", **more: Any) -> Done:
+    return Done(who, "remember", {"content": content, "kind": kind, **more})
 
 
 TABLES: tuple[tuple[str, str, str], ...] = (
@@ -696,12 +696,12 @@ MACHINE: tuple[tuple[str, str, str | None], ...] = (
 )
 
 
-def _tables() -> Iterator[Told]:
+def _tables() -> Iterator[Done]:
     for entity, kind, content in TABLES:
         yield note("ann", content, kind, entities=[entity], tags=["data", entity.split(".")[-1]])
 
 
-def _services() -> Iterator[Told]:
+def _services() -> Iterator[Done]:
     """Four notes for each service, in words that differ from one service to the next."""
     openings = ("{0} {1}.", "What does {0} do? It {1}.", "The service {0} {1}.")
     for number, (name, team, port, language, does, fails, cure) in enumerate(SERVICES):
@@ -734,7 +734,7 @@ def _services() -> Iterator[Told]:
         )
 
 
-def _decisions() -> Iterator[Told]:
+def _decisions() -> Iterator[Done]:
     for id, content, tag, entities in DECISIONS:
         more: dict[str, Any] = {"supersedes": ["dec.fridays"]} if id == "dec.friday2" else {}
         yield note(
@@ -749,7 +749,7 @@ def _decisions() -> Iterator[Told]:
         )
 
 
-def _knowledge() -> Iterator[Told]:
+def _knowledge() -> Iterator[Done]:
     for title, content in RUNBOOKS:
         yield note("bob", content, "workflow", title=title, tags=["runbook"])
     for who, kind, content in PREFERENCES:
@@ -776,7 +776,7 @@ def _knowledge() -> Iterator[Told]:
         yield note("ann", content, "summary", valid_from=f"{day}T00:00:00Z", tags=["quarter"])
 
 
-def _circles() -> Iterator[Told]:
+def _circles() -> Iterator[Done]:
     """What only some may see."""
     for content, language in SCRIPTS:
         yield note("cleo", content, tags=[language])
@@ -803,9 +803,9 @@ def _circles() -> Iterator[Told]:
         yield note(who, content, "learning", **({"entities": [entity]} if entity else {}))
 
 
-def _changes() -> Iterator[Told]:
+def _changes() -> Iterator[Done]:
     """What was corrected, doubted, ended, replaced and joined afterwards."""
-    yield Told(
+    yield Done(
         "bob",
         "revise",
         {
@@ -813,30 +813,30 @@ def _changes() -> Iterator[Told]:
             "content": "labels prints labels with their codes; since May 2025 it is owned by the team Belts.",
         },
     )
-    yield Told(
+    yield Done(
         "cleo",
         "revise",
         {"id": "dec.claims", "content": "Claims up to eighty euro are paid without questions."},
     )
-    yield Told("cleo", "revise", {"id": "dec.claims", "tags": ["service", "money"], "expected_version": 2})
-    yield Told("ann", "revise", {"id": "1", "verified_at": "2026-01-15", "confidence": "high"})
-    yield Told(
+    yield Done("cleo", "revise", {"id": "dec.claims", "tags": ["service", "money"], "expected_version": 2})
+    yield Done("ann", "revise", {"id": "1", "verified_at": "2026-01-15", "confidence": "high"})
+    yield Done(
         "ann",
         "revise",
         {"id": "13", "status": "stale", "status_reason": "The sales system is being replaced."},
     )
-    yield Told(
+    yield Done(
         "bob",
         "revise",
         {"id": "fix.mailer", "status": "stale", "status_reason": "Nobody has tried it since."},
     )
-    yield Told(
+    yield Done(
         "cleo",
         "retire",
         {"id": "dec.swiss", "reason": "Customs can be paid in advance now.", "at": "2026-02-01"},
     )
-    yield Told("cleo", "retire", {"id": "dec.vpn", "reason": "Done."})
-    yield Told("bob", "retire", {"id": "fix.search"})
+    yield Done("cleo", "retire", {"id": "dec.vpn", "reason": "Done."})
+    yield Done("bob", "retire", {"id": "fix.search"})
     yield note(
         "cleo",
         "Enterprise begins at four thousand parcels a month.",
@@ -890,26 +890,26 @@ def _changes() -> Iterator[Told]:
         ("dec.pagers", "relates_to", "dec.oncall"),
         ("svc.warehouse", "supports", "dec.dashboards"),
     ):
-        yield Told("cleo", "relate", {"source": source, "relation": relation, "target": target})
-    yield Told("cleo", "unrelate", {"source": "dec.bikes", "relation": "supports", "target": "dec.green"})
-    yield Told(
+        yield Done("cleo", "relate", {"source": source, "relation": relation, "target": target})
+    yield Done("cleo", "unrelate", {"source": "dec.bikes", "relation": "supports", "target": "dec.green"})
+    yield Done(
         "cleo", "set_agent", {"agent": "scout", "decay": True, "decay_floor": 0.3, "half_life_days": 60}
     )
-    yield Told("ann", "register_conversation", {"id": "c-17", "title": "Claims in Graz"})
-    yield Told(
+    yield Done("ann", "register_conversation", {"id": "c-17", "title": "Claims in Graz"})
+    yield Done(
         "ann in c-17", "write_artifact", {"path": "notes/graz.md", "content": "# Graz\nBelt 4 drops parcels."}
     )
-    yield Told("ann", "append_scratchpad", {"content": "Ask Jonas about belt 4.", "agent": "scout"})
+    yield Done("ann", "append_scratchpad", {"content": "Ask Jonas about belt 4.", "agent": "scout"})
 
 
-def story() -> Iterator[Told]:
+def story() -> Iterator[Done]:
     """All of it in order; whatever needs the id of a memory that was not named comes after these."""
     # Tenants begin in the order in which an export tells of them: of two hits that weigh the same, that of the older
     # tenant stands first in its channel.
     for kind, content in GLOBAL:
         yield note("cleo", content, kind, scope="global", always_inject=kind == "workflow")
-    yield Told("dora", "remember", {"content": "The harbour has its own store of knowledge.", "id": "about"})
-    yield Told("cleo", "ingest", {"path": str(MODELS)})
+    yield Done("dora", "remember", {"content": "The harbour has its own store of knowledge.", "id": "about"})
+    yield Done("cleo", "ingest", {"path": str(MODELS)})
     for part in (_tables, _services, _decisions, _knowledge, _circles, _changes):
         yield from part()
 
@@ -917,7 +917,7 @@ def story() -> Iterator[Told]:
 Ids = dict[str, str]
 
 
-def fill(door: OnRecord, clock: Clock, each: Callable[[Told, Any], None] = lambda told, answer: None) -> None:
+def fill(door: OnRecord, clock: Clock, each: Callable[[Done, Any], None] = lambda told, answer: None) -> None:
     """Tell the whole story to an empty store; what the robot proposed is then looked through."""
     doors = {name: door.as_caller(caller) for name, caller in PEOPLE.items()}
     clock.now = BEGIN

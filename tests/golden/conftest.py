@@ -11,10 +11,10 @@ import pytest
 from mcp import Client
 
 from onrecord import OnRecord, connect
-from onrecord.app import open_entrance
+from onrecord.app import open_server_parts
 from onrecord.surfaces.mcp.faces import chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
-from onrecord.surfaces.rest.host import Host
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
+from onrecord.surfaces.rest.request_runner import RequestRunner
 from tests import kept
 from tests.conftest import Clock
 from tests.surfaces.conftest import Shell, served, shell
@@ -29,7 +29,7 @@ __all__ = ["Shell", "introduce", "served", "shell"]
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The time for whoever opens a store without saying which: a command, a server, a client on a file."""
     clock = Clock(NOW)
-    for opening in (connect, open_entrance, Host.__init__):
+    for opening in (connect, open_server_parts, RequestRunner.__init__):
         monkeypatch.setitem(opening.__kwdefaults__, "clock", clock)
     # A command wraps its help, and shows a table, as wide as it is told to.
     monkeypatch.setenv("COLUMNS", "100")
@@ -86,7 +86,7 @@ def agents(introduce: Callable[[Client], Agent]) -> Callable[[OnRecord, str], Ag
     """An agent before a door, with the tools of a face."""
 
     def meet(door: OnRecord, face: str) -> Agent:
-        visit = Visit(door, chosen([face]))
+        visit = ToolRequest(door, chosen([face]))
         return introduce(Client(build_server(lambda context: visit)))
 
     return meet

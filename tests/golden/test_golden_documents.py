@@ -12,13 +12,13 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.model.wire import to_json
-from onrecord.surfaces.cli import _group
+from onrecord.surfaces.cli.group import command_group
 from onrecord.surfaces.rest import openapi
 from tests import kept
 from tests.conftest import Clock
 from tests.surfaces.conftest import Shell
 
-from .company import BEGIN, MODELS, PEOPLE, STEP_HOURS, Told, story
+from .company import BEGIN, MODELS, PEOPLE, STEP_HOURS, Done, story
 from .conftest import Transcript
 
 pytestmark = pytest.mark.golden
@@ -43,7 +43,7 @@ def _commands(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
 
 def test_the_help_of_every_command(shell: Shell, clock: Clock) -> None:
     transcript = Transcript()
-    for words in _commands(_group()):
+    for words in _commands(command_group()):
         came = shell(*words, "--help")
         transcript.note(f"$ {shlex.join(('onrecord', *words, '--help'))}", came.out + came.err)
     transcript.check("schemas/help.txt")
@@ -222,7 +222,7 @@ def test_what_is_wrong_with_a_request_is_told_in_the_same_words(doors: Doors) ->
     transcript.check("company/refused.txt")
 
 
-def _for_yaml() -> Iterator[tuple[int, Told]]:
+def _for_yaml() -> Iterator[tuple[int, Done]]:
     """Some of what the company tells and what was changed of it, each with its place in the whole story."""
     there: set[str] = set()
     for number, told in enumerate(story()):

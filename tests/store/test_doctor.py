@@ -148,7 +148,7 @@ LOST = {
 
 _CUT = "UPDATE vectors SET vector = {} WHERE " + _ROW
 #: Vectors that do not fit: they are dropped, and can be made again. Where the databases differ, each has its own damage.
-MISFITS = {
+WRONG_VECTORS = {
     "of another text": f"UPDATE vectors SET text_hash = 'x' WHERE {_ROW}",
     "of no memory": f'UPDATE vectors SET "row" = 4242 WHERE {_ROW}',
     "not numbered 0": f"UPDATE vectors SET passage = passage + 1 WHERE {_ROW}",
@@ -178,11 +178,11 @@ MISCOUNTS = {
 }
 
 
-@pytest.mark.parametrize("name", MISFITS)
+@pytest.mark.parametrize("name", WRONG_VECTORS)
 def test_vectors_that_do_not_fit_are_found_dropped_and_made_again(
     root: OnRecord, wound: Wound, name: str
 ) -> None:
-    damage = MISFITS[name]
+    damage = WRONG_VECTORS[name]
     if isinstance(damage, dict):
         with root._store._backend.reading() as connection:
             dialect = connection.dialect.name

@@ -130,7 +130,7 @@ def test_a_reader_gets_the_list_of_its_own_state_and_old_lists_make_room(tmp_pat
         with store.reading(ANN, now) as after:
             assert _rows(kept, after, "amber") == 2
             assert _rows(kept, after, "jade") == 1
-            # Room for one byte is room for the list asked for last.
+            # Placement for one byte is room for the list asked for last.
             assert kept.nbytes < 1_000
         store.close()
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from onrecord.store.sql import SqlStore
-from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.store.yaml import MEMORIES
+from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.builders import everything
 from onrecord.testing.store import StoreConformance
 from tests.stores import empty

@@ -22,7 +22,8 @@ from onrecord.model.record import RECORD_RULES, record_faults
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.sql import SqlStore
 from onrecord.store.tables import metadata, store_facts
-from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.store.yaml import MEMORIES
+from onrecord.store.yaml.backend import YamlBackend
 from onrecord.store.yaml.document import read_document
 from onrecord.store.yaml.entries import entry_of, memory_of
 from onrecord.store.yaml.nodes import Broken, json_of, parse

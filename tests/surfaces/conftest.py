@@ -19,7 +19,7 @@ import pytest
 import uvicorn
 
 import onrecord
-from onrecord.app import open_entrance
+from onrecord.app import open_server_parts
 from onrecord.config import load
 from onrecord.surfaces.cli import main
 from onrecord.surfaces.serving import application
@@ -112,9 +112,9 @@ class Served:
     def __init__(self, **settings: str | None) -> None:
         self.config = load(**settings)
         self.folder = Path(self.config.db).parent
-        self.entrance = open_entrance(self.config)
+        self.parts = open_server_parts(self.config)
         self.log: list[dict[str, Any]] = []
-        app = application(self.config, self.entrance, log=lambda event, **told: self.log.append(told))
+        app = application(self.config, self.parts, log=lambda event, **told: self.log.append(told))
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
@@ -134,8 +134,8 @@ class Served:
 
     def make_key(self, **fields: Any) -> str:
         """The secret of a new key."""
-        self.entrance.gate.forget_keys()
-        return self.entrance.door.create_key(**fields).secret
+        self.parts.authenticator.forget_keys()
+        return self.parts.door.create_key(**fields).secret
 
     def send(self, raw: bytes) -> bytes:
         """What comes back for the very bytes given, until the connection ends."""
@@ -180,6 +180,6 @@ def fuzzed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     server = Served(
         db=str(tmp_path_factory.mktemp("fuzzed") / "served.db"), embedder="none", user="ann", worker="no"
     )
-    server.entrance.door.remember("Revenue is net of refunds.")
+    server.parts.door.remember("Revenue is net of refunds.")
     yield server
     server.stop()

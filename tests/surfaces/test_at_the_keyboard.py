@@ -10,7 +10,7 @@ import click
 import pytest
 
 from onrecord.model import limits
-from onrecord.surfaces.cli import _group
+from onrecord.surfaces.cli.group import command_group
 from onrecord.surfaces.mcp import FACE_NAMES
 from onrecord.surfaces.mcp.faces import FACES
 
@@ -31,14 +31,14 @@ def options(context: click.Context) -> list[click.Option]:
 class TestSpelling:
     def test_no_option_has_an_underscore_in_its_name(self) -> None:
         spelt = [
-            name for context in contexts(_group()) for each in options(context) for name in (*each.opts, *each.secondary_opts)
+            name for context in contexts(command_group()) for each in options(context) for name in (*each.opts, *each.secondary_opts)
         ]  # fmt: skip
         assert [name for name in spelt if "_" in name] == []
         assert "--only-kind" in spelt
 
     def test_every_one_is_understood_with_underscores_too(self) -> None:
         tried = 0
-        for context in contexts(_group()):
+        for context in contexts(command_group()):
             parser = context.command.make_parser(context)
             for option in options(context):
                 for name in filter(re.compile(r"--\w+-").match, (*option.opts, *option.secondary_opts)):

@@ -155,7 +155,7 @@ def every_path(target: Served) -> list[tuple[str, str]]:
     """Each method and path that the server answers at, as its own routes have them."""
     from onrecord.surfaces.serving import application
 
-    app: Any = application(target.config, target.entrance)
+    app: Any = application(target.config, target.parts)
     routes = app._app._app.routes
     told = []
     for route in routes:

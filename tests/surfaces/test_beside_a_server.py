@@ -18,7 +18,9 @@ def test_a_command_beside_a_server_leaves_it_its_log(served: Any, shell: Any) ->
 def test_a_server_and_the_shell_see_what_the_other_saves(served: Any, shell: Any) -> None:
     server = served()
     for number in range(3):
-        said = shell.process("remember", f"Gate {number} opens at six.", ONRECORD_DB=server.config.db)
+        said = shell.process(
+            "remember", f"Authenticator {number} opens at six.", ONRECORD_DB=server.config.db
+        )
         assert said.code == 0
         assert server.client.get(f"/v1/memories/{2 * number + 1}").status_code == 200
         server.client.post("/v1/memories", json={"content": f"Port {number} is closed at night."})

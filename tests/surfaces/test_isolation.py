@@ -27,9 +27,9 @@ from onrecord.model.collections import Home
 from onrecord.model.limits import SCOPES, STATUSES, Scope
 from onrecord.model.wire import from_json, to_json
 from onrecord.service import OPERATIONS, OnRecord
-from onrecord.store.tables import PAPERS
+from onrecord.store.tables import WORKSPACE
 from onrecord.surfaces.mcp.faces import FACES
-from onrecord.surfaces.rest.host import Host
+from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving import FACE_ROUTES
 from onrecord.testing.builders import HOME, Clock, administrator
 from onrecord.testing.embedder import StubEmbedders
@@ -55,9 +55,9 @@ DISTINCT = [
 ]
 ABROAD = [name for name, each in STRANGERS.items() if each.caller.tenant != HOME]
 #: A word in the names of what the owner's tenant has beside memories, and one in its texts that nobody asks for.
-PAPER, SECRET = "zqpapers", "zqsecret"
+BESIDE, SECRET = "zqbeside", "zqsecret"
 #: What names something that everyone in the tenant shares: only those outside of it are strangers to that.
-OF_THE_TENANT = frozenset({"paper", "file", "key", "tenant"})
+OF_THE_TENANT = frozenset({"beside", "file", "key", "tenant"})
 OF_A_MEMORY = frozenset({"id", "other", "edge", "code"})
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b")
 FIELD = re.compile(r"\{(\w+)\}")
@@ -91,13 +91,13 @@ NUMBERED = frozenset(
 ROUTES: dict[str, list[tuple[str, Any]]] = {
     "POST /memories": [
         ("/memories", {"learning": "mine", "linked_entities": ["memory:{id}"]}),
-        ("/memories", {"learning": "mine", "linked_entities": ["{paper}.orders"]}),
+        ("/memories", {"learning": "mine", "linked_entities": ["{beside}.orders"]}),
     ],
     "DELETE /memories/{id}": [("/memories/{id}", None)],
     "POST /search": [
         ("/search", {"question": "{code}", "entities": ["thing:{code}", "memory:{id}"]}),
         ("/search", {"question": "{code}", "max_results": 50}),
-        ("/search", {"entities": ["{paper}.orders"]}),
+        ("/search", {"entities": ["{beside}.orders"]}),
     ],
     "GET /api/memory/{profile}": [
         (f"/api/memory/{HOME}?query={{code}}", None),
@@ -108,7 +108,7 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
         ("/v1/memory/entries?q={code}", None),
         ("/v1/memory/entries?limit=200", None),
         ("/v1/memory/entries?tag={code}%20tag", None),
-        ("/v1/memory/entries?conversation_id={paper}-talk", None),
+        ("/v1/memory/entries?conversation_id={beside}-talk", None),
     ],
     "POST /v1/memory/entries": [
         ("/v1/memory/entries", {"type": "context", "title": "mine", "supersedes_ids": ["{id}"]}),
@@ -128,24 +128,24 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     ],
     "DELETE /v1/memory/relations/{id}": [("/v1/memory/relations/{edge}", None)],
     "GET /v1/memory/graph": [("/v1/memory/graph", None)],
-    "GET /v1/memory/{agent}": [("/v1/memory/{paper}-agent", None)],
+    "GET /v1/memory/{agent}": [("/v1/memory/{beside}-agent", None)],
     "GET /v1/conversations": [("/v1/conversations", None)],
-    "POST /v1/conversations": [("/v1/conversations", {"title": "{paper}"})],
-    "GET /v1/conversations/{id}": [("/v1/conversations/{paper}-talk", None)],
-    "DELETE /v1/conversations/{id}": [("/v1/conversations/{paper}-talk", None)],
-    "GET /v1/conversations/{id}/artifacts": [("/v1/conversations/{paper}-talk/artifacts", None)],
+    "POST /v1/conversations": [("/v1/conversations", {"title": "{beside}"})],
+    "GET /v1/conversations/{id}": [("/v1/conversations/{beside}-talk", None)],
+    "DELETE /v1/conversations/{id}": [("/v1/conversations/{beside}-talk", None)],
+    "GET /v1/conversations/{id}/artifacts": [("/v1/conversations/{beside}-talk/artifacts", None)],
     "POST /v1/conversations/{id}/artifacts": [
-        ("/v1/conversations/{paper}-talk/artifacts", {"path": "plan.md", "content": "mine"})
+        ("/v1/conversations/{beside}-talk/artifacts", {"path": "plan.md", "content": "mine"})
     ],
     "GET /v1/conversations/{id}/artifacts/{artifact}": [
-        ("/v1/conversations/{paper}-talk/artifacts/{file}", None),
-        ("/v1/conversations/{paper}-talk/artifacts/{file}?via=mem:{id}", None),
+        ("/v1/conversations/{beside}-talk/artifacts/{file}", None),
+        ("/v1/conversations/{beside}-talk/artifacts/{file}?via=mem:{id}", None),
     ],
     "DELETE /v1/conversations/{id}/artifacts/{artifact}": [
-        ("/v1/conversations/{paper}-talk/artifacts/{file}", None)
+        ("/v1/conversations/{beside}-talk/artifacts/{file}", None)
     ],
     "GET /v1/conversations/{id}/artifacts/{artifact}/raw": [
-        ("/v1/conversations/{paper}-talk/artifacts/{file}/raw", None)
+        ("/v1/conversations/{beside}-talk/artifacts/{file}/raw", None)
     ],
     "GET /v1/artifacts": [("/v1/artifacts", None)],
     "GET /v1/artifacts/{artifact}": [
@@ -154,7 +154,7 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     ],
     "DELETE /v1/artifacts/{artifact}": [("/v1/artifacts/{file}", None)],
     "GET /v1/artifacts/{artifact}/raw": [("/v1/artifacts/{file}/raw", None)],
-    "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "{paper}-talk"})],
+    "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "{beside}-talk"})],
 }
 #: Every command that an agent can write in its text; `agent` is whose notes they are about.
 COMMANDS: dict[str, list[str]] = {
@@ -169,12 +169,12 @@ COMMANDS: dict[str, list[str]] = {
     ],
     "AddLink": ["/mem add link #{id} supports #{other}", "/mem add link #{id} refines #{other}"],
     "Invalidate": ["/mem invalidate #{id}"],
-    "WriteNotes": ["/mem write a note of {paper}", "/mem shared write a note"],
+    "WriteNotes": ["/mem write a note of {beside}", "/mem shared write a note"],
     "ReadNotes": ["/mem read"],
     "ReadSharedNotes": ["/mem shared read"],
     "ClearNotes": ["/mem clear", "/mem shared clear"],
     "ReadFile": ["/read #{file}", "/read #{file} via=mem:{id}"],
-    "WriteFile": ["/write --persist {paper}.md\nwords\n/endwrite"],
+    "WriteFile": ["/write --persist {beside}.md\nwords\n/endwrite"],
 }
 #: Every tool of a face that is not simply an operation.
 TOOLS: dict[str, list[dict[str, Any]]] = {
@@ -192,21 +192,21 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "native memory_forget": [{"id": "{id}"}],
     "slayer save_memory": [
         {"learning": "mine", "linked_entities": ["memory:{id}"]},
-        {"learning": "mine", "linked_entities": ["{paper}.orders"]},
+        {"learning": "mine", "linked_entities": ["{beside}.orders"]},
     ],
     "slayer forget_memory": [{"id": "{id}"}],
     "slayer search": [
         {"question": "{code}", "entities": ["memory:{id}"]},
         {"question": "{code}", "max_results": 50},
-        {"entities": ["{paper}.orders"], "datasource": "{paper}"},
+        {"entities": ["{beside}.orders"], "datasource": "{beside}"},
     ],
-    "slayer inspect_model": [{"model_name": "{paper}.orders"}],
-    "slayer delete_model": [{"name": "orders", "data_source": "{paper}"}],
-    "slayer delete_datasource": [{"name": "{paper}"}],
-    "slayer edit_model": [{"name": "{paper}.orders", "remove": ["amount"]}],
+    "slayer inspect_model": [{"model_name": "{beside}.orders"}],
+    "slayer delete_model": [{"name": "orders", "data_source": "{beside}"}],
+    "slayer delete_datasource": [{"name": "{beside}"}],
+    "slayer edit_model": [{"name": "{beside}.orders", "remove": ["amount"]}],
     "datamind memory_save": [
         {"content": "{code} content", "profile": "{tenant}"},
-        {"content": "mine of {paper}", "scope": "session", "session_id": "{paper}-talk"},
+        {"content": "mine of {beside}", "scope": "session", "session_id": "{beside}-talk"},
     ],
     "datamind memory_recall": [
         {"query": "{code}", "top_k": 10, "include_archived": True},
@@ -222,39 +222,39 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
 }
 #: Every operation on what a tenant shares, for those who are outside of it.
 SHARED: dict[str, list[dict[str, Any]]] = {
-    "ingest": [{"path": "{paper}"}],
-    "search": [{"question": "{paper}", "entities": ["{paper}.orders.amount"]}],
-    "entities": [{"inside": "{paper}"}, {}],
-    "inspect": [{"model": "{paper}.orders"}],
-    "drop_entity": [{"entity": "{paper}.orders"}, {"entity": "{paper}"}],
-    "prioritise": [{"datasources": ["{paper}"]}],
-    "context": [{"question": "{paper}", "conversation": "{paper}-talk", "max_tokens": 100_000}],
-    "turns": [{"conversation": "{paper}-talk"}],
-    "clear_turns": [{"conversation": "{paper}-talk"}],
-    "note_turn": [{"content": "mine", "conversation": "{paper}-elsewhere"}],
-    "register_conversation": [{"id": "{paper}-elsewhere"}],
-    "conversations": [{}, {"agent": "{paper}-agent"}],
-    "show_conversation": [{"id": "{paper}-talk"}],
-    "delete_conversation": [{"id": "{paper}-talk"}],
-    "write_artifact": [{"path": "plan.md", "content": "mine", "conversation": "{paper}-talk"}],
+    "ingest": [{"path": "{beside}"}],
+    "search": [{"question": "{beside}", "entities": ["{beside}.orders.amount"]}],
+    "entities": [{"inside": "{beside}"}, {}],
+    "inspect": [{"model": "{beside}.orders"}],
+    "drop_entity": [{"entity": "{beside}.orders"}, {"entity": "{beside}"}],
+    "prioritise": [{"datasources": ["{beside}"]}],
+    "context": [{"question": "{beside}", "conversation": "{beside}-talk", "max_tokens": 100_000}],
+    "turns": [{"conversation": "{beside}-talk"}],
+    "clear_turns": [{"conversation": "{beside}-talk"}],
+    "note_turn": [{"content": "mine", "conversation": "{beside}-elsewhere"}],
+    "register_conversation": [{"id": "{beside}-elsewhere"}],
+    "conversations": [{}, {"agent": "{beside}-agent"}],
+    "show_conversation": [{"id": "{beside}-talk"}],
+    "delete_conversation": [{"id": "{beside}-talk"}],
+    "write_artifact": [{"path": "plan.md", "content": "mine", "conversation": "{beside}-talk"}],
     "read_artifact": [{"id": "{file}"}, {"id": "{file}", "via": "{id}"}],
-    "artifacts": [{}, {"conversation": "{paper}-talk"}],
+    "artifacts": [{}, {"conversation": "{beside}-talk"}],
     "delete_artifact": [{"id": "{file}"}],
     "remember": [{"content": "mine", "artifact": "{file}"}],
-    "append_scratchpad": [{"content": "mine", "agent": "{paper}-other-agent"}],
-    "read_scratchpad": [{"agent": "{paper}-agent"}],
+    "append_scratchpad": [{"content": "mine", "agent": "{beside}-other-agent"}],
+    "read_scratchpad": [{"agent": "{beside}-agent"}],
     "scratchpads": [{}],
-    "clear_scratchpad": [{"agent": "{paper}-agent"}],
-    "show_agent": [{"agent": "{paper}-agent"}],
-    "recall": [{"question": "{paper}", "agent": "{paper}-agent"}],
-    "set_agent": [{"agent": "{paper}-other-agent", "decay": True}],
+    "clear_scratchpad": [{"agent": "{beside}-agent"}],
+    "show_agent": [{"agent": "{beside}-agent"}],
+    "recall": [{"question": "{beside}", "agent": "{beside}-agent"}],
+    "set_agent": [{"agent": "{beside}-other-agent", "decay": True}],
     "create_key": [{"tenant": "{tenant}"}, {"label": "mine", "tenant": "{tenant}", "user": "ann"}],
     "list_keys": [{}],
     "revoke_key": [{"id": "{key}"}],
     "create_tenant": [{"name": "{tenant}"}],
     "list_tenants": [{}],
     "erase_tenant": [{"name": "{tenant}", "confirm": "{tenant}"}],
-    "audit": [{"subject": "{key}"}, {"subject": "{paper}", "user": "ann"}],
+    "audit": [{"subject": "{key}"}, {"subject": "{beside}", "user": "ann"}],
     "approve": [{"id": "{id}"}],
     "reject": [{"id": "{id}"}],
 }
@@ -262,7 +262,7 @@ SHARED: dict[str, list[dict[str, Any]]] = {
 
 @dataclass
 class House:
-    """A server with the owner's memories and papers on it, and a key for everyone who comes."""
+    """A server with the owner's memories and workspace on it, and a key for everyone who comes."""
 
     server: Served
     world: World
@@ -284,18 +284,18 @@ class House:
         return connect(self.server.url, key=self.key(caller), conversation=caller.conversation)
 
     def agent(self, caller: Caller, face: str, introduce: Meet) -> Agent:
-        site = Site(self.server.url, self.server.entrance.door)
+        site = Site(self.server.url, self.server.parts.door)
         return introduce(site.client(f"/mcp/{face}", key=self.key(caller), **_speaking_in(caller)))
 
     @cached_property
     def owner(self) -> OnRecord:
-        return self.server.entrance.door.as_caller(administrator("ann"))
+        return self.server.parts.door.as_caller(administrator("ann"))
 
     @cached_property
-    def papers(self) -> dict[str, str]:
+    def workspace(self) -> dict[str, str]:
         """What the owner's tenant shares that is no memory, by the names that the attempts have for it."""
-        owner, talk, agent = self.owner, f"{PAPER}-talk", f"{PAPER}-agent"
-        for datasource in (PAPER, SECRET):
+        owner, talk, agent = self.owner, f"{BESIDE}-talk", f"{BESIDE}-agent"
+        for datasource in (BESIDE, SECRET):
             write_model(self.world.folder, datasource, "orders", "id", "amount")
         self.world.door(administrator("ann")).ingest(str(self.world.folder))
         owner.register_conversation(talk, agent=agent, title=SECRET)
@@ -309,21 +309,21 @@ class House:
         owner.set_agent(agent, decay=True)
         key = owner.create_key(label=SECRET).key.id
         owner.revise(self.world.id("tenant", 1), artifact=files[-1].artifact.id)
-        return {"paper": PAPER, "file": files[-1].artifact.id, "key": key, "tenant": HOME}
+        return {"beside": BESIDE, "file": files[-1].artifact.id, "key": key, "tenant": HOME}
 
     def shared(self) -> str:
         """All of that as its owner sees it."""
         owner = self.owner
         told = [
             owner.conversations(),
-            owner.turns(conversation=f"{PAPER}-talk"),
+            owner.turns(conversation=f"{BESIDE}-talk"),
             owner.artifacts(),
-            owner.read_artifact(self.papers["file"]),
-            owner.read_scratchpad(f"{PAPER}-agent"),
+            owner.read_artifact(self.workspace["file"]),
+            owner.read_scratchpad(f"{BESIDE}-agent"),
             owner.read_scratchpad(),
-            owner.show_agent(f"{PAPER}-agent"),
+            owner.show_agent(f"{BESIDE}-agent"),
             [key for key in owner.list_keys().keys if key.label == SECRET],
-            owner.entities(inside=PAPER),
+            owner.entities(inside=BESIDE),
         ]
         return json.dumps(to_json(told))
 
@@ -333,20 +333,20 @@ class House:
         with self.world.store.archive() as archive:
             edges = [edge.id for edge in archive.edges(Home(HOME)) if edge.source == one]
         edge = min(edges, default="0", key=int)
-        return self.papers | {"id": one, "other": two, "edge": edge, "code": f"zq{scope}"}
+        return self.workspace | {"id": one, "other": two, "edge": edge, "code": f"zq{scope}"}
 
     @cached_property
     def ghost(self) -> dict[str, str]:
         """The same for what never was."""
         one, two = self.world.ghosts("tenant")
         word = one.content.split()[0]
-        named = {"id": one.id, "other": two.id, "code": word, "paper": f"{word}papers"}
+        named = {"id": one.id, "other": two.id, "code": word, "beside": f"{word}beside"}
         return named | {"edge": "1000001", "file": "1000002", "key": "zqnokey0", "tenant": f"{word}tenant"}
 
     @contextmanager
     def knowing_meanings(self) -> Iterator[None]:
         """The server finds what means the same, too."""
-        door = self.server.entrance.door
+        door = self.server.parts.door
         plain, door._embedders = door._embedders, StubEmbedders(self.world.stub)
         yield
         door._embedders = plain
@@ -355,20 +355,20 @@ class House:
         """What strangers saved is gone before the next one asks."""
         of_the_owner = {self.world.id(scope, number) for scope in SCOPES for number in (1, 2)}
         for tenant in {each.caller.tenant for each in STRANGERS.values()}:
-            door = self.server.entrance.door.as_caller(administrator(tenant=tenant))
+            door = self.server.parts.door.as_caller(administrator(tenant=tenant))
             for memory in door.browse(limit=1_000, statuses=STATUSES).memories:
                 is_owners = memory.tenant != tenant or (tenant == HOME and memory.id in of_the_owner)
                 if not is_owners and memory.id not in kept:
                     door.forget(memory.id)
             if tenant != HOME:
                 # What it took in from an export of the owner's is its own; the next one shall not find it there.
-                self._drop_papers(tenant)
+                self._drop_workspace(tenant)
 
-    def _drop_papers(self, tenant: str) -> None:
-        store: Any = self.server.entrance.store
+    def _drop_workspace(self, tenant: str) -> None:
+        store: Any = self.server.parts.store
         with store._backend.writing() as connection:
             number = store._tenants.look_up(connection, tenant)
-            for table in PAPERS:
+            for table in WORKSPACE:
                 connection.execute(delete(table).where(table.c.tenant == number))
 
     def held(self, stranger: Stranger) -> Any:
@@ -395,8 +395,8 @@ def _speaking_in(caller: Caller) -> dict[str, str]:
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     folder = tmp_path_factory.mktemp("house")
     server = Served(db=str(folder / "served.db"), embedder="none", user="root", worker="no", sources="none")
-    house = House(server, World(server.entrance.store, Clock(), folder))
-    _ = house.papers
+    house = House(server, World(server.parts.store, Clock(), folder))
+    _ = house.workspace
     yield house
     server.stop()
 
@@ -586,7 +586,7 @@ def command_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator
     for command, texts in COMMANDS.items():
         if not (reads and command in writes):
             for text in texts:
-                agent = {"agent": "{paper}-agent"} if "Notes" in command else {}
+                agent = {"agent": "{beside}-agent"} if "Notes" in command else {}
                 yield Attempt(command, {"text": text, **agent}, ask)
 
 
@@ -605,7 +605,7 @@ def tool_attempts(agent: Agent, face: str, *, reads: bool = False) -> Iterator[A
             return json.dumps([result.is_error, said(result), result.structured_content])
 
         yield from (Attempt(name, template, ask) for template in templates)
-    for uri in ("memory://entry/{id}", "memory://entity/thing:{code}", "memory://entity/{paper}.orders"):
+    for uri in ("memory://entry/{id}", "memory://entity/thing:{code}", "memory://entity/{beside}.orders"):
         yield Attempt("resource", uri, lambda address: _opened(agent, address))
 
 
@@ -625,14 +625,14 @@ def test_every_operation_has_an_attempt() -> None:
 
 
 def test_every_operation_on_what_a_tenant_shares_has_an_attempt() -> None:
-    kinds = ("papers", "access", "catalog", "context")
+    kinds = ("workspace", "access", "catalog", "context")
     shared = {each.name for each in OPERATIONS if each.request.__module__.rpartition(".")[2] in kinds}
     assert shared <= set(SHARED)
 
 
 def test_every_route_of_a_face_has_an_attempt(house: House) -> None:
-    entrance = house.server.entrance
-    host = Host(entrance.door, entrance.store, entrance.gate, entrance.throttle)
+    parts = house.server.parts
+    host = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle)
     there = set()
     for routes in FACE_ROUTES:
         for route in routes(host):

@@ -19,7 +19,7 @@ from onrecord.errors import StoreUnavailable
 from onrecord.model.limits import RULES
 from onrecord.service import OPERATIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
-from onrecord.surfaces.mcp.server import INSTRUCTIONS, Visit, build_server
+from onrecord.surfaces.mcp.server import INSTRUCTIONS, ToolRequest, build_server
 
 ERAS = ("auto", "legacy")
 NATIVE = ["memory_context", "memory_search", "memory_get", "memory_save", "memory_update", "memory_forget"]
@@ -101,7 +101,7 @@ def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     """An agent before a server in this process; it may be someone else, come to other faces or speak the older way."""
 
     def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
-        visit = Visit(door.as_caller(caller(**who)), chosen(faces or ["native"]))
+        visit = ToolRequest(door.as_caller(caller(**who)), chosen(faces or ["native"]))
         return introduce(Client(build_server(lambda context: visit), mode=mode))
 
     return connected
@@ -492,7 +492,7 @@ def test_a_failure_inside_tells_nothing_of_itself(
         raise ZeroDivisionError("the secret of a memory")
 
     tool = replace(FACES["native"][2], handle=broken)
-    visit = Visit(door, {tool.name: tool})
+    visit = ToolRequest(door, {tool.name: tool})
     told = introduce(Client(build_server(lambda context: visit))).refused("memory_get", id="1")
     assert "secret" not in told
     assert "ZeroDivisionError" in told
@@ -503,6 +503,6 @@ def test_where_the_data_lives_is_not_told(door: OnRecord, introduce: Callable[[C
         raise StoreUnavailable("/srv/secret/place.db is locked.")
 
     tool = replace(FACES["native"][2], handle=broken)
-    visit = Visit(door, {tool.name: tool})
+    visit = ToolRequest(door, {tool.name: tool})
     told = introduce(Client(build_server(lambda context: visit))).refused("memory_get", id="1")
     assert told == str(StoreUnavailable())

@@ -13,7 +13,7 @@ from onrecord.errors import Invalid
 from onrecord.model.limits import RULES
 from onrecord.service import OPERATIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 
 from .test_mcp import ERAS, NATIVE, Agent, caller, introduce, said
 
@@ -60,7 +60,7 @@ def door(tmp_path: Path) -> Iterator[OnRecord]:
 def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
         known: dict[str, Any] = {"rules": frozenset(RULES), "actor": "person"}
-        visit = Visit(door.as_caller(caller(**known | who)), chosen(faces))
+        visit = ToolRequest(door.as_caller(caller(**known | who)), chosen(faces))
         return introduce(Client(build_server(lambda context: visit), mode=mode))
 
     return connected

@@ -17,11 +17,11 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.types import Receive, Scope, Send
 
 from onrecord import OnRecord, connect
-from onrecord.access.identity import Gate
+from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Throttle
 from onrecord.model.limits import RULES
 from onrecord.surfaces.mcp.http import mcp_app
-from onrecord.surfaces.rest.host import Host, Visit
+from onrecord.surfaces.rest.request_runner import RequestRunner, RequestState
 
 from .conftest import COMMAND, SOURCE, Shell
 from .test_mcp import ERAS, NATIVE, Agent, caller, introduce, said
@@ -84,7 +84,7 @@ def noting(app: Any) -> Any:
 
     async def noted(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope["onrecord.visit"] = Visit(request=uuid.uuid4().hex)
+            scope["onrecord.visit"] = RequestState(request=uuid.uuid4().hex)
         await app(scope, receive, send)
 
     return noted
@@ -95,8 +95,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     file = tmp_path_factory.mktemp("site") / "site.db"
     who = caller(rules=frozenset(RULES), actor="person", operator=True, systems={"*": "manage"})
     with connect(file, caller=who, embedder="none") as door:
-        gate = Gate(door._store)
-        host = Host(door, door._store, gate, Throttle(None, of_key=gate.per_minute))
+        authenticator = Authenticator(door._store)
+        host = RequestRunner(
+            door, door._store, authenticator, Throttle(None, of_key=authenticator.per_minute)
+        )
         app = noting(mcp_app(host, issuer=ISSUER))
         server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning", lifespan="on"))
         thread = threading.Thread(target=server.run)

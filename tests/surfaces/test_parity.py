@@ -25,11 +25,11 @@ from onrecord.config import load
 from onrecord.errors import OnRecordError
 from onrecord.model.limits import RULES
 from onrecord.model.requests import request_fields
-from onrecord.model.rules import Flag, Listing, OrNone
+from onrecord.model.rules import Flag, ListOf, OrNone
 from onrecord.model.wire import to_json
 from onrecord.service import OPERATIONS, Operation
 from onrecord.surfaces.mcp.faces import chosen
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 
 from .conftest import Served, Shell
 from .test_mcp import Agent, introduce, said
@@ -256,7 +256,7 @@ def words_of(operation: Operation, given: dict[str, Any]) -> Iterator[str]:
             yield str(value)
         elif isinstance(kind, Flag):
             yield option if value else option.replace("--", "--no-", 1)
-        elif isinstance(kind, Listing):
+        elif isinstance(kind, ListOf):
             one = singular.get(each.name, each.name.removesuffix("s").replace("_", "-"))
             yield from (word for item in value for word in (f"--{one}", str(item)))
         else:
@@ -343,7 +343,7 @@ class Surfaces:
         return lambda key: partial(through_shell, self._shell, str(db))
 
     def _mcp(self, db: Path) -> Enter:
-        visit = Visit(self._door(db), chosen(["full"]))
+        visit = ToolRequest(self._door(db), chosen(["full"]))
         agent = self._introduce(Client(build_server(lambda context: visit)))
         return lambda key: partial(through_tools, agent)
 

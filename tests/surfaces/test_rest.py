@@ -43,7 +43,7 @@ class TestAnswers:
 
     def test_an_answer_is_what_the_door_gives_as_json(self, server: Any) -> None:
         remembered(server)
-        assert server.client.get("/v1/memories/1").json() == to_json(server.entrance.door.show("1"))
+        assert server.client.get("/v1/memories/1").json() == to_json(server.parts.door.show("1"))
 
     def test_fields_of_a_query_are_read_as_their_rules_want(self, server: Any) -> None:
         remembered(server, tags=["a"])
@@ -314,7 +314,7 @@ class TestErrors:
         ],
     )
     def test_tricks_with_a_path_lead_nowhere(self, server: Any, path: str) -> None:
-        server.entrance.door.remember("secret plans")
+        server.parts.door.remember("secret plans")
         answer = server.send(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
         assert answer.split(b" ", 2)[1] in (b"404", b"422"), answer
         assert b"secret plans" not in answer
@@ -325,7 +325,7 @@ class TestErrors:
         def fail(*given: Any, **named: Any) -> Any:
             raise RuntimeError("secret plans")
 
-        monkeypatch.setattr(server.entrance.store, "reading", fail)
+        monkeypatch.setattr(server.parts.store, "reading", fail)
         said = server.client.get("/v1/memories/1")
         problem(said, 500)
         assert "secret" not in said.text

@@ -56,7 +56,7 @@ def test_a_store_that_does_not_answer_is_not_ready_but_alive(
     def down(*given: Any) -> Any:
         raise StoreUnavailable("postgresql://secret-host is down")
 
-    monkeypatch.setattr(server.entrance.store, "reading", down)
+    monkeypatch.setattr(server.parts.store, "reading", down)
     assert server.client.get("/health/live").status_code == 200
     said = server.client.get("/health/ready")
     assert (said.status_code, said.json()) == (503, {"status": "unavailable"})

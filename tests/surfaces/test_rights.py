@@ -52,7 +52,7 @@ def test_an_admin_reads_manages_and_reviews_with_that_rule_alone(
         # The key itself is listed as it was made.
         listed = {each["user"]: each["rules"] for each in admin.get("/v1/keys").json()["keys"]}
         assert listed["root"] == ADMIN
-    site = Site(server.url, server.entrance.door)
+    site = Site(server.url, server.parts.door)
     offered = [introduce(site.client("/mcp/full", key=each)).tools for each in (key, whole)]
     assert offered[0] == offered[1]
 
@@ -82,7 +82,7 @@ def test_an_import_that_is_refused_is_in_the_audit(server: Any) -> None:
 def test_an_agent_on_this_machine_is_not_taken_for_its_owner(
     server: Any, introduce: Callable[[Client], Agent], era: str
 ) -> None:
-    agent = introduce(Site(server.url, server.entrance.door).client("/mcp/full", mode=era))
+    agent = introduce(Site(server.url, server.parts.door).client("/mcp/full", mode=era))
     saved = agent.did("remember", content="Ship on Fridays.")["memory"]
     assert saved["origin"] == "agent"
     assert "only a person" in agent.refused("remember", content="Ship at night.", always_inject=True)
@@ -94,7 +94,7 @@ def test_an_agent_on_this_machine_is_not_taken_for_its_owner(
 
 
 def test_a_key_says_by_itself_who_holds_it(server: Any, introduce: Callable[[Client], Agent]) -> None:
-    site = Site(server.url, server.entrance.door)
+    site = Site(server.url, server.parts.door)
     person = introduce(site.client("/mcp/full", key=server.make_key(user="ann", actor="person")))
     assert person.did("remember", content="Ship on Fridays.")["memory"]["origin"] == "person"
 

@@ -14,7 +14,7 @@ from onrecord import connect
 from onrecord.config import NEVER_EMPTY, load
 from onrecord.errors import Invalid, StoreUnavailable
 from onrecord.service import OPERATIONS
-from onrecord.surfaces.cli import _group
+from onrecord.surfaces.cli.group import command_group
 
 from .test_cli import CALLS
 from .test_mcp_faces import write_model
@@ -47,7 +47,7 @@ class TestForWhom:
     def test_every_command_takes_them(self) -> None:
         lacking = {
             name
-            for name, command in leaves(_group())
+            for name, command in leaves(command_group())
             if not {"db", "tenant", "user"} <= {parameter.name for parameter in command.params}
         }
         assert lacking == WITHOUT_ONE

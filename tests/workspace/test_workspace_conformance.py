@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from onrecord.store.sql import SqlStore
-from onrecord.store.yaml import MEMORIES, YamlBackend
+from onrecord.store.yaml import MEMORIES
+from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.workspace import WholeWorkspaceConformance
 from tests.stores import Emptied, InAFile, InMemory, OnPostgres
 

@@ -1,6 +1,6 @@
 """WHO asks over the network? A key or a token says it; headers may narrow that and nothing more.
 
-`Gate.caller` may ask the store, the issuer of tokens and whoever knows the grants: call it in a thread.
+`Authenticator.caller` may ask the store, the issuer of tokens and whoever knows the grants: call it in a thread.
 """
 
 import math
@@ -45,7 +45,7 @@ class TokenReader(Protocol):
         """Whom a token speaks for; Unauthenticated if it is not valid here, IdentityUnavailable if none can tell."""
 
 
-class Gate:
+class Authenticator:
     """Turns what a request carries into its caller. Threads may share it."""
 
     def __init__(

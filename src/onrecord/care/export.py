@@ -86,7 +86,7 @@ def _spelled(home: Home, told: dict[str, Any]) -> dict[str, Any]:
 def _holdings(archive: Archive, home: Home) -> Iterator[object]:
     """All that a home holds, in the order of an export; with the memories, what the tenant keeps beside them.
 
-    Workspace come before the memories that point at them: whoever reads knows by then which could not be taken in.
+    The workspace comes before the memories that point into it: whoever reads knows by then what could not be taken in.
     """
     yield archive.counters(home)
     if home.collection is MEMORIES:

@@ -16,14 +16,14 @@ from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.archive import Counters, MemoryHistory
 
 _ORIGIN: Final = rules.Choice(ORIGINS)
-_VERSION: Final = rules.Whole(1, 2**31 - 1)
+_VERSION: Final = rules.Integer(1, 2**31 - 1)
 
 
 def read_counters(line: Line, tenant: str) -> Counters:
     last_id = line.checked("last_id", rules.Text(at_least=1, at_most=ID_CHARACTERS))
     if ids.whole_number(last_id) is None:
         raise line.fault("last_id is not a whole number")
-    return Counters(last_id, line.checked("last_relation", rules.Whole(0, 2**62)))
+    return Counters(last_id, line.checked("last_relation", rules.Integer(0, 2**62)))
 
 
 def read_history(line: Line, tenant: str) -> MemoryHistory:
@@ -76,7 +76,7 @@ def read_relation(line: Line, tenant: str) -> Relation:
         removed = edge.removed_at
         edge = replace(
             edge,
-            id=str(rules.Whole(1, 2**62)(int(edge.id))),
+            id=str(rules.Integer(1, 2**62)(int(edge.id))),
             source=rules.ID(edge.source),
             relation=rules.RELATION(edge.relation),  # type: ignore[arg-type]
             target=rules.ID(edge.target),

@@ -15,15 +15,15 @@ from onrecord.store.ports.workspace import WorkspaceItem, WorkspaceRestoring
 
 @dataclass(slots=True)
 class WorkspaceBatch:
-    """Workspace that were read and are not yet written, each with the place of its line."""
+    """Items of a workspace that were read and are not yet written, each with the place of its line."""
 
     numbers: WorkspaceNumbers = field(default_factory=WorkspaceNumbers)
-    workspace: list[tuple[Line, WorkspaceItem]] = field(default_factory=list)
+    items: list[tuple[Line, WorkspaceItem]] = field(default_factory=list)
     #: What they hold in memory, as far as it counts.
     bytes: int = 0
 
     def put(self, item: WorkspaceItem, line: Line) -> None:
-        self.workspace.append((line.without_value, item))
+        self.items.append((line.without_value, item))
         if isinstance(item, KeptFile):
             self.bytes += len(item.content)
         elif isinstance(item, Notes):
@@ -50,7 +50,7 @@ def take_in_workspace(
     """Add what is absent. A file of a conversation that was left alone is left alone too: that one is another's."""
     done, grown = TakenIn(), set[str]()
     restoring.count(batch.numbers)
-    for line, item in batch.workspace:
+    for line, item in batch.items:
         name, home = name_of(item), None
         if isinstance(item, KeptFile):
             home = item.artifact.conversation

@@ -1,4 +1,4 @@
-"""HOW is an item of the workspace read from a line? Whole, checked, and without secrets, like a memory."""
+"""HOW is an item of the workspace read from a line? Integer, checked, and without secrets, like a memory."""
 
 import hashlib
 from base64 import b64decode, b64encode
@@ -15,9 +15,9 @@ from onrecord.model.wire import from_json, to_json
 from onrecord.model.workspace import Artifact, Conversation, KeptFile, Notes, WorkspaceNumbers
 from onrecord.providers.scrubber import scrub, scrub_bytes
 
-Told = TypeVar("Told")
+Item = TypeVar("Item")
 
-_LAST: Final = rules.Whole(0, 2**53 - 1)
+_LAST: Final = rules.Integer(0, 2**53 - 1)
 
 
 def read_numbers(line: Line, tenant: str) -> WorkspaceNumbers:
@@ -74,7 +74,7 @@ def read_settings(line: Line, tenant: str) -> ShownAgent:
     return _sound(line, _read(line, "agent", ShownAgent), workspace_records.settings_faults)
 
 
-def _read(line: Line, key: str, kind: type[Told]) -> Told:
+def _read(line: Line, key: str, kind: type[Item]) -> Item:
     try:
         return from_json(kind, line.value[key])
     except KeyError as missing:
@@ -83,7 +83,7 @@ def _read(line: Line, key: str, kind: type[Told]) -> Told:
         raise line.fault(f"has {key} that cannot be read: {reason}") from None
 
 
-def _sound(line: Line, told: Told, faults_of: Callable[[Told], Iterable[Fault]]) -> Told:
+def _sound(line: Line, told: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
     if faults := list(faults_of(told)):
         raise line.faults(faults)
     return told

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeGuard, cast, get_args
 from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Join, Part, PartKind
-from onrecord.model.rules import FLAG, Choice, Json, Rule, Text, Whole
+from onrecord.model.rules import FLAG, Choice, Integer, Json, Rule, Text
 
 Granularity = Literal["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
 SortDirection = Literal["asc", "desc"]
@@ -398,7 +398,7 @@ _note: Final = _ruled(Text())
 _name: Final = _ruled(_plain_name)
 _mapping: Final = _ruled(Json())
 _flag: Final = _ruled(FLAG)
-_count: Final = _ruled(Whole(0, _MOST_ROWS))
+_count: Final = _ruled(Integer(0, _MOST_ROWS))
 
 _DIMENSION: Final = _Shape(
     "a dimension", {"name": _Field(_text, required=True), "model": _Field(_text), "label": _Field(_note)}

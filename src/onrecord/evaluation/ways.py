@@ -21,7 +21,7 @@ DEPTH: Final = 100
 _DEGRADED: Final = "Answers that had to do without"
 
 
-class Told(NamedTuple):
+class FilledHaystack(NamedTuple):
     """What a haystack became in the store: the document behind each memory and each model, and the tables there."""
 
     memories: Mapping[str, str]
@@ -44,9 +44,11 @@ class Way(Protocol):
     @property
     def name(self) -> str: ...
 
-    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> Told: ...
+    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack: ...
 
-    def ask(self, door: OnRecord, question: Question, told: Told, notices: Counter[str]) -> list[str]:
+    def ask(
+        self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
+    ) -> list[str]:
         """The ids of the documents found, best first, each once."""
 
 
@@ -60,11 +62,13 @@ class ThroughRecall:
     def name(self) -> str:
         return f"recipe {self.recipe}" if self.recipe else ""
 
-    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> Told:
+    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack:
         memories = save_all(door, haystack.documents, saving.now, saving.notices, saving.saved)
-        return Told(memories, {}, Schema())
+        return FilledHaystack(memories, {}, Schema())
 
-    def ask(self, door: OnRecord, question: Question, told: Told, notices: Counter[str]) -> list[str]:
+    def ask(
+        self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
+    ) -> list[str]:
         options: dict[str, Any] = {"recipe": self.recipe} if self.recipe else {}
         answer = door.recall(_askable(question, notices), limit=DEPTH, **options)
         notices.update(f"{_DEGRADED} {reason}" for reason in answer.degraded)
@@ -84,7 +88,7 @@ class ThroughSearch:
     def name(self) -> str:
         return "through search" + (" within the datasource" if self.within_datasource else "")
 
-    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> Told:
+    def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack:
         schema = self.schemas.get(haystack.name, Schema())
         if len(schema):
             with TemporaryDirectory(prefix="onrecord-eval-") as folder:
@@ -97,9 +101,11 @@ class ThroughSearch:
         # Tables that another task describes are there too, and are no answer in this one.
         own = {document.id for document in haystack.documents}
         models = {name: id for name, id in schema.documents().items() if id in own}
-        return Told(memories, models, schema)
+        return FilledHaystack(memories, models, schema)
 
-    def ask(self, door: OnRecord, question: Question, told: Told, notices: Counter[str]) -> list[str]:
+    def ask(
+        self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
+    ) -> list[str]:
         answer = door.search(
             _askable(question, notices),
             datasource=self._datasource(question, told, notices),
@@ -115,7 +121,7 @@ class ThroughSearch:
         found.sort(key=lambda each: -each[0])
         return list(dict.fromkeys(document for _, document in found))
 
-    def _datasource(self, question: Question, told: Told, notices: Counter[str]) -> str | None:
+    def _datasource(self, question: Question, told: FilledHaystack, notices: Counter[str]) -> str | None:
         if not self.within_datasource:
             return None
         datasource = told.schema.datasource(question.meta.get("db"))

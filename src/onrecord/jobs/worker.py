@@ -1,7 +1,7 @@
 """WHO does what was put off? A worker claims jobs, does them, and looks again; any number of them may run."""
 
 import os
-import socket
+import platform
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ class Worker:
         self._store = store
         self._embedder = embedder
         self._clock = clock
-        self.name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(4)}"
+        self.name = f"{platform.node()}-{os.getpid()}-{token_hex(4)}"
 
     def run_once(self) -> tuple[int, tuple[str, ...]] | None:
         """Do what one claim gives: how many memories got their vectors and what failed; None if nothing was due."""

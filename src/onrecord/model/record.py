@@ -8,7 +8,7 @@ from typing import Final
 from onrecord.errors import Fault
 from onrecord.model import ids, limits, rules
 from onrecord.model.memory import Memory
-from onrecord.model.rules import Choice, Json, Listing, OrNone, Reference, Rule
+from onrecord.model.rules import Choice, Json, ListOf, OrNone, Reference, Rule
 
 _MAYBE_NAME: Final = OrNone(rules.NAME)
 
@@ -20,12 +20,12 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
     "title": rules.TITLE,
     "hint": OrNone(rules.HINT),
     "content": rules.CONTENT,
-    "tags": Listing(rules.TAG, at_most=limits.TAGS),
+    "tags": ListOf(rules.TAG, at_most=limits.TAGS),
     "category": OrNone(rules.CATEGORY),
     "confidence": rules.CONFIDENCE,
     "source": OrNone(rules.SOURCE),
     "metadata": Json(),
-    "entities": Listing(Reference(), at_most=limits.ENTITIES),
+    "entities": ListOf(Reference(), at_most=limits.ENTITIES),
     "query": OrNone(Json(text_too=True)),
     "artifact": _MAYBE_NAME,
     "scope": rules.SCOPE,
@@ -52,7 +52,7 @@ _EMPTY: Final = tuple(
     None
     if isinstance(rule, OrNone)
     else ()
-    if isinstance(rule, Listing)
+    if isinstance(rule, ListOf)
     else {}
     if isinstance(rule, Json)
     else _NOTHING

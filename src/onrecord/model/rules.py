@@ -65,7 +65,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class ListOf:
     """Several values of one rule, each once, in the order given."""
 
     each: Rule
@@ -102,7 +102,7 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Integer:
     """A whole number within bounds."""
 
     at_least: int
@@ -117,7 +117,7 @@ class Whole:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class Fraction:
     """A number from 0 to 1."""
 
     def __call__(self, value: Any, /) -> float:

@@ -13,17 +13,17 @@ from onrecord.model.requests import Request, request_fields
 from onrecord.model.rules import (
     Choice,
     Flag,
+    Fraction,
     Identifier,
+    Integer,
     Json,
-    Listing,
+    ListOf,
     OrNone,
     Reference,
     Rule,
-    Share,
     SystemGrant,
     Text,
     Timestamp,
-    Whole,
 )
 from onrecord.model.unset import Unset
 
@@ -73,13 +73,13 @@ def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
     match rule:
         case OrNone(inner):
             return _or_null(rule_schema(inner, exact=exact))
-        case Listing():
+        case ListOf():
             return _listing(rule, exact)
         case Text():
             return _text(rule, exact)
         case Choice(options, aliases):
             return {"type": "string", "enum": [*options, *(aliases or ())]}
-        case Whole(at_least, at_most):
+        case Integer(at_least, at_most):
             return {"type": "integer", "minimum": at_least, "maximum": at_most}
         case Json(text_too):
             # A text that stands for a query must say something, as every text that is asked for.
@@ -96,7 +96,7 @@ def _shape_of(rule: type, exact: bool) -> Schema:
         name["pattern"] = _pattern(_IN_A_LINE, says_something=True)
     shapes: dict[type, Schema] = {
         Flag: {"type": "boolean"},
-        Share: {"type": "number", "minimum": 0, "maximum": 1},
+        Fraction: {"type": "number", "minimum": 0, "maximum": 1},
         Timestamp: {"type": "string", "format": "date-time"},
         Reference: name | {"maxLength": limits.ENTITY_CHARACTERS},
         SystemGrant: name | {"maxLength": limits.NAME_CHARACTERS},
@@ -121,7 +121,7 @@ def _pattern(allowed: str, *, says_something: bool) -> str:
     return f"^{allowed}*{_VISIBLE}{allowed}*$" if says_something else f"^{allowed}*$"
 
 
-def _listing(rule: Listing, exact: bool) -> Schema:
+def _listing(rule: ListOf, exact: bool) -> Schema:
     schema: Schema = {
         "type": "array",
         "items": rule_schema(rule.each, exact=exact),

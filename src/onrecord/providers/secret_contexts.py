@@ -130,7 +130,7 @@ _PEM_END = r"-----END[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----"
 
 def _context(name: str, anchors: str, pattern: str, accept: Judge, scan: bool = False) -> Rule:
     """Anchors are separated by `|` because some contain spaces."""
-    return Rule(name, tuple(anchors.split("|")), re.compile(pattern, re.IGNORECASE), accept, scan)
+    return Rule(name, tuple(anchors.split("|")), pattern, accept, scan, re.IGNORECASE)
 
 
 def _keyed(name: str, anchors: str, key: str) -> tuple[Rule, ...]:

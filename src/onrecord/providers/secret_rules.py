@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from onrecord.model.limits import KEY_PREFIXES
 from onrecord.providers.secret_values import Judge, is_opaque, is_varied
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
     """One shape of secret. The last matched group is the secret; without groups the whole match is."""
 
     name: str
     anchors: tuple[str, ...]  # lower case; the pattern is tried where one of them occurs
-    pattern: re.Pattern[str]
+    expression: str
     accept: Judge  # does the candidate really look like a secret?
     scan: bool = False  # the anchor stands inside the secret, so search instead of matching at the anchor
+    flags: int = 0
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled where an anchor is first met: all of them take longer than most commands do."""
+        return re.compile(self.expression, self.flags)
 
 
 _LEFT = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%3D)|(?<=%20))"
@@ -32,14 +39,14 @@ _JWT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%3D)|(?<=%20))eyJ[A-Za-z0-9_-]{1
 
 
 def _token(name: str, anchors: str, pattern: str) -> Rule:
-    return Rule(name, tuple(anchors.split()), re.compile(_LEFT + pattern + _RIGHT), is_varied)
+    return Rule(name, tuple(anchors.split()), _LEFT + pattern + _RIGHT, is_varied)
 
 
 def _inner(name: str, anchor: str, first: str, rest: str) -> Rule:
     """A token whose telling part stands inside. Its first character comes before the border in the pattern
     because `re` skips to a first character much faster than it tries a look-behind everywhere."""
     begins = r"(?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))"
-    return Rule(name, (anchor,), re.compile(first + begins + rest + _RIGHT), is_varied, scan=True)
+    return Rule(name, (anchor,), first + begins + rest + _RIGHT, is_varied, scan=True)
 
 
 # Secrets that name themselves. None is shorter than SHORTEST_TOKEN, which lets plain notes skip them all at once.
@@ -66,7 +73,7 @@ TOKEN_RULES: tuple[Rule, ...] = (
     Rule(
         "telegram-token",
         (":aa",),
-        re.compile(r"\d(?<!\d.)\d{7,9}:AA[A-Za-z0-9_-]{32,34}" + _RIGHT),
+        r"\d(?<!\d.)\d{7,9}:AA[A-Za-z0-9_-]{32,34}" + _RIGHT,
         is_varied,
         scan=True,
     ),
@@ -168,9 +175,7 @@ TOKEN_RULES: tuple[Rule, ...] = (
         rf"(?:{'|'.join(KEY_PREFIXES)})(?:[a-z0-9]{{8}}_)?[A-Za-z0-9]{{20,}}",
     ),
     # Bounded because the judge may turn a candidate down: a rejected run must not be read to its end again and again.
-    Rule(
-        "api-key", ("sk-", "rk-", "rk_", "sk_"), re.compile(_LEFT + rf"[sr]k[-_]{_RUN}{{16,512}}"), is_opaque
-    ),
+    Rule("api-key", ("sk-", "rk-", "rk_", "sk_"), _LEFT + rf"[sr]k[-_]{_RUN}{{16,512}}", is_opaque),
     # The wider left border keeps a row of eyJ-eyJ-eyJ from being read once per eyJ.
-    Rule("jwt", ("eyj",), re.compile(_JWT), is_varied),
+    Rule("jwt", ("eyj",), _JWT, is_varied),
 )

@@ -14,7 +14,7 @@ from onrecord.model.limits import (
     SHARED_SCOPES,
 )
 from onrecord.model.memory import Memory, derive_title
-from onrecord.model.requests import Remember, room_of
+from onrecord.model.requests import Remember, placement_of
 from onrecord.model.unset import Unset
 from onrecord.remember.draft import Draft, Tools
 
@@ -52,8 +52,8 @@ def check(draft: Draft, tools: Tools) -> Draft:
     values.setdefault("title", derive_title(values.get("hint"), ask.content))
     written = draft.now if isinstance(ask.created_at, Unset) else ask.created_at
     values.setdefault("valid_from", written)
-    room = room_of(ask, caller)
-    scope = "global" if _is_global(ask) else room.scope
+    placement = placement_of(ask, caller)
+    scope = "global" if _is_global(ask) else placement.scope
     is_capped = caller.active_at_once and caller.run is not None
     waits = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
     memory = Memory(
@@ -64,7 +64,7 @@ def check(draft: Draft, tools: Tools) -> Draft:
         created_at=written,
         updated_at=written,
         status="pending" if waits else "active",
-        **{**room._asdict(), "scope": scope},
+        **{**placement._asdict(), "scope": scope},
         **values,
     )
     return replace(draft, memory=memory)

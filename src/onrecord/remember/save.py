@@ -6,7 +6,7 @@ from typing import Any
 from onrecord.errors import Conflict, Invalid
 from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES, Actor
 from onrecord.model.memory import Memory, derive_title
-from onrecord.model.requests import Remember, Room, room_faults
+from onrecord.model.requests import Placement, Remember, placement_faults
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
 from onrecord.remember.draft import Draft, Tools
@@ -38,8 +38,8 @@ def merged(before: Memory, draft: Draft) -> Memory:
     changes |= _moved(ask, fresh)
     after = with_derived(before, replace(before, **changes), set(changes))
     after = with_approval(before, after, draft.caller.actor)
-    if (room := _room(after)) != _room(before):
-        faults = list(room_faults(room, draft.caller))
+    if (placement := _placement(after)) != _placement(before):
+        faults = list(placement_faults(placement, draft.caller))
         if faults:
             raise Invalid(faults)
         if fresh.status == "pending" and after.scope in SHARED_SCOPES and before.scope not in SHARED_SCOPES:
@@ -58,8 +58,8 @@ def _moved(ask: Remember, fresh: Memory) -> dict[str, Any]:
     return {name: getattr(fresh, name) for name in given}
 
 
-def _room(memory: Memory) -> Room:
-    return Room(memory.scope, memory.persona, memory.system, memory.conversation)
+def _placement(memory: Memory) -> Placement:
+    return Placement(memory.scope, memory.persona, memory.system, memory.conversation)
 
 
 def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Self
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, update
 
 from onrecord.model import ids
 from onrecord.model.collections import MEMORIES, Home
@@ -48,6 +48,11 @@ class LockedHome:
                 raise Unregistered
             connection.execute(_LOCK, here)
 
+    @staticmethod
+    def note_change(transaction: Transaction, address: Address) -> None:
+        """A home that is not this transaction's own was written to: what others keep of it in memory no longer holds."""
+        transaction.connection.execute(_CHANGED, address.parameters)
+
     def next_row(self) -> int:
         self.last_row += 1
         return self.last_row
@@ -90,3 +95,4 @@ _BY_NUMBER: Final = select(tenants.c.key).where(tenants.c.key == bindparam("numb
 _NAME_STAYS: Final = _BY_NUMBER.with_for_update(read=True, key_share=True)
 _HOLD_NAME: Final = _BY_NUMBER.with_for_update()
 _LOCK: Final = select(counters).where(of_home(counters)).with_for_update()
+_CHANGED: Final = update(counters).where(of_home(counters)).values(changes=counters.c.changes + 1)

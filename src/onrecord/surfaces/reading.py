@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from onrecord.model.rules import Choice, Flag, Identifier, Json, Listing, OrNone, Rule, Share, Whole
+from onrecord.model.rules import Choice, Flag, Fraction, Identifier, Integer, Json, ListOf, OrNone, Rule
 
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
@@ -18,9 +18,9 @@ def text_reader(rule: Rule) -> Callable[[str], Any]:
     if isinstance(rule, OrNone):
         inner = text_reader(rule.rule)
         return lambda text: None if text == "" else inner(text)
-    if isinstance(rule, Whole):
+    if isinstance(rule, Integer):
         return lambda text: int(text) if _NUMBER.fullmatch(text) else text
-    if isinstance(rule, Share):
+    if isinstance(rule, Fraction):
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
@@ -32,7 +32,7 @@ def list_reader(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
     if isinstance(rule, OrNone):
         # A list that was given and is empty is not one that was left out.
         return list_reader(rule.rule)
-    if not isinstance(rule, Listing):
+    if not isinstance(rule, ListOf):
         return None
     if isinstance(rule.each, Choice | Identifier):
         return lambda texts: [part for text in texts for part in text.split(",") if part]

@@ -230,7 +230,7 @@ class ArchiveConformance(Conformance):
             ]
             assert list(archive.histories(Home("nobody"))) == []
 
-    def test_a_dossier_can_be_put_into_an_empty_tenant(self, lived: OnRecord, store: Store) -> None:
+    def test_a_history_can_be_put_into_an_empty_tenant(self, lived: OnRecord, store: Store) -> None:
         with store.archive() as archive:
             told, counters = list(archive.histories(Home(HOME))), archive.counters(Home(HOME))
             edges = list(archive.edges(Home(HOME)))

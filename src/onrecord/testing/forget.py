@@ -18,6 +18,7 @@ from onrecord.testing.builders import (
     refused,
     told,
 )
+from onrecord.text import question_terms
 
 
 class ForgetConformance(Conformance):
@@ -123,6 +124,22 @@ class ForgetConformance(Conformance):
         for door in (root, elsewhere):
             assert door.show("a").memory.entities == ("memory:4",)
             assert door.show("4").memory.content == "number 4 of a tenant"
+
+    def test_what_ranks_in_other_tenants_forgets_a_global_memory_too(
+        self, root: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        eve = person("eve", tenant="beta")
+        root.remember("for all", id="global:4")
+        root.as_caller(eve).remember("refers", entities=["memory:global:4"])
+
+        def ranked_by() -> list[tuple[str, ...]]:
+            with store.reading(eve, clock.now) as reading:
+                keys = [each.key for each in reading.index.match_terms(question_terms("refers"), most=9)]
+                return [match.entities for match in reading.eligible(keys).values()]
+
+        assert ranked_by() == [("memory:global:4",)]
+        root.forget("global:4")
+        assert ranked_by() == [()]
 
     def test_a_memory_that_refers_to_itself_can_be_forgotten(self, ann: OnRecord) -> None:
         ann.remember("round", id="4", entities=["memory:4"])

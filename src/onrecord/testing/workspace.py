@@ -14,7 +14,7 @@ import pytest
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
 from onrecord.model.answers import ScratchpadContent
 from onrecord.model.caller import Caller
-from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, SCRATCHPAD_BYTES
+from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, GLOBAL_TENANT, SCRATCHPAD_BYTES
 from onrecord.model.memory import Change, Memory
 from onrecord.model.workspace import MEDIA_TYPE, AgentSettings
 from onrecord.service import OnRecord
@@ -727,6 +727,24 @@ class WorkspaceTransactionConformance(WorkspaceConformance):
         assert ann.show(memory.id).memory == memory
         assert not ann.read_scratchpad("scout").exists
         assert ann.register_conversation().conversation.id == "1"
+
+    def test_only_what_belongs_to_it_is_changed_for_the_sake_of_a_conversation_or_a_file(
+        self, store: Store, ann: OnRecord, inside: OnRecord, clock: Clock
+    ) -> None:
+        bob = ann.as_caller(person("bob"))
+        private = bob.remember("nobody else's", scope="user").memory
+        file = inside.write_artifact("a.txt", "x").artifact
+        linked = ann.remember("linked", artifact=file.id).memory
+        pinned = inside.remember("pinned", conversation="talk").memory
+        with store.writing(ann.caller, clock.now) as writing:
+            assert [each.id for each in writing.attached(None, [file.id])] == [linked.id]
+            assert [each.id for each in writing.attached("talk", [])] == [pinned.id]
+            assert writing.attached(None, []) == []
+            assert {each.id for each in writing.attached("talk", [file.id])} == {linked.id, pinned.id}
+            with pytest.raises(NotFound):
+                writing.replace(private, private, Change("unlink", "ann", "person", clock.now))
+        with pytest.raises(Forbidden), store.writing(ann.caller, clock.now, GLOBAL_TENANT) as writing:
+            writing.attached("talk", [file.id])
 
     def test_every_write_leaves_a_line_in_the_audit(
         self, ann: OnRecord, inside: OnRecord, root: OnRecord

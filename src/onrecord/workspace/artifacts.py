@@ -135,12 +135,11 @@ def delete(caller: Caller, ask: DeleteArtifact, store: Store, now: datetime) -> 
     return DeletedArtifact(artifact=found, unlinked=unlinked)
 
 
-def of_memory(caller: Caller, memory: Memory, store: Store, now: datetime) -> Artifact | None:
+def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | None:
     """The file that a memory is linked to. Numbers are those of the memory's own tenant."""
     if memory.artifact is None or memory.tenant != caller.tenant:
         return None
-    with store.reading(caller, now) as reading:
-        return reading.workspace.artifact(memory.artifact)
+    return reading.workspace.artifact(memory.artifact)
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:

@@ -100,7 +100,7 @@ def our_kinds(kinds: object) -> tuple[str, ...]:
 
 def how_many(top_k: object) -> int:
     try:
-        return rules.Whole(1, MOST_RECALLED)(top_k)
+        return rules.Integer(1, MOST_RECALLED)(top_k)
     except ValueError as reason:
         raise Invalid([Fault("top_k", str(reason))]) from None
 
@@ -114,7 +114,7 @@ def _one_of(name: str, options: tuple[str, ...], value: object) -> str:
 
 def _several(name: str, options: tuple[str, ...], values: object) -> tuple[str, ...]:
     try:
-        named: tuple[str, ...] = rules.Listing(rules.Choice(options), at_most=len(options))(values)
+        named: tuple[str, ...] = rules.ListOf(rules.Choice(options), at_most=len(options))(values)
     except ValueError as reason:
         raise Invalid([Fault(name, str(reason))]) from None
     return named

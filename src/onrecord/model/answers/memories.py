@@ -173,7 +173,7 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ShownHistory:
     """The history of one memory, oldest version first."""
 
     id: str

@@ -11,7 +11,7 @@ from onrecord.model.limits import Actor, AuditOutcome, RuleName
 from onrecord.model.requests.base import MAYBE_INSTANT, MAYBE_NAME, Request, ask
 
 # By name, since a key has a field `rules`.
-from onrecord.model.rules import GRANT, ID, NAME, REASON, SOURCE, Choice, Listing, OrNone, Whole
+from onrecord.model.rules import GRANT, ID, NAME, REASON, SOURCE, Choice, Integer, ListOf, OrNone
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,23 +24,23 @@ class CreateKey(Request):
     label: str | None = ask(OrNone(SOURCE), "What the key is for.", None)
     tenant: str | None = ask(MAYBE_NAME, "Whose memories; the caller's own when left out.", None)
     user: str | None = ask(MAYBE_NAME, "Who comes with it; the caller when left out.", None)
-    personas: Sequence[str] = ask(Listing(NAME, at_most=100), "Personas it speaks for.", ())
+    personas: Sequence[str] = ask(ListOf(NAME, at_most=100), "Personas it speaks for.", ())
     rules: Sequence[RuleName] = ask(
-        Listing(Choice(limits.RULES), at_most=len(limits.RULES), at_least=1),
+        ListOf(Choice(limits.RULES), at_most=len(limits.RULES), at_least=1),
         f"What it may do, of {', '.join(limits.RULES)}.",
         ("memory.read", "memory.manage"),
     )
     systems: Sequence[str] = ask(
-        Listing(GRANT, at_most=1_000),
+        ListOf(GRANT, at_most=1_000),
         "Systems it may read, or manage with =manage behind the name; * is all.",
         (),
     )
     actor: Actor = ask(Choice(limits.ACTORS), f"Who holds it: {', '.join(limits.ACTORS)}.", "agent")
     expires_at: datetime | None = ask(MAYBE_INSTANT, "When it stops working; never when left out.", None)
     per_minute: int | None = ask(
-        OrNone(Whole(1, 1_000_000)), "How many requests a minute; the server's own limit if less.", None
+        OrNone(Integer(1, 1_000_000)), "How many requests a minute; the server's own limit if less.", None
     )
-    saves_per_day: int | None = ask(OrNone(Whole(0, 10_000_000)), "How many saves in 24 hours.", None)
+    saves_per_day: int | None = ask(OrNone(Integer(0, 10_000_000)), "How many saves in 24 hours.", None)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.tenant not in (None, caller.tenant) and not caller.operator:
@@ -95,7 +95,7 @@ class ListAudit(Request):
         OrNone(Choice(limits.AUDIT_OUTCOMES)), f"Only {' or '.join(limits.AUDIT_OUTCOMES)}.", None
     )
     since: datetime | None = ask(MAYBE_INSTANT, "Only at or after this time.", None)
-    limit: int = ask(Whole(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     after: str | None = ask(MAYBE_NAME, "Go on after the page that gave this mark.", None)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 from onrecord.errors import Fault, Invalid
 from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
-from onrecord.model.rules import Listing, OrNone, Rule
+from onrecord.model.rules import ListOf, OrNone, Rule
 from onrecord.model.unset import Unset
 
 Asked = TypeVar("Asked", bound="Request")
@@ -65,11 +65,11 @@ def checked(request: Asked, caller: Caller) -> Asked:
     return tidy
 
 
-KINDS: Final = Listing(rules.KIND, at_most=len(limits.KINDS))
-TAGS: Final = Listing(rules.TAG, at_most=limits.TAGS)
-STATUSES: Final = Listing(rules.STATUS, at_most=len(limits.STATUSES))
-ENTITIES: Final = Listing(rules.Reference(), at_most=limits.ENTITIES)
-PLACES: Final = rules.Whole(0, limits.RECALL_LIMIT)
+KINDS: Final = ListOf(rules.KIND, at_most=len(limits.KINDS))
+TAGS: Final = ListOf(rules.TAG, at_most=limits.TAGS)
+STATUSES: Final = ListOf(rules.STATUS, at_most=len(limits.STATUSES))
+ENTITIES: Final = ListOf(rules.Reference(), at_most=limits.ENTITIES)
+PLACES: Final = rules.Integer(0, limits.RECALL_LIMIT)
 MAYBE_NAME: Final = OrNone(rules.NAME)
 MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
 

@@ -9,7 +9,7 @@ from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import ENTITY_KINDS, EntityKind
 from onrecord.model.requests.base import MAYBE_NAME, Request, ask
-from onrecord.model.rules import Listing, OrNone
+from onrecord.model.rules import ListOf, OrNone
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,17 +24,17 @@ class Search(Request):
         OrNone(rules.Text(at_most=limits.QUESTION_CHARACTERS)), "In plain words.", None, positional=True
     )
     entities: Sequence[str] = ask(
-        Listing(rules.Text(at_most=limits.ENTITY_CHARACTERS), at_most=limits.ENTITIES),
+        ListOf(rules.Text(at_most=limits.ENTITY_CHARACTERS), at_most=limits.ENTITIES),
         "Models, columns or measures, in any form that names them.",
         (),
     )
     query: Mapping[str, Any] | None = ask(OrNone(rules.Json()), "A draft of a query over models.", None)
     datasource: str | None = ask(MAYBE_NAME, "Only what is about this datasource.", None)
-    max_memories: int = ask(rules.Whole(0, limits.RECALL_LIMIT), "How many notes at most.", 5)
+    max_memories: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many notes at most.", 5)
     max_example_queries: int = ask(
-        rules.Whole(0, limits.RECALL_LIMIT), "How many example queries at most.", 2
+        rules.Integer(0, limits.RECALL_LIMIT), "How many example queries at most.", 2
     )
-    max_entities: int = ask(rules.Whole(0, limits.RECALL_LIMIT), "How many entities at most.", 5)
+    max_entities: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many entities at most.", 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Ingest(Request):
     datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
     schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
     sample_values: int = ask(
-        rules.Whole(0, 100),
+        rules.Integer(0, 100),
         "Take so many example values of each column; those taken before stay until then.",
         0,
     )
@@ -73,7 +73,7 @@ class ListEntities(Request):
     kind: EntityKind | None = ask(
         OrNone(rules.Choice(ENTITY_KINDS)), f"Only of this kind: {', '.join(ENTITY_KINDS)}.", None
     )
-    limit: int = ask(rules.Whole(1, 10_000), "How many at most.", 100)
+    limit: int = ask(rules.Integer(1, 10_000), "How many at most.", 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +83,14 @@ class Inspect(Request):
     model: str = ask(rules.NAME, "The model, such as orders or shop.orders.", positional=True)
     data_source: str | None = ask(MAYBE_NAME, "Its datasource, if several have a model of that name.", None)
     sections: Sequence[str] | None = ask(
-        OrNone(Listing(rules.NAME, at_most=50)), "Only these sections; all when left out.", None
+        OrNone(ListOf(rules.NAME, at_most=50)), "Only these sections; all when left out.", None
     )
     show_sql: bool = ask(rules.FLAG, "Show the SQL behind columns and measures.", False)
     descriptions_max_chars: int | None = ask(
-        OrNone(rules.Whole(0, 100_000)), "Cut descriptions to so many characters.", None
+        OrNone(rules.Integer(0, 100_000)), "Cut descriptions to so many characters.", None
     )
-    reachable_fields_depth: int = ask(rules.Whole(0, 20), "How many joins to follow.", 5)
-    num_rows: int = ask(rules.Whole(0, 100), "How many example values of a column.", 3)
+    reachable_fields_depth: int = ask(rules.Integer(0, 20), "How many joins to follow.", 5)
+    num_rows: int = ask(rules.Integer(0, 100), "How many example values of a column.", 3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class DropEntity(Request):
         MAYBE_NAME, "The datasource of a model, if several have one of that name.", None
     )
     parts: Sequence[str] | None = ask(
-        OrNone(Listing(rules.NAME, at_most=10_000, at_least=1)),
+        OrNone(ListOf(rules.NAME, at_most=10_000, at_least=1)),
         "Only these columns, measures or aggregations of the model: all or none of them.",
         None,
     )
@@ -121,7 +121,7 @@ class Prioritise(Request):
     """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
 
     datasources: Sequence[str] = ask(
-        Listing(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
+        ListOf(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
     )
     clear: bool = ask(rules.FLAG, "Give the order up: all go by name again.", False)
 

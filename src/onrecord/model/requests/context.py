@@ -7,7 +7,7 @@ from typing import Any
 from onrecord.model import limits, rules
 from onrecord.model.limits import ContextPart, Role
 from onrecord.model.requests.base import MAYBE_NAME, Request, ask
-from onrecord.model.rules import Listing, OrNone
+from onrecord.model.rules import ListOf, OrNone
 
 _IN: str = "Which conversation; the caller's own when left out."
 
@@ -27,11 +27,11 @@ class GiveContext(Request):
     )
     conversation: str | None = ask(MAYBE_NAME, _IN, None)
     parts: Sequence[ContextPart] = ask(
-        Listing(rules.Choice(limits.CONTEXT_PARTS), at_most=len(limits.CONTEXT_PARTS)),
+        ListOf(rules.Choice(limits.CONTEXT_PARTS), at_most=len(limits.CONTEXT_PARTS)),
         f"Only these, of {', '.join(limits.CONTEXT_PARTS)}; all when left out.",
         (),
     )
-    max_tokens: int = ask(rules.Whole(0, 1_000_000), "How many tokens the whole may cost to read.", 2_000)
+    max_tokens: int = ask(rules.Integer(0, 1_000_000), "How many tokens the whole may cost to read.", 2_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class ListTurns(Request):
     """The last turns of a conversation, oldest first."""
 
     conversation: str | None = ask(MAYBE_NAME, _IN, None)
-    limit: int | None = ask(OrNone(rules.Whole(1, limits.MOST_TURNS)), "Only so many of the last.", None)
+    limit: int | None = ask(OrNone(rules.Integer(1, limits.MOST_TURNS)), "Only so many of the last.", None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,11 +32,11 @@ from onrecord.model.requests.base import (
     ask,
 )
 from onrecord.model.requests.workspace import AGENT_NAME, agent_faults
-from onrecord.model.rules import Listing, OrNone
+from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.unset import UNSET, Unset, given
 
 
-class Room(NamedTuple):
+class Placement(NamedTuple):
     """A scope with the names that it needs: together they say who may see a memory."""
 
     scope: Scope
@@ -86,7 +86,7 @@ class Remember(Request):
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
     always_inject: bool | Unset = ask(rules.FLAG, "Tell agents this unasked.", UNSET)
     supersedes: Sequence[str] = ask(
-        Listing(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
+        ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
         "Memories that stop being true with this one.",
         (),
     )
@@ -97,16 +97,16 @@ class Remember(Request):
     dry_run: bool = ask(rules.FLAG, "Tell what would be saved, and save nothing.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
-        yield from room_faults(room_of(self, caller), caller)
+        yield from placement_faults(placement_of(self, caller), caller)
         if self.always_inject is True and caller.actor != "person":
             yield Fault("always_inject", "only a person may have a memory told unasked; leave it out")
 
 
-def room_of(ask: "Remember", caller: Caller) -> Room:
-    """The room a save goes to, with what was left out taken from the caller."""
+def placement_of(ask: "Remember", caller: Caller) -> Placement:
+    """The placement a save goes to, with what was left out taken from the caller."""
     scope = given(ask.scope, limits.DEFAULT_SCOPE)
     only_persona = next(iter(caller.personas)) if len(caller.personas) == 1 else None
-    return Room(
+    return Placement(
         scope=scope,
         persona=given(ask.persona, only_persona if scope == "persona" else None),
         system=given(ask.system, None),
@@ -114,23 +114,23 @@ def room_of(ask: "Remember", caller: Caller) -> Room:
     )
 
 
-def room_faults(room: Room, caller: Caller) -> Iterator[Fault]:
-    """What keeps this caller from saving into this room."""
-    if room.scope == "global" and not caller.is_admin:
+def placement_faults(placement: Placement, caller: Caller) -> Iterator[Fault]:
+    """What keeps this caller from saving into this placement."""
+    if placement.scope == "global" and not caller.is_admin:
         yield Fault("scope", "global memories are written by an admin; use tenant, or ask one")
-    if room.scope == "persona" and room.persona is None:
+    if placement.scope == "persona" and placement.persona is None:
         yield Fault("persona", "is required when scope is persona")
-    if room.persona is not None and not (caller.is_admin or room.persona in caller.personas):
-        yield Fault("persona", f"{room.persona!a} is not a persona of this caller")
-    if room.scope == "system" and room.system is None:
+    if placement.persona is not None and not (caller.is_admin or placement.persona in caller.personas):
+        yield Fault("persona", f"{placement.persona!a} is not a persona of this caller")
+    if placement.scope == "system" and placement.system is None:
         yield Fault("system", "is required when scope is system")
-    if room.system is not None and not (caller.is_admin or caller.reads(room.system)):
-        yield Fault("system", f"{room.system!a} is not a system this caller has access to")
-    if room.scope == "session" and room.conversation is None:
+    if placement.system is not None and not (caller.is_admin or caller.reads(placement.system)):
+        yield Fault("system", f"{placement.system!a} is not a system this caller has access to")
+    if placement.scope == "session" and placement.conversation is None:
         yield Fault("conversation", "is required when scope is session")
     if (
-        room.scope == "session"
-        and room.conversation not in (None, caller.conversation)
+        placement.scope == "session"
+        and placement.conversation not in (None, caller.conversation)
         and not caller.is_admin
     ):
         yield Fault("conversation", "a session memory can only be saved from inside its conversation")
@@ -142,7 +142,7 @@ class Revise(Request):
 
     id: str = ask(rules.ID, "The memory to correct.", positional=True)
     expected_version: int | None = ask(
-        OrNone(rules.Whole(1, 2**31 - 1)),
+        OrNone(rules.Integer(1, 2**31 - 1)),
         "Fail rather than overwrite if it is no longer at this version.",
         None,
     )
@@ -224,7 +224,7 @@ class ListRelations(Request):
     source: str | None = ask(OrNone(rules.ID), "Only from this memory.", None)
     target: str | None = ask(OrNone(rules.ID), "Only to this memory.", None)
     relation: RelationName | None = ask(OrNone(rules.RELATION), "Only of this kind.", None)
-    limit: int = ask(rules.Whole(1, limits.BROWSE_LIMIT), "How many on a page.", 200)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 200)
     after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
 
 
@@ -247,13 +247,13 @@ class Recall(Request):
         "What you want to know, in plain words.",
         positional=True,
     )
-    limit: int = ask(rules.Whole(1, limits.RECALL_LIMIT), "How many at most.", 10)
+    limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many at most.", 10)
     kinds: Sequence[Kind] = ask(KINDS, "Kinds that rank higher.", ())
     tags: Sequence[str] = ask(TAGS, "Tags that rank higher.", ())
     entities: Sequence[str] = ask(ENTITIES, "Things it should be about; those rank higher.", ())
     statuses: Sequence[Status] = ask(STATUSES, "Statuses to look among; only active when left out.", ())
     scopes: Sequence[Scope] = ask(
-        Listing(rules.SCOPE, at_most=len(limits.SCOPES)),
+        ListOf(rules.SCOPE, at_most=len(limits.SCOPES)),
         "Only memories of these scopes; all when left out.",
         (),
     )
@@ -274,18 +274,18 @@ class Recall(Request):
         "soft",
     )
     decay: bool = ask(rules.FLAG, "Let old memories weigh less.", False)
-    half_life_days: int = ask(rules.Whole(1, 36_500), "How fast they do, with decay.", 90)
-    decay_floor: float = ask(rules.Share(), "What is left of the oldest, with decay.", 0.5)
+    half_life_days: int = ask(rules.Integer(1, 36_500), "How fast they do, with decay.", 90)
+    decay_floor: float = ask(rules.Fraction(), "What is left of the oldest, with decay.", 0.5)
     session_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
     profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
     global_places: int = ask(PLACES, "Places kept for global memories.", 2)
     query_limit: int | None = ask(
-        OrNone(rules.Whole(0, limits.RECALL_LIMIT)),
+        OrNone(rules.Integer(0, limits.RECALL_LIMIT)),
         "Give example queries in a list of their own, so many at most.",
         None,
     )
     max_tokens: int | None = ask(
-        OrNone(rules.Whole(0, 10_000_000)), "Stop before the hits cost more tokens than this to read.", None
+        OrNone(rules.Integer(0, 10_000_000)), "Stop before the hits cost more tokens than this to read.", None
     )
     agent: str | None = ask(
         OrNone(AGENT_NAME), "The agent whose settings count where this request leaves something open.", None
@@ -311,10 +311,10 @@ class Browse(Request):
 
     kinds: Sequence[Kind] = ask(KINDS, "Only these kinds.", ())
     dimensions: Sequence[Dimension] = ask(
-        Listing(rules.DIMENSION, at_most=len(limits.DIMENSIONS)), "Only these dimensions.", ()
+        ListOf(rules.DIMENSION, at_most=len(limits.DIMENSIONS)), "Only these dimensions.", ()
     )
     tags: Sequence[str] = ask(TAGS, "Only with one of these tags.", ())
-    scopes: Sequence[Scope] = ask(Listing(rules.SCOPE, at_most=len(limits.SCOPES)), "Only these scopes.", ())
+    scopes: Sequence[Scope] = ask(ListOf(rules.SCOPE, at_most=len(limits.SCOPES)), "Only these scopes.", ())
     statuses: Sequence[Status] = ask(STATUSES, "Only these statuses; active when left out.", ())
     entities: Sequence[str] = ask(ENTITIES, "Only about one of these.", ())
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
@@ -325,7 +325,7 @@ class Browse(Request):
     updated_before: datetime | None = ask(MAYBE_INSTANT, "Only last updated before this time.", None)
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
-    limit: int = ask(rules.Whole(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
 
 
@@ -334,14 +334,14 @@ class Neighbours(Request):
     """Walk the relations around one memory."""
 
     id: str = ask(rules.ID, "The memory to start from.", positional=True)
-    depth: int = ask(rules.Whole(1, limits.NEIGHBOUR_DEPTH), "How many steps to walk.", 1)
+    depth: int = ask(rules.Integer(1, limits.NEIGHBOUR_DEPTH), "How many steps to walk.", 1)
     relations: Sequence[RelationName] = ask(
-        Listing(rules.RELATION, at_most=len(limits.RELATIONS)), "Only along these relations.", ()
+        ListOf(rules.RELATION, at_most=len(limits.RELATIONS)), "Only along these relations.", ()
     )
     direction: Direction = ask(rules.Choice(limits.DIRECTIONS), "Along edges out, in or both.", "both")
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
-    limit: int = ask(rules.Whole(1, limits.NEIGHBOUR_LIMIT), "How many edges at most.", 50)
+    limit: int = ask(rules.Integer(1, limits.NEIGHBOUR_LIMIT), "How many edges at most.", 50)
 
 
 @dataclass(frozen=True, slots=True)

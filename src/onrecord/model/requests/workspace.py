@@ -48,7 +48,7 @@ class ListConversations(Request):
     """The conversations of the tenant, newest first."""
 
     agent: str | None = ask(MAYBE_NAME, "Only those of this agent.", None)
-    limit: int = ask(rules.Whole(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     after: str | None = ask(MAYBE_NAME, "Go on after the page that gave this mark.", None)
 
 
@@ -162,17 +162,21 @@ class SetAgent(Request):
     )
     decay: bool = ask(rules.FLAG, "Let old memories weigh less.", _DEFAULT.decay)
     half_life_days: int = ask(
-        rules.Whole(1, 36_500), "How fast they do, with decay.", _DEFAULT.half_life_days
+        rules.Integer(1, 36_500), "How fast they do, with decay.", _DEFAULT.half_life_days
     )
-    decay_floor: float = ask(rules.Share(), "What is left of the oldest, with decay.", _DEFAULT.decay_floor)
-    limit: int = ask(rules.Whole(1, limits.RECALL_LIMIT), "How many hits at most.", _DEFAULT.limit)
+    decay_floor: float = ask(
+        rules.Fraction(), "What is left of the oldest, with decay.", _DEFAULT.decay_floor
+    )
+    limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many hits at most.", _DEFAULT.limit)
     session_places: int = ask(
         PLACES, "Places kept for its conversation's own memories.", _DEFAULT.session_places
     )
     profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", _DEFAULT.profile_places)
     global_places: int = ask(PLACES, "Places kept for global memories.", _DEFAULT.global_places)
     max_tokens: int | None = ask(
-        OrNone(rules.Whole(0, 10_000_000)), "How many tokens its hits may cost to read.", _DEFAULT.max_tokens
+        OrNone(rules.Integer(0, 10_000_000)),
+        "How many tokens its hits may cost to read.",
+        _DEFAULT.max_tokens,
     )
     advisor: str | None = ask(MAYBE_NAME, "The model that advises it.", _DEFAULT.advisor)
     search_expand: bool = ask(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats: TypeAlias = NDArray[np.float32]
-Whole: TypeAlias = NDArray[np.int64]
+Integers: TypeAlias = NDArray[np.int64]
 
 try:
     _fast: Any = importlib.import_module("simsimd")
@@ -142,7 +142,7 @@ class Vectors:
         allowed[places] = True
         return allowed
 
-    def _publish(self, after: "_Snapshot", ended: Whole) -> None:
+    def _publish(self, after: "_Snapshot", ended: Integers) -> None:
         after = after._replace(version=after.version + 1, dead=after.dead + len(ended))
         after.columns.died[ended] = after.version
         self._now = after.compacted() if after.dead > max(_SMALLEST, after.covered // 4) else after
@@ -151,10 +151,10 @@ class Vectors:
 class _Columns(NamedTuple):
     """One entry for each vector, with room behind the last."""
 
-    rows: Whole
-    passages: Whole
+    rows: Integers
+    passages: Integers
     groups: NDArray[np.int32]
-    died: Whole
+    died: Integers
     vectors: Floats
 
     @classmethod
@@ -165,7 +165,7 @@ class _Columns(NamedTuple):
     def arrays(self) -> tuple[NDArray[Any], ...]:
         return self
 
-    def compare(self, query: Floats, slots: Whole) -> Floats:
+    def compare(self, query: Floats, slots: Integers) -> Floats:
         """The exact scores of some vectors, fetched a few at a time, so that the copies stay in the cache."""
         scores = np.empty(len(slots), np.float32)
         fetched = np.empty((min(_FETCHED_AT_ONCE, len(slots)), len(query)), np.float32)
@@ -180,22 +180,22 @@ class _Columns(NamedTuple):
 class _Places(NamedTuple):
     """Where the vectors of a memory are: the rows of the first so many vectors in order, and their slots."""
 
-    rows: Whole
-    slots: Whole
+    rows: Integers
+    slots: Integers
 
     @classmethod
-    def of(cls, rows: Whole) -> "_Places":
+    def of(cls, rows: Integers) -> "_Places":
         slots = np.argsort(rows, kind="stable")
         return cls(rows[slots], slots)
 
-    def find(self, wanted: Whole) -> Whole:
+    def find(self, wanted: Integers) -> Integers:
         first = np.searchsorted(self.rows, wanted, "left")
         many = np.searchsorted(self.rows, wanted, "right") - first
         if many.max(initial=0) == 1:
             # One passage each, as most memories have: no runs to lay out.
-            return cast(Whole, self.slots[first[many == 1]])
+            return cast(Integers, self.slots[first[many == 1]])
         runs = np.repeat(first - np.cumsum(many) + many, many) + np.arange(many.sum())
-        slots: Whole = self.slots[runs]
+        slots: Integers = self.slots[runs]
         return slots
 
 
@@ -214,14 +214,14 @@ class _Snapshot(NamedTuple):
         codes = () if self.codes is None else self.codes.columns
         return sum(array.nbytes for array in (*self.columns.arrays(), *codes, *self.places))
 
-    def find(self, wanted: Whole) -> Whole:
+    def find(self, wanted: Integers) -> Integers:
         """The slots of some memories, given in order: by the sorted part, and by looking through the rest."""
         known, slots = len(self.places.rows), self.places.find(wanted)
         if known < self.covered and len(wanted):
             rows = self.columns.rows[known : self.covered]
             here = wanted[np.minimum(np.searchsorted(wanted, rows), len(wanted) - 1)] == rows
             slots = np.concatenate([slots, np.flatnonzero(here) + known])
-        living: Whole = slots[self.columns.died[slots] > self.version] if self.dead else slots
+        living: Integers = slots[self.columns.died[slots] > self.version] if self.dead else slots
         return living
 
     def visible(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
@@ -232,7 +232,7 @@ class _Snapshot(NamedTuple):
         seen: NDArray[np.bool_] = allowed[self.columns.groups[: self.covered]]
         return seen if alive is None else seen & alive
 
-    def promising(self, query: Floats, most: int, visible: NDArray[np.bool_] | None) -> Whole | None:
+    def promising(self, query: Floats, most: int, visible: NDArray[np.bool_] | None) -> Integers | None:
         """Every slot that can be among the best, for all that the codes say; None if they say too little."""
         assert self.codes is not None
         guess, doubt = self.codes.estimate(query, self.covered)
@@ -247,7 +247,7 @@ class _Snapshot(NamedTuple):
         slots = seen[guess >= floor - _SLACK]
         return slots if len(slots) * _FETCH_IN_FLOATS < self.covered and floor > -np.inf else None
 
-    def best(self, slots: Whole, scores: Floats, most: int) -> list[Near]:
+    def best(self, slots: Integers, scores: Floats, most: int) -> list[Near]:
         """The best memories among some vectors with their scores."""
         rows, passages = self.columns.rows[slots], self.columns.passages[slots]
         # Where each memory has one passage, none can come twice.
@@ -272,7 +272,7 @@ class _Snapshot(NamedTuple):
             codes=self.codes and self.codes.moved(slice(self.covered), room),
         )
 
-    def append(self, rows: Whole, passages: Whole, groups: NDArray[np.int32], vectors: Floats) -> None:
+    def append(self, rows: Integers, passages: Integers, groups: NDArray[np.int32], vectors: Floats) -> None:
         """Write behind the last entry, where no reader looks."""
         new = slice(self.covered, self.covered + len(rows))
         entries = _Columns(rows, passages, groups, np.full(len(rows), _ALIVE), vectors)
@@ -328,7 +328,7 @@ class _Codes:
         codes.write(slice(0, count), vectors[:count])
         return codes
 
-    def moved(self, slots: slice | Whole, room: int) -> "_Codes":
+    def moved(self, slots: slice | Integers, room: int) -> "_Codes":
         return _Codes(self._centre, tuple(_moved(array, slots, room) for array in self.columns), self._reach)
 
     def write(self, slots: slice, vectors: Floats) -> None:
@@ -391,14 +391,14 @@ def _products(codes: NDArray[np.int8], query: NDArray[np.int8]) -> Floats:
     )
 
 
-def _moved(array: NDArray[Any], slots: slice | Whole, room: int) -> NDArray[Any]:
+def _moved(array: NDArray[Any], slots: slice | Integers, room: int) -> NDArray[Any]:
     kept = array[slots]
     new = np.empty((room, *array.shape[1:]), array.dtype)
     new[: len(kept)] = kept
     return new
 
 
-def _highest(scores: Floats, most: int) -> Whole:
+def _highest(scores: Floats, most: int) -> Integers:
     if most >= len(scores):
         return np.arange(len(scores))
     return np.argpartition(scores, len(scores) - most)[len(scores) - most :]
@@ -409,12 +409,12 @@ def _lowest_of(scores: Floats, most: int) -> float:
     return float(np.partition(scores, -most)[-most]) if most < len(scores) else -math.inf
 
 
-def _first_of_each(rows: Whole) -> Whole:
+def _first_of_each(rows: Integers) -> Integers:
     """Where each memory comes first, in the order given."""
     return np.sort(np.unique(rows, return_index=True)[1])
 
 
-def _floor(rows: Whole, scores: Floats, most: int) -> float:
+def _floor(rows: Integers, scores: Floats, most: int) -> float:
     """The score of the last memory among the best so many; below every score while there are fewer."""
     taken = most
     while taken < len(scores):

@@ -1,6 +1,6 @@
 """WHAT can be read? Every statement carries the visibility predicate; visibility is always that of today."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import islice
@@ -57,7 +57,7 @@ class SqlReading:
         caller: Caller,
         now: datetime,
         collection: Collection = MEMORIES,
-        held: LockedHome | None = None,
+        held: Mapping[str, LockedHome] | None = None,
         *,
         is_settled: bool = True,
     ) -> None:
@@ -66,12 +66,14 @@ class SqlReading:
         self._caller, self._now = caller, now
         self._collection = collection
         self._is_settled = is_settled
+        #: The homes that this transaction writes in, by their tenants: it has read their counters already.
+        self._held = held or {}
         #: The tenant's own; what is for everyone is in another.
-        self._view = self._open(caller.tenant, held)
+        self._view = self._open(caller.tenant)
 
-    def _open(self, tenant: str, held: LockedHome | None = None) -> View:
-        """What a transaction holds of a home, it has read already."""
+    def _open(self, tenant: str) -> View:
         connection, backend, _, tenants = self._transaction
+        held = self._held.get(tenant)
         number = held.tenant if held else tenants.look_up(connection, tenant)
         address = Address(number, Home(tenant, self._collection))
         state = State(held.documents, held.words, held.last_relation, held.changes) if held else None

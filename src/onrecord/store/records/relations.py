@@ -1,4 +1,4 @@
-"""WHAT is next to a memory? Relations walked breadth first: two statements a step, whatever the size of the graph."""
+"""WHAT is related to what? Edges by number, by page, and walked breadth first: two statements a step."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -44,7 +44,9 @@ class SqlRelations:
 
     def around(self, center: Memory, ask: Neighbours) -> list[Edge]:
         tenant, row = key_of(center)
-        view = next((view for view in self._views if view.tenant == tenant), self._views[0])
+        view = next((view for view in self._views if view.tenant == tenant), None)
+        if view is None:
+            return []
         seen, frontier, walked = {row}, {row}, set[str]()
         found: list[Edge] = []
         for hop in range(1, ask.depth + 1):

@@ -70,7 +70,7 @@ class SqlWriting(SqlReading):
             raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
         self._address = address
         self._home = home.tenant
-        self._counters = held = LockedHome.take(transaction, address)
+        self._counters = LockedHome.take(transaction, address)
         self._pending = IndexChanges(home.collection)
         self._embeddings = Embeddings(transaction.connection, address)
         self._jobs = JobQueue(transaction.connection, transaction.backend, address)
@@ -80,15 +80,14 @@ class SqlWriting(SqlReading):
         # Those that it added itself.
         self._new: set[tuple[int, int]] = set()
         self._others: dict[Collection, SqlWriting] = {}
-        self._holds_caller = is_own = home.tenant == caller.tenant
+        self._holds_caller = home.tenant == caller.tenant
         self._audit = AuditNumbers(transaction)
-        super().__init__(
-            transaction, caller, now, home.collection, held if is_own else None, is_settled=False
-        )
+        held = {home.tenant: self._counters}
+        super().__init__(transaction, caller, now, home.collection, held, is_settled=False)
 
     @cached_property
     def workspace(self) -> SqlWritableWorkspace:
-        if not self._holds_caller:
+        if self._home != self._caller.tenant:
             # Of a tenant that has saved nothing yet, an export tells only if it has counters.
             LockedHome.take(self._transaction, self._view.address)
             self._holds_caller = True
@@ -97,7 +96,8 @@ class SqlWriting(SqlReading):
     @property
     def erased(self) -> bool:
         """Whether something went whose bytes must not linger."""
-        return self._erased or ("workspace" in self.__dict__ and self.workspace.erased)
+        in_workspace = "workspace" in self.__dict__ and self.workspace.erased
+        return self._erased or in_workspace or any(other.erased for other in self._others.values())
 
     def finish(self) -> None:
         for other in self._others.values():
@@ -314,6 +314,8 @@ class SqlWriting(SqlReading):
                 if _place(memory)[:2] != erased[:2]:
                     self._replace(memory, _without(memory, reference), change)
                     stripped += 1
+                    if key != erased.tenant:
+                        LockedHome.note_change(self._transaction, self._address._replace(number=key))
             self._strip_past(key, reference)
         return stripped
 
@@ -322,7 +324,10 @@ class SqlWriting(SqlReading):
             return self
         if collection not in self._others:
             there = self._address.beside(collection)
-            self._others[collection] = SqlWriting(self._transaction, self._caller, self._now, there)
+            other = SqlWriting(self._transaction, self._caller, self._now, there)
+            # One caller, one audit: its numbers go on from one collection to the next.
+            other._audit = self._audit
+            self._others[collection] = other
         return self._others[collection]
 
     @property
@@ -357,8 +362,14 @@ class SqlWriting(SqlReading):
         return stripped
 
     def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
-        which = or_(memories.c.conversation == conversation, memories.c.artifact.in_(artifacts))
-        here = select(*PRESENT).where(*self._here(memories), which).order_by(memories.c.row)
+        if self._home != self._caller.tenant:
+            raise Forbidden("Conversations and files belong to the caller's own tenant.")
+        which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
+        if conversation is not None:
+            which.append(memories.c.conversation == conversation)
+        if not which:
+            return []
+        here = select(*PRESENT).where(*self._here(memories), or_(*which)).order_by(memories.c.row)
         found = [read_memory(row, self._home) for row in self._connection.execute(here).all()]
         self._own.update(map(key_of, found))
         return found

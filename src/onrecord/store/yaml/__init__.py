@@ -2,9 +2,5 @@
 
 from typing import Final
 
-from onrecord.store.yaml.backend import YamlBackend
-
 #: The file of the memories, in a folder that is named as a store.
 MEMORIES: Final = "memories.yaml"
-
-__all__ = ["MEMORIES", "YamlBackend"]

@@ -50,7 +50,7 @@ from onrecord.store.yaml.entries import (
     key_of,
     memory_of,
 )
-from onrecord.store.yaml.history import Told
+from onrecord.store.yaml.history import ReadHistory
 
 # More faults than anyone mends at once.
 _MOST_FAULTS: Final = 20
@@ -102,7 +102,7 @@ class Index:
 # From the history
 
 
-def derive(index: Index, told: Told) -> Kept:
+def derive(index: Index, told: ReadHistory) -> Kept:
     """Everything anew from the history; gives the vectors that were there, of whichever texts."""
     kept, archive = _vectors(index.connection), index.archive
     # A home that the history no longer tells of keeps its counters: other processes know it by how often it was changed.

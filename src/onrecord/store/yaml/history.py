@@ -24,9 +24,9 @@ from onrecord.store.yaml.entries import Unsound, memory_of, record_of
 FORMAT: Final = 1
 _COMMIT: Final = b'{"commit":'
 _ORIGIN: Final = rules.Choice(ORIGINS)
-_NUMBER: Final = rules.Whole(1, 2**31 - 1)
-_EDGE: Final = rules.Whole(1, 2**62)
-_LAST: Final = rules.Whole(0, 2**62)
+_NUMBER: Final = rules.Integer(1, 2**31 - 1)
+_EDGE: Final = rules.Integer(1, 2**62)
+_LAST: Final = rules.Integer(0, 2**62)
 
 
 def digest_of(content: bytes | None) -> str:
@@ -46,7 +46,7 @@ class Commit(NamedTuple):
 
 
 @dataclass(slots=True)
-class Told:
+class ReadHistory:
     """All that a history tells, in the order in which it was saved."""
 
     histories: dict[Home, list[MemoryHistory]] = field(default_factory=dict)
@@ -141,7 +141,7 @@ def _read_commit(line: bytes) -> Commit | None:
         return None
 
 
-def read_history(content: bytes, sound: int, name: str) -> Told:
+def read_history(content: bytes, sound: int, name: str) -> ReadHistory:
     """Everything that is sound. Invalid names the line that cannot be read."""
     reader, at = _Reader(name), 0
     for number, line in enumerate(content.split(b"\n"), 1):
@@ -217,8 +217,8 @@ class _Reader:
             max(known.last_id, last_id, key=int), max(known.last_relation, last_relation)
         )
 
-    def told(self) -> Told:
-        told = Told(counters=self._counters)
+    def told(self) -> ReadHistory:
+        told = ReadHistory(counters=self._counters)
         for (home, id), lines in self._versions.items():
             versions = _joined(lines.values())
             told.histories.setdefault(home, []).append(MemoryHistory(id, versions))

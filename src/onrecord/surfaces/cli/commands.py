@@ -14,14 +14,14 @@ from onrecord.model.requests import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
     Flag,
+    Fraction,
     Identifier,
+    Integer,
     Json,
-    Listing,
+    ListOf,
     OrNone,
     Rule,
-    Share,
     Timestamp,
-    Whole,
 )
 from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
@@ -112,7 +112,7 @@ def _parameter(each: Field[Any]) -> click.Parameter:
     name = each.name.replace("_", "-")
     if isinstance(kind, Flag):
         return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
-    if isinstance(kind, Listing):
+    if isinstance(kind, ListOf):
         one = _SINGULAR.get(each.name, name.removesuffix("s"))
         return click.Option(
             [f"--{one}", each.name],
@@ -136,8 +136,8 @@ def _metavar(rule: Rule) -> str:
     if isinstance(rule, Choice):
         return "|".join(rule.options)
     names: dict[type, str] = {
-        Whole: "NUMBER",
-        Share: "SHARE",
+        Integer: "NUMBER",
+        Fraction: "SHARE",
         Timestamp: "TIME",
         Json: "JSON",
         Identifier: "ID",

@@ -6,7 +6,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from onrecord.model.rules import Choice, Listing, OrNone, Rule
+from onrecord.model.rules import Choice, ListOf, OrNone, Rule
 
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -36,12 +36,12 @@ _KNOWN_ELSEWHERE: Final[dict[str, Callable[[], Iterable[str]]]] = {"recipe": _re
 def completion_of(name: str, rule: Rule) -> Completion | None:
     """What completes a field, if there is a closed list for it."""
     kind = rule.rule if isinstance(rule, OrNone) else rule
-    each = kind.each if isinstance(kind, Listing) else kind
+    each = kind.each if isinstance(kind, ListOf) else kind
     if name in _KNOWN_ELSEWHERE:
         return among(_KNOWN_ELSEWHERE[name])
     if isinstance(each, Choice):
         # Of closed words one text may hold several, with commas between.
-        return among(lambda: each.options, several=isinstance(kind, Listing))
+        return among(lambda: each.options, several=isinstance(kind, ListOf))
     return None
 
 

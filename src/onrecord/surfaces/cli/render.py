@@ -301,7 +301,7 @@ def _edges(edges: Sequence[answers.Edge]) -> Table:
 
 
 @parts_of.register
-def _(answer: answers.Told) -> Iterator[Part]:
+def _(answer: answers.ShownHistory) -> Iterator[Part]:
     rows = [
         (
             str(each.number),

@@ -19,7 +19,7 @@ from onrecord.surfaces.cli.completing import FACE
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from onrecord.app import Entrance
+    from onrecord.app import ServerParts
 
 _HELP: Final = """Serve the store: REST at /v1, MCP at /mcp, /health, /metrics and /openapi.json.
 
@@ -81,7 +81,7 @@ def serve_command() -> click.Command:
 
 def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given: Any) -> None:
     try:
-        from onrecord.app import open_entrance
+        from onrecord.app import open_server_parts
         from onrecord.surfaces.serving import application
         from onrecord.surfaces.serving.workers import Workers
     except ModuleNotFoundError as missing:
@@ -93,24 +93,24 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
         raise Invalid(
             [Fault("workers", "a store in memory is of one process; name a file, or leave it at 1")]
         )
-    entrance = open_entrance(config)
+    parts = open_server_parts(config)
     try:
-        _refuse_open_doors(config, entrance)
+        _refuse_open_doors(config, parts)
         if ingest_on_startup:
-            _ingest(config, entrance)
+            _ingest(config, parts)
         # Also where other processes will make their own: what is set wrongly is said before anyone listens.
-        app = application(config, entrance)
+        app = application(config, parts)
         listening = _listen(config)
     except BaseException:
-        entrance.close()
+        parts.close()
         raise
-    announcement = _announcement(entrance, listening)
+    announcement = _announcement(parts, listening)
     with listening:
         if workers == 1:
             _announce(announcement)
             _serve(app, listening)
         else:
-            entrance.close()
+            parts.close()
             with _shared_by_all(config):
                 several = Workers(_APPLICATION, _SETTINGS, listening, workers)
                 with _stoppable(several.stop):
@@ -142,12 +142,12 @@ def _config(context: click.Context, given: dict[str, Any]) -> Config:
     )
 
 
-def _refuse_open_doors(config: Config, entrance: "Entrance") -> None:
+def _refuse_open_doors(config: Config, parts: "ServerParts") -> None:
     """Nobody but this machine reaches a server that lets everyone in."""
     from onrecord.access.keys import has_keys
     from onrecord.app import is_loopback
 
-    if is_loopback(config.host) or config.oidc_issuer or has_keys(entrance.store):
+    if is_loopback(config.host) or config.oidc_issuer or has_keys(parts.store):
         return
     raise Invalid(
         [
@@ -160,7 +160,7 @@ def _refuse_open_doors(config: Config, entrance: "Entrance") -> None:
     )
 
 
-def _ingest(config: Config, entrance: "Entrance") -> None:
+def _ingest(config: Config, parts: "ServerParts") -> None:
     sources = read_several(config.sources)
     if not sources:
         raise Invalid(
@@ -173,7 +173,7 @@ def _ingest(config: Config, entrance: "Entrance") -> None:
         )
     for source in sources:
         try:
-            told = entrance.door.ingest(source)
+            told = parts.door.ingest(source)
         except OnRecordError as problem:
             raise StoreUnavailable(f"The source {source} could not be read: {problem}") from problem
         added = told.added.models
@@ -193,10 +193,12 @@ def _listen(config: Config) -> socket.socket:
         ) from None
 
 
-def _announcement(entrance: "Entrance", listening: socket.socket) -> str:
+def _announcement(parts: "ServerParts", listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     where = f"[{host}]" if ":" in host else host
-    return f"Listening on http://{where}:{port} (REST at /v1, MCP at /mcp); the store is {entrance.door.location}."
+    return (
+        f"Listening on http://{where}:{port} (REST at /v1, MCP at /mcp); the store is {parts.door.location}."
+    )
 
 
 def _announce(announcement: str) -> None:

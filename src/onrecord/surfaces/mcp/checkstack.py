@@ -11,7 +11,7 @@ from onrecord.errors import Fault, Invalid
 from onrecord.faces import checkstack
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.confirming import CONFIRM, takes_word
-from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Told, Tool
+from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer
 
 #: What an argument is called in the functions of the face.
 _FIELD_OF: Final[Mapping[str, str]] = {
@@ -47,13 +47,13 @@ def _object(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
     return {"type": "object", "properties": dict(properties), "required": list(required)}
 
 
-def _told(answer: Mapping[str, Any]) -> Told:
+def _told(answer: Mapping[str, Any]) -> ToolAnswer:
     # As JSON every line of a memory stays inside its quotation marks.
-    return Told(answer, json.dumps(answer, ensure_ascii=False))
+    return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
 
 
-def _by(function: Callable[..., dict[str, Any]]) -> Callable[[OnRecord, Arguments], Told]:
-    def handle(door: OnRecord, arguments: Arguments) -> Told:
+def _by(function: Callable[..., dict[str, Any]]) -> Callable[[OnRecord, Arguments], ToolAnswer]:
+    def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         if not isinstance(arguments.get("dryRun") or False, bool):
             raise Invalid([Fault("dryRun", "must be true or false")])
         given = {_FIELD_OF.get(name, name): value for name, value in arguments.items() if value is not None}
@@ -69,7 +69,7 @@ def _question(door: OnRecord, arguments: Arguments) -> str | None:
     return checkstack.summarise_delete(door, arguments["id"])
 
 
-def _waiting(question: str, word: str) -> Told:
+def _waiting(question: str, word: str) -> ToolAnswer:
     note = (
         "Nothing was deleted yet: a person must agree. Show them the summary; if they do, call again within five minutes "
         f"with the same id and this {CONFIRM}."

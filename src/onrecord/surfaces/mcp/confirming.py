@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from onrecord.errors import Fault, Invalid
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import Arguments, Told, Tool
+from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 #: The argument in which a client that cannot ask brings the word back.
 CONFIRM: Final = "confirm"
@@ -92,7 +92,7 @@ async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Q
     return _said(reply)
 
 
-def confirmed(door: OnRecord, tool: Tool, call: Call) -> Told | Question:
+def confirmed(door: OnRecord, tool: Tool, call: Call) -> ToolAnswer | Question:
     """Do it if no one need be asked, or a person has said yes to exactly this; else what to ask, or what comes of a no."""
     if tool.confirmation is None:
         return tool.handle(door, call.arguments)
@@ -103,13 +103,13 @@ def confirmed(door: OnRecord, tool: Tool, call: Call) -> Told | Question:
     # The text belongs to it: whoever said yes to other words, has not said yes to these.
     what = json.dumps([tool.name, arguments, text], sort_keys=True)
     if call.can_ask:
-        if call.said is None or call.word is None or not door.has_leave(what, call.word):
-            return Question(text, door.leave_for(what))
+        if call.said is None or call.word is None or not door.verify_confirmation(what, call.word):
+            return Question(text, door.issue_confirmation(what))
         return tool.handle(door, arguments) if call.said == "yes" else tool.confirmation.declined
     word = call.arguments.get(CONFIRM)
     if word is None:
-        return tool.confirmation.waiting(text, door.leave_for(what))
-    if not isinstance(word, str) or not door.has_leave(what, word):
+        return tool.confirmation.waiting(text, door.issue_confirmation(what))
+    if not isinstance(word, str) or not door.verify_confirmation(what, word):
         reason = "is not the word that was given for exactly this in the last minutes; call without it for a new one"
         raise Invalid([Fault(CONFIRM, reason)])
     return tool.handle(door, arguments)

@@ -8,7 +8,7 @@ from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.faces.datamind import tools
 from onrecord.faces.datamind.items import DEFAULT_RECALLED, KINDS, MOST_RECALLED, SCOPES
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import Arguments, Told, Tool
+from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 _TEXT: Final = {"type": "string"}
 _MAYBE_TEXT: Final = {"type": ["string", "null"]}
@@ -53,11 +53,11 @@ def _tool(
     gives: Mapping[str, Any],
     required: tuple[str, ...] = (),
 ) -> Tool:
-    def handle(door: OnRecord, arguments: Arguments) -> Told:
+    def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         _check_flags(arguments, takes)
         answer = function(door, **{name: value for name, value in arguments.items() if value is not None})
         # As JSON every line of a memory stays inside its quotation marks.
-        return Told(answer, json.dumps(answer, ensure_ascii=False))
+        return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
 
     name = function.__name__
     return Tool(

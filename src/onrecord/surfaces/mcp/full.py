@@ -7,7 +7,7 @@ from onrecord.model.requests import Backup, Export, Import
 from onrecord.model.schema import input_schema, output_schema
 from onrecord.model.wire import to_json
 from onrecord.service import OPERATIONS, OnRecord, Operation
-from onrecord.surfaces.mcp.tools import Arguments, Told, Tool
+from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 #: These name a file, and over a network that would be one of the server's.
 _OF_THIS_MACHINE: Final = (Export, Import, Backup)
@@ -16,10 +16,10 @@ _OF_THIS_MACHINE: Final = (Export, Import, Backup)
 def _tool(operation: Operation) -> Tool:
     name = operation.name.rstrip("_")
 
-    def handle(door: OnRecord, arguments: Arguments) -> Told:
+    def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         answer = to_json(operation.method(door, **arguments))
         # As JSON every line of a memory stays inside its quotation marks.
-        return Told(answer, json.dumps(answer, ensure_ascii=False))
+        return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
 
     return Tool(
         name=name,

@@ -22,11 +22,11 @@ from onrecord.access.resource_metadata import WELL_KNOWN, challenge, metadata_ur
 from onrecord.errors import Invalid, NotFound, OnRecordError, Unauthenticated
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.faces import DEFAULT, FACES, chosen
-from onrecord.surfaces.mcp.server import Context, Visit, build_server
+from onrecord.surfaces.mcp.server import Context, ToolRequest, build_server
 from onrecord.surfaces.mcp.tools import Tool
 from onrecord.surfaces.rest.bodies import BODY_BYTES
-from onrecord.surfaces.rest.host import send_reply, visit_of
 from onrecord.surfaces.rest.problems import Reply, problem
+from onrecord.surfaces.rest.request_runner import send_reply, state_of
 
 PATH: Final = "/mcp"
 #: Where a server that only this machine can reach is called from: a page elsewhere may not, by whatever name.
@@ -37,10 +37,10 @@ LOOPBACK: Final = TransportSecuritySettings(
 #: For whoever has looked at Host and Origin before.
 CHECKED_BEFORE: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _PLAIN: Final = re.compile(r"[a-z0-9_/+-]+")
-_VISIT: Final = "onrecord.mcp"
+_TOOL_REQUEST: Final = "onrecord.mcp"
 
 
-class Host(Protocol):
+class Runner(Protocol):
     """Who lets a request in, and runs it."""
 
     def admit(self, scope: Scope, /) -> OnRecord: ...
@@ -50,7 +50,7 @@ class Host(Protocol):
 
 
 def mcp_app(
-    host: Host,
+    runner: Runner,
     faces: Mapping[str, Sequence[Tool]] = FACES,
     *,
     speaks: Sequence[str] = (DEFAULT,),
@@ -62,7 +62,7 @@ def mcp_app(
     `issuer` is whose tokens are taken. The routes may be taken into another application, which then runs
     `app.router.lifespan_context(app)` within its own.
     """
-    endpoint = _Endpoint(host, faces, speaks, issuer, security)
+    endpoint = _Endpoint(runner, faces, speaks, issuer, security)
     return Starlette(
         routes=[
             Route(WELL_KNOWN, endpoint.metadata, methods=["GET"]),
@@ -79,13 +79,13 @@ class _Endpoint:
 
     def __init__(
         self,
-        host: Host,
+        runner: Runner,
         faces: Mapping[str, Sequence[Tool]],
         speaks: Sequence[str],
         issuer: str | None,
         security: TransportSecuritySettings,
     ) -> None:
-        self._host, self._issuer = host, issuer
+        self._runner, self._issuer = runner, issuer
         # What reaches into files would reach into those of the server.
         self._faces = {name: [tool for tool in tools if not tool.is_local] for name, tools in faces.items()}
         self._spoken = chosen(speaks, self._faces)
@@ -112,10 +112,10 @@ class _Endpoint:
             await refused(scope, receive, send)
             return
         try:
-            door = await self._host.run(self._host.admit, scope)
+            door = await self._runner.run(self._runner.admit, scope)
             if "authorization" not in request.headers:
                 door = _of_an_agent(door)
-            scope[_VISIT] = Visit(door, self._tools(request), self._host.run)
+            scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), self._runner.run)
         except OnRecordError as error:
             await send_reply(_refusal(error, request), scope, receive, send)
             return
@@ -146,9 +146,9 @@ def _of_an_agent(door: OnRecord) -> OnRecord:
     return door.as_caller(replace(door.caller, actor="agent"))
 
 
-def _visit_of(context: Context) -> Visit:
+def _visit_of(context: Context) -> ToolRequest:
     assert context.request is not None
-    visit: Visit = context.request.scope[_VISIT]
+    visit: ToolRequest = context.request.scope[_TOOL_REQUEST]
     return visit
 
 
@@ -160,7 +160,7 @@ def _address(request: Request, path: str) -> str:
 
 
 def _refusal(error: OnRecordError, request: Request) -> Reply:
-    reply = problem(error, visit_of(request.scope).request)
+    reply = problem(error, state_of(request.scope).request)
     if not isinstance(error, Unauthenticated):
         return reply
     wrong: Literal["invalid_token"] | None = "invalid_token" if "authorization" in request.headers else None

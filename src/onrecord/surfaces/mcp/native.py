@@ -24,7 +24,7 @@ from onrecord.model.requests import (
 from onrecord.model.schema import input_schema
 from onrecord.model.wire import to_json, write_instant
 from onrecord.service import OnRecord, Operation
-from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Told, Tool, in_conversation
+from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswer, in_conversation
 
 Action = Literal["revise", "retire", "supersede", "relate"]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
@@ -94,7 +94,7 @@ def shown(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in told.items() if value not in (None, "", [], {})}
 
 
-def _context(door: OnRecord, arguments: Arguments) -> Told:
+def _context(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     found = here.context(**given)
     memories = dict.fromkeys(id for block in found.blocks for id in block.memories)
@@ -105,7 +105,7 @@ def _context(door: OnRecord, arguments: Arguments) -> Told:
         "left_out": found.left_out,
         "notes": list(found.degraded),
     }
-    return Told(structured, found.text or _with_notes(_without_text(found), found.degraded))
+    return ToolAnswer(structured, found.text or _with_notes(_without_text(found), found.degraded))
 
 
 def _without_text(found: ContextGiven) -> str:
@@ -115,7 +115,7 @@ def _without_text(found: ContextGiven) -> str:
     return f"Nothing fits into so few tokens: {found.left_out} piece(s) were left out. Allow more with max_tokens."
 
 
-def _search(door: OnRecord, arguments: Arguments) -> Told:
+def _search(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     found = here.recall(**given)
     notes = (*found.degraded, *found.warnings)
@@ -125,10 +125,10 @@ def _search(door: OnRecord, arguments: Arguments) -> Told:
     }
     memories = [hit.memory for hit in found.hits]
     text = framed(memories, heading=_FOUND) if memories else "Nothing in memory bears on this."
-    return Told(structured, _with_notes(text, notes))
+    return ToolAnswer(structured, _with_notes(text, notes))
 
 
-def _get(door: OnRecord, arguments: Arguments) -> Told:
+def _get(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     found = here.show(**given)
     relations = [
@@ -136,18 +136,18 @@ def _get(door: OnRecord, arguments: Arguments) -> Told:
         for edge in found.edges
     ]
     edges = ", ".join(f"{edge['relation']} ({edge['direction']}) #{edge['id']}" for edge in relations)
-    return Told(
+    return ToolAnswer(
         {"memory": shown(found.memory), "relations": relations},
         _with_notes(framed([found.memory], heading=_READ), [f"Relations: {edges}"] if edges else []),
     )
 
 
-def _save(door: OnRecord, arguments: Arguments) -> Told:
+def _save(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     return _saved(here.remember(**given))
 
 
-def _saved(saved: Remembered) -> Told:
+def _saved(saved: Remembered) -> ToolAnswer:
     memory, notes = saved.memory, (*saved.degraded, *saved.warnings)
     structured = {
         "id": memory.id,
@@ -164,10 +164,10 @@ def _saved(saved: Remembered) -> Told:
         told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
     if saved.superseded:
         told += f" It supersedes {', '.join(f'#{id}' for id in saved.superseded)}."
-    return Told(structured, _with_notes(told, notes))
+    return ToolAnswer(structured, _with_notes(told, notes))
 
 
-def _update(door: OnRecord, arguments: Arguments) -> Told:
+def _update(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     action, id = given.pop("action"), given.pop("id")
     if action not in ACTIONS:
@@ -183,7 +183,7 @@ def _update(door: OnRecord, arguments: Arguments) -> Told:
     return _ACTIONS[action](here, id, given)
 
 
-def _revise(door: OnRecord, id: str, given: dict[str, Any]) -> Told:
+def _revise(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     revised = door.revise(id, **given)
     notes = (*revised.degraded, *revised.warnings)
     changed = ", ".join(revised.changed)
@@ -191,41 +191,43 @@ def _revise(door: OnRecord, id: str, given: dict[str, Any]) -> Told:
     if not changed:
         told = f"#{revised.memory.id} already said so; nothing was changed."
     structured = {"id": revised.memory.id, "changed": list(revised.changed), "notes": list(notes)}
-    return Told(structured, _with_notes(told, notes))
+    return ToolAnswer(structured, _with_notes(told, notes))
 
 
-def _retire(door: OnRecord, id: str, given: dict[str, Any]) -> Told:
+def _retire(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     retired = door.retire(id, **given)
     told = "is retired; it stays readable in the past" if retired.changed else "was retired before"
     changed = ["status"] if retired.changed else []
-    return Told({"id": retired.memory.id, "changed": changed, "notes": []}, f"#{retired.memory.id} {told}.")
+    return ToolAnswer(
+        {"id": retired.memory.id, "changed": changed, "notes": []}, f"#{retired.memory.id} {told}."
+    )
 
 
-def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> Told:
+def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     if "content" not in given:
         raise Invalid([Fault("content", "is required for supersede: what is true now")])
     old = door.show(id).memory
     taken = {name: value for name in _TAKEN_OVER if (value := getattr(old, name)) not in (None, ())}
     saved = _saved(door.remember(**taken | given, supersedes=[id]))
     structured = {"id": saved.structured["id"], "changed": ["superseded"], "notes": saved.structured["notes"]}
-    return Told(structured, saved.text)
+    return ToolAnswer(structured, saved.text)
 
 
-def _relate(door: OnRecord, id: str, given: dict[str, Any]) -> Told:
+def _relate(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     related = door.relate(source=id, **given)
     relation = related.relation
     told = f"#{relation.source} {relation.relation} #{relation.target}" + (
         "." if related.created else " already."
     )
-    return Told(
+    return ToolAnswer(
         {"id": relation.source, "changed": ["relations"] if related.created else [], "notes": []}, told
     )
 
 
-def _forget(door: OnRecord, arguments: Arguments) -> Told:
+def _forget(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     gone = here.forget(**given)
-    return Told(
+    return ToolAnswer(
         to_json(gone),
         f"#{gone.id} is erased, with {gone.versions} version(s), {gone.relations} relation(s) and "
         f"{gone.references} reference(s) to it.",
@@ -236,7 +238,7 @@ def _with_notes(text: str, notes: Iterable[str]) -> str:
     return "\n".join((text, *(f"Note: {one_line(each)}" for each in notes)))
 
 
-_ACTIONS: Final[Mapping[Action, Callable[[OnRecord, str, dict[str, Any]], Told]]] = {
+_ACTIONS: Final[Mapping[Action, Callable[[OnRecord, str, dict[str, Any]], ToolAnswer]]] = {
     "revise": _revise,
     "retire": _retire,
     "supersede": _supersede,

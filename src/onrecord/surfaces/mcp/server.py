@@ -26,7 +26,7 @@ from onrecord.surfaces.mcp.confirming import (
     is_modern,
     reply_of,
 )
-from onrecord.surfaces.mcp.tools import Told, Tool, known_arguments
+from onrecord.surfaces.mcp.tools import Tool, ToolAnswer, known_arguments
 
 Context = ServerRequestContext[Any, Any]
 Page = protocol.PaginatedRequestParams | None
@@ -58,7 +58,7 @@ async def in_thread(work: Callable[..., Any], *given: Any, slow: bool = False) -
     return await anyio.to_thread.run_sync(work, *given)
 
 
-class Visit(NamedTuple):
+class ToolRequest(NamedTuple):
     """Who asks, as a door; the tools of the faces they came to; and who runs what they ask for in a thread."""
 
     door: OnRecord
@@ -70,9 +70,9 @@ class Visit(NamedTuple):
         return {name: tool for name, tool in self.tools.items() if tool.is_offered_to(self.door.caller)}
 
 
-def build_server(visit_of: Callable[[Context], Visit]) -> Server[Any]:
-    """The server; `visit_of` says for each request who asks."""
-    answers = _Answers(visit_of)
+def build_server(state_of: Callable[[Context], ToolRequest]) -> Server[Any]:
+    """The server; `state_of` says for each request who asks."""
+    answers = _Answers(state_of)
     return Server(
         "onrecord",
         version=__version__,
@@ -92,8 +92,8 @@ def build_server(visit_of: Callable[[Context], Visit]) -> Server[Any]:
 class _Answers:
     """What is answered to each kind of request. Lists are short: no page of them ever has a next one."""
 
-    def __init__(self, visit_of: Callable[[Context], Visit]) -> None:
-        self._visit_of = visit_of
+    def __init__(self, state_of: Callable[[Context], ToolRequest]) -> None:
+        self._visit_of = state_of
 
     def _caller(self, context: Context) -> Caller:
         return self._visit_of(context).door.caller
@@ -147,7 +147,7 @@ class _Answers:
             raise MCPError(code=protocol.INVALID_PARAMS, message=str(problem)) from None
 
 
-def _call(visit: Visit, name: str, call: Call) -> protocol.CallToolResult | Question:
+def _call(visit: ToolRequest, name: str, call: Call) -> protocol.CallToolResult | Question:
     """What came of a call, or what a person is to be asked first."""
     tool = visit.tools.get(name)
     if tool is None or not tool.is_offered_to(visit.door.caller):
@@ -175,7 +175,7 @@ def _call(visit: Visit, name: str, call: Call) -> protocol.CallToolResult | Ques
         )
 
 
-def _result(told: Told) -> protocol.CallToolResult:
+def _result(told: ToolAnswer) -> protocol.CallToolResult:
     return protocol.CallToolResult(
         content=[protocol.TextContent(text=told.text)], structured_content=told.structured
     )

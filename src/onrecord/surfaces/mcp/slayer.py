@@ -11,7 +11,7 @@ from onrecord.catalog.resolution import AmbiguousModel, Unresolved
 from onrecord.errors import Fault, Invalid, NotFound, OnRecordError
 from onrecord.faces import slayer
 from onrecord.service import OnRecord, Operation
-from onrecord.surfaces.mcp.tools import Arguments, Told, Tool
+from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 #: What such an error is called there.
 _ERRORS: Final[tuple[tuple[type[OnRecordError], str], ...]] = (
@@ -58,15 +58,15 @@ def _tool(
     operation: Operation = method.operation
     name = _NAME_OF.get(function.__name__, function.__name__)
 
-    def handle(door: OnRecord, arguments: Arguments) -> Told:
+    def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         # Some clients send everything that a tool takes, and null for what was left out.
         sent = {each: given for each, given in arguments.items() if given is not None}
         _check_types(sent, takes)
         answer = function(door, **{_FIELD_OF.get((name, each), each): given for each, given in sent.items()})
         if isinstance(answer, str):
-            return Told(None, answer)
+            return ToolAnswer(None, answer)
         # As JSON every line of a memory stays inside its quotation marks.
-        return Told(answer, json.dumps(answer, ensure_ascii=False))
+        return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
 
     return Tool(
         name=name,

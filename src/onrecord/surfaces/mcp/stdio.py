@@ -6,13 +6,13 @@ import anyio
 from mcp.server.stdio import stdio_server
 
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.server import Visit, build_server
+from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from onrecord.surfaces.mcp.tools import Tool
 
 
 def serve_stdio(door: OnRecord, tools: Mapping[str, Tool]) -> None:
     """Answer until the other side closes."""
-    server = build_server(lambda context: Visit(door, tools))
+    server = build_server(lambda context: ToolRequest(door, tools))
 
     async def run() -> None:
         async with stdio_server() as (incoming, outgoing):

@@ -17,7 +17,7 @@ Arguments = Mapping[str, Any]
 CONVERSATION: Final = "conversation"
 
 
-class Told(NamedTuple):
+class ToolAnswer(NamedTuple):
     """What a tool answers: the whole for programs, and a short text for whoever reads."""
 
     structured: Any
@@ -33,8 +33,8 @@ class Confirmation:
     """
 
     question: Callable[[OnRecord, Arguments], str | None]
-    waiting: Callable[[str, str], Told]
-    declined: Told
+    waiting: Callable[[str, str], ToolAnswer]
+    declined: ToolAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ class Tool:
     takes: Mapping[str, Any]
     gives: Mapping[str, Any] | None
     operation: Operation
-    handle: Callable[[OnRecord, Arguments], Told]
+    handle: Callable[[OnRecord, Arguments], ToolAnswer]
     is_idempotent: bool = False
     is_local: bool = False
     is_for_people: bool = False

@@ -6,17 +6,17 @@ from typing import Final
 from starlette.routing import BaseRoute, Route
 
 from onrecord.service import OPERATIONS, Operation
-from onrecord.surfaces.rest.host import Host
 from onrecord.surfaces.rest.moving import Exporting, Importing
 from onrecord.surfaces.rest.operations import PREFIX, Endpoint, Handling, template
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 #: Handwork beside the loop: what an operation does with a file is done with the message itself.
 _OVERRIDES: Final[dict[str, type[Handling]]] = {"export": Exporting, "import_": Importing}
 
 
-def routes(host: Host) -> list[BaseRoute]:
+def routes(runner: RequestRunner) -> list[BaseRoute]:
     """Every operation that is offered over the network."""
-    handlings = [_OVERRIDES.get(each.name, Handling)(host, each) for each in networked()]
+    handlings = [_OVERRIDES.get(each.name, Handling)(runner, each) for each in networked()]
     paths: dict[str, list[Handling]] = {}
     for each in handlings:
         paths.setdefault(template(each.path, each.operation), []).append(each)

@@ -22,8 +22,8 @@ from onrecord.model.limits import ARTIFACT_BYTES
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
-from onrecord.surfaces.rest.host import Host, visit_of
 from onrecord.surfaces.rest.problems import NO_METHOD, UNREADABLE, Refusal, problem
+from onrecord.surfaces.rest.request_runner import RequestRunner, state_of
 
 #: A byte of a file may take six in JSON.
 _FILE_BYTES: Final = BODY_BYTES + 6 * ARTIFACT_BYTES
@@ -38,7 +38,7 @@ Act = Callable[[OnRecord, Request, bytes], Response]
 Method = tuple[str, Act]
 
 
-def routes(host: Host) -> list[BaseRoute]:
+def routes(runner: RequestRunner) -> list[BaseRoute]:
     """Entries, relations, the graph, working notes, conversations and files."""
     paths: Sequence[tuple[str, Sequence[Method]]] = (
         ("/memory", [("GET", _list_scratchpads)]),
@@ -62,14 +62,14 @@ def routes(host: Host) -> list[BaseRoute]:
         ("/artifacts/{artifact}", [("GET", _get_artifact), ("DELETE", _delete_artifact)]),
         ("/artifacts/{artifact}/raw", [("GET", _raw_artifact)]),
     )
-    return [Route(f"/v1{path}", endpoint=_Endpoint(host, dict(methods))) for path, methods in paths]
+    return [Route(f"/v1{path}", endpoint=_Endpoint(runner, dict(methods))) for path, methods in paths]
 
 
 class _Endpoint:
     """Everything that can be done with one path."""
 
-    def __init__(self, host: Host, methods: Mapping[str, Act]) -> None:
-        self._host, self._methods = host, methods
+    def __init__(self, runner: RequestRunner, methods: Mapping[str, Act]) -> None:
+        self._runner, self._methods = runner, methods
         self._allowed = ", ".join(sorted([*methods, *(["HEAD"] if "GET" in methods else [])]))
         self._most = _FILE_BYTES if _write_artifact in methods.values() else BODY_BYTES
 
@@ -87,11 +87,11 @@ class _Endpoint:
                 raise Refusal(
                     NO_METHOD, f"Here one can {self._allowed}.", [(b"allow", self._allowed.encode())]
                 )
-            await self._host.meet(request.scope)
+            await self._runner.meet(request.scope)
             body = await read_body(request.scope, request.receive, self._most)
-            return await self._host.call(request, lambda door: act(door, request, body))
+            return await self._runner.call(request, lambda door: act(door, request, body))
         except OnRecordError as error:
-            return _refused(error, visit_of(request.scope).request)
+            return _refused(error, state_of(request.scope).request)
 
 
 def _refused(error: OnRecordError, request: str) -> Response:

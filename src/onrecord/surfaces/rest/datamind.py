@@ -11,15 +11,15 @@ from onrecord.errors import Fault, Invalid
 from onrecord.faces.datamind import tools
 from onrecord.faces.datamind.legacy import migrate_own
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.host import Host
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 _TAKES: Final = ("query", "top_k")
 _LOG: Final = logging.getLogger(__name__)
 
 
-def routes(host: Host) -> list[BaseRoute]:
+def routes(runner: RequestRunner) -> list[BaseRoute]:
     """GET /api/memory/{profile}. If the store is in the file of an older datamind, that is emptied into it first."""
-    for migrated in migrate_own(host.door, host.door.caller.tenant):
+    for migrated in migrate_own(runner.door, runner.door.caller.tenant):
         for warning in migrated.warnings:
             _LOG.warning("%s", warning)
 
@@ -30,7 +30,7 @@ def routes(host: Host) -> list[BaseRoute]:
             # Only whoever is let in is told what is wrong with it.
             return tools.look(door, request.path_params["profile"], **_read(request))
 
-        return JSONResponse(await host.call(request, act))
+        return JSONResponse(await runner.call(request, act))
 
     return [Route("/api/memory/{profile}", look, methods=["GET"])]
 

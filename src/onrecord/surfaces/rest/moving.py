@@ -12,9 +12,9 @@ from starlette.types import Receive, Scope, Send
 from onrecord.errors import Fault, Invalid
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.rest.bodies import chunks
-from onrecord.surfaces.rest.host import Host, send_reply
 from onrecord.surfaces.rest.operations import Handling
 from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal, Reply
+from onrecord.surfaces.rest.request_runner import RequestRunner, send_reply
 
 IMPORT_BYTES: Final = 64 * 1024 * 1024
 LINES: Final = "application/jsonl"
@@ -29,8 +29,8 @@ FILE_FIELD: Final = "path"
 class Moving(Handling):
     """An operation on a file, with the file in the message: its other fields are read from the query."""
 
-    def __init__(self, host: Host, operation: Operation) -> None:
-        super().__init__(host, operation)
+    def __init__(self, runner: RequestRunner, operation: Operation) -> None:
+        super().__init__(runner, operation)
         self.has_body = False
 
     def options(self, scope: Scope) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Exporting(Moving):
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         with _temporary_file("export.jsonl") as path:
-            await self.host.run(self._write, scope, path, slow=True)
+            await self.runner.run(self._write, scope, path, slow=True)
             headers = [
                 (b"content-type", LINES.encode()),
                 (b"content-length", str(path.stat().st_size).encode()),
@@ -53,12 +53,12 @@ class Exporting(Moving):
             ]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             with path.open("rb") as file:
-                while scope["method"] != "HEAD" and (part := await self.host.run(file.read, _AT_ONCE)):
+                while scope["method"] != "HEAD" and (part := await self.runner.run(file.read, _AT_ONCE)):
                     await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
 
     def _write(self, scope: Scope, path: Path) -> None:
-        door = self.host.admit(scope)
+        door = self.runner.admit(scope)
         self.operation.method(door, path=str(path), **self.options(scope))
 
 
@@ -67,10 +67,10 @@ class Importing(Moving):
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nobody fills our disk who may not come in.
-        door = await self.host.run(self.host.admit, scope)
+        door = await self.runner.run(self.runner.admit, scope)
         if not self.operation.is_offered_to(door.caller):
             # It refuses by itself, and notes that in the audit.
-            await self.host.run(self.operation.method, door)
+            await self.runner.run(self.operation.method, door)
         kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _LINE_TYPES:
             raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")
@@ -78,8 +78,8 @@ class Importing(Moving):
         with _temporary_file("body") as path:
             with path.open("wb") as file:
                 async for part in chunks(scope, receive, IMPORT_BYTES):
-                    await self.host.run(file.write, part)
-            reply = await self.host.run(self._read, scope, door, path, slow=True)
+                    await self.runner.run(file.write, part)
+            reply = await self.runner.run(self._read, scope, door, path, slow=True)
         await send_reply(reply, scope, receive, send)
 
     def _read(self, scope: Scope, door: OnRecord, path: Path) -> Reply:

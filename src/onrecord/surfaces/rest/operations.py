@@ -13,14 +13,14 @@ from starlette.types import Receive, Scope, Send
 from onrecord.errors import Fault, Invalid
 from onrecord.model.answers import CreatedKey, CreatedTenant, Remembered
 from onrecord.model.requests import request_fields
-from onrecord.model.rules import Identifier, Listing, OrNone, Text, Whole
+from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.reading import list_reader, text_reader
 from onrecord.surfaces.rest import repeating
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
-from onrecord.surfaces.rest.host import Host, send_reply, visit_of
 from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, PRECONDITION, Refusal, Reply, problem
+from onrecord.surfaces.rest.request_runner import RequestRunner, send_reply, state_of
 
 PREFIX: Final = "/v1"
 #: What reads its fields from the query; the others read a JSON object.
@@ -37,20 +37,20 @@ _TAGGED: Final = frozenset({"show", "remember", "revise"})
 class Handling:
     """One operation behind one method and path."""
 
-    def __init__(self, host: Host, operation: Operation) -> None:
+    def __init__(self, runner: RequestRunner, operation: Operation) -> None:
         self.operation = operation
         self.method, _, self.path = (operation.route or "").partition(" ")
         self.in_path = path_fields(operation)
         self.has_body = self.method not in QUERIED
         self.is_slow = operation.rule == "memory.admin"
         self.reads = operation.effect == "read"
-        self.host = host
+        self.runner = runner
         rules = {each.name: each.metadata["rule"] for each in request_fields(operation.request)}
         inner = {name: rule.rule if isinstance(rule, OrNone) else rule for name, rule in rules.items()}
         self._whole = frozenset(
             name
             for name, rule in inner.items()
-            if isinstance(rule.each if isinstance(rule, Listing) else rule, Whole | Identifier)
+            if isinstance(rule.each if isinstance(rule, ListOf) else rule, Integer | Identifier)
         )
         # A field that may be long on its own has the room of a whole body beside it.
         self._most = BODY_BYTES + sum(
@@ -65,15 +65,15 @@ class Handling:
         self._several = {name: read for name, read in several.items() if read is not None}
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.host.meet(scope)
+        await self.runner.meet(scope)
         body = await read_body(scope, receive, self._most) if self.has_body else b""
-        reply = await self.host.run(self.answer, scope, body, slow=self.is_slow, reads=self.reads)
+        reply = await self.runner.run(self.answer, scope, body, slow=self.is_slow, reads=self.reads)
         await send_reply(reply, scope, receive, send)
 
     def answer(self, scope: Scope, body: bytes) -> Reply:
         """The reply to one request. It runs in a thread."""
         headers = Headers(scope=scope)
-        door = self.host.admit(scope)
+        door = self.runner.admit(scope)
         values = self.values(scope, headers, body)
         key = repeating.key_in(headers)
         if key is None or self.method == "GET":
@@ -87,14 +87,14 @@ class Handling:
             body,
         )
         told, repeated = repeating.once(
-            self.host, door, self.operation, key, sent, lambda: self.call(door, values)
+            self.runner, door, self.operation, key, sent, lambda: self.call(door, values)
         )
         return self.reply(scope, headers, told, repeated=repeated)
 
-    def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Told:
+    def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Answer:
         answer = self.operation.method(door, **values)
         if self.operation.name in _OF_KEYS:
-            self.host.gate.forget_keys()
+            self.runner.authenticator.forget_keys()
         return _status(answer), to_json(answer)
 
     def values(self, scope: Scope, headers: Headers, body: bytes) -> dict[str, Any]:
@@ -151,7 +151,7 @@ class Handling:
         values["expected_version"] = int(tag["version"])
 
     def reply(
-        self, scope: Scope, headers: Headers, answer: repeating.Told, *, repeated: bool = False
+        self, scope: Scope, headers: Headers, answer: repeating.Answer, *, repeated: bool = False
     ) -> Reply:
         status, told = answer
         more: list[tuple[bytes, bytes]] = [(b"idempotent-replayed", b"true")] if repeated else []
@@ -183,7 +183,7 @@ class Endpoint:
         if not self._is_meant(scope):
             raise Refusal(NO_ROUTE, "There is nothing at this address.")
         if handling is None:
-            reply = self._without(method, visit_of(scope).request)
+            reply = self._without(method, state_of(scope).request)
         else:
             await handling.respond(scope, receive, send)
             return

@@ -18,7 +18,7 @@ from onrecord.model.limits import RuleName
 from onrecord.model.memory import Memory
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
-from onrecord.surfaces.rest.host import Host
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 HEADER: Final = "Idempotency-Key"
 #: Printable, no white space at its ends.
@@ -26,7 +26,7 @@ SHAPE: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 _REPEATED: Final = [(b"idempotent-replayed", b"true")]
 
 #: The status and the JSON of an answer.
-Told = tuple[int, Any]
+Answer = tuple[int, Any]
 
 
 def key_in(headers: Headers) -> str | None:
@@ -38,13 +38,13 @@ def key_in(headers: Headers) -> str | None:
 
 
 def once(
-    host: Host,
+    runner: RequestRunner,
     door: OnRecord,
     operation: Operation,
     key: str,
     sent: tuple[bytes, ...],
-    act: Callable[[], Told],
-) -> tuple[Told, bool]:
+    act: Callable[[], Answer],
+) -> tuple[Answer, bool]:
     """Do it unless it was done under this key, and say whether it was."""
     if not SHAPE.fullmatch(key):
         raise Invalid([Fault(HEADER, "must be 1 to 200 printable ASCII characters")])
@@ -52,8 +52,8 @@ def once(
         # An answer is not given again to one who may not have it: the operation says so itself.
         return act(), False
     caller, fingerprint = door.caller, sha256(b"\n".join(sent)).hexdigest()
-    with host.store.ledger(caller.tenant) as ledger:
-        claim = ledger.claim(caller.user, key, operation.name, fingerprint, host.clock())
+    with runner.store.ledger(caller.tenant) as ledger:
+        claim = ledger.claim(caller.user, key, operation.name, fingerprint, runner.clock())
     if claim.state == "different":
         raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
     if claim.state == "in progress":
@@ -66,10 +66,10 @@ def once(
         status, told = act()
     except BaseException:
         # It has failed and may be sent again.
-        with host.store.ledger(caller.tenant) as ledger:
+        with runner.store.ledger(caller.tenant) as ledger:
             ledger.drop(caller.user, key)
         raise
-    with host.store.ledger(caller.tenant) as ledger:
+    with runner.store.ledger(caller.tenant) as ledger:
         if told.get("dry_run"):
             # Nothing was done, so there is nothing to find again; it is tried anew.
             ledger.drop(caller.user, key)

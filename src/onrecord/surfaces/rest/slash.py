@@ -11,26 +11,26 @@ from onrecord.faces import arbiter_slash
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import read_body, read_object
-from onrecord.surfaces.rest.host import Host
 from onrecord.surfaces.rest.operations import PREFIX
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 #: Files stand in the text, and what is no plain letter takes several bytes in JSON.
 _BODY_BYTES: Final = 4 * 1024 * 1024
 _FIELDS: Final = ("text", "agent", "conversation")
 
 
-def routes(host: Host) -> list[BaseRoute]:
+def routes(runner: RequestRunner) -> list[BaseRoute]:
     """POST /v1/slash with `text`, and maybe `agent` and `conversation`."""
 
     async def slash(request: Request) -> Response:
-        await host.meet(request.scope)
+        await runner.meet(request.scope)
         body = await read_body(request.scope, request.receive, _BODY_BYTES)
 
         def act(door: OnRecord) -> Any:
             # Only whoever is let in is told what is wrong with it.
             return to_json(arbiter_slash.run(door, **_read(read_object(request.headers, body))))
 
-        return JSONResponse(await host.call(request, act))
+        return JSONResponse(await runner.call(request, act))
 
     return [Route(f"{PREFIX}/slash", slash, methods=["POST"])]
 

@@ -15,8 +15,8 @@ from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.faces import slayer
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import read_body, read_object
-from onrecord.surfaces.rest.host import Host, visit_of
 from onrecord.surfaces.rest.problems import problem
+from onrecord.surfaces.rest.request_runner import RequestRunner, state_of
 
 Types = Mapping[str, tuple[type, ...]]
 
@@ -36,9 +36,9 @@ _CALLED: Final[Mapping[type, str]] = {
 Act = Callable[[OnRecord, Request, bytes], dict[str, Any]]
 
 
-def routes(host: Host) -> list[BaseRoute]:
+def routes(runner: RequestRunner) -> list[BaseRoute]:
     """POST /memories, DELETE /memories/{id} and POST /search."""
-    face = _Face(host)
+    face = _Face(runner)
     return [
         Route("/memories", face.save, methods=["POST"]),
         # Whatever stands there is an id, so that a slash in it is refused as one.
@@ -48,8 +48,8 @@ def routes(host: Host) -> list[BaseRoute]:
 
 
 class _Face:
-    def __init__(self, host: Host) -> None:
-        self._host = host
+    def __init__(self, runner: RequestRunner) -> None:
+        self._runner = runner
 
     async def save(self, request: Request) -> Response:
         """Keep a note about entities, or the note that goes with an example query."""
@@ -67,11 +67,11 @@ class _Face:
 
     async def _answer(self, request: Request, act: Act) -> Response:
         try:
-            await self._host.meet(request.scope)
+            await self._runner.meet(request.scope)
             body = await read_body(request.scope, request.receive)
-            return JSONResponse(await self._host.call(request, lambda door: act(door, request, body)))
+            return JSONResponse(await self._runner.call(request, lambda door: act(door, request, body)))
         except OnRecordError as error:
-            return _refused(error, visit_of(request.scope).request)
+            return _refused(error, state_of(request.scope).request)
 
 
 def _save(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:

@@ -10,20 +10,20 @@ from typing import Any, Final
 from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from onrecord.app import Entrance, is_loopback, open_entrance
+from onrecord.app import ServerParts, is_loopback, open_server_parts
 from onrecord.config import Config, load, read_choice, read_several
 from onrecord.surfaces import rest
 from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
 from onrecord.surfaces.rest import arbiter, datamind, openapi, slash, slayer
-from onrecord.surfaces.rest.host import COMPUTING_THREADS, THREADS, Host
 from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
+from onrecord.surfaces.rest.request_runner import COMPUTING_THREADS, THREADS, RequestRunner
 from onrecord.surfaces.serving import health
 from onrecord.surfaces.serving.guarding import LOOPBACK, Guarding
 from onrecord.surfaces.serving.metrics import Metrics
 from onrecord.surfaces.serving.watching import Log, Notes, Watching, access_log
 
 #: Routes that faces have beside ours, each in its own words.
-FACE_ROUTES: Final[Sequence[Callable[[Host], Sequence[BaseRoute]]]] = (
+FACE_ROUTES: Final[Sequence[Callable[[RequestRunner], Sequence[BaseRoute]]]] = (
     slayer.routes,
     datamind.routes,
     arbiter.routes,
@@ -39,27 +39,29 @@ _SWITCH_S: Final = 0.000_5
 def from_environment() -> ASGIApp:
     """The application as it is configured: for whoever starts it by its name, `--workers` among them."""
     config = load()
-    return application(config, open_entrance(config))
+    return application(config, open_server_parts(config))
 
 
-def application(config: Config, entrance: Entrance, *, log: Log | None = None) -> ASGIApp:
-    """The whole server. It closes the entrance when it ends."""
+def application(config: Config, parts: ServerParts, *, log: Log | None = None) -> ASGIApp:
+    """The whole server. It closes the parts when it ends."""
     log = log or access_log()
     readers = THREADS if _waits_for_others(config) else COMPUTING_THREADS
-    host = Host(entrance.door, entrance.store, entrance.gate, entrance.throttle, readers=readers)
+    runner = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle, readers=readers)
     metrics = Metrics()
-    mcp = mcp_app(host, speaks=read_several(config.faces), issuer=config.oidc_issuer, security=CHECKED_BEFORE)
+    mcp = mcp_app(
+        runner, speaks=read_several(config.faces), issuer=config.oidc_issuer, security=CHECKED_BEFORE
+    )
     router = Router(
         [
-            *rest.routes(host),
+            *rest.routes(runner),
             *openapi.routes(),
-            *health.routes(host, metrics),
+            *health.routes(runner, metrics),
             *mcp.router.routes,
-            *(route for routes in FACE_ROUTES for route in routes(host)),
+            *(route for routes in FACE_ROUTES for route in routes(runner)),
         ],
         redirect_slashes=False,
         default=_nothing_here,
-        lifespan=_lifespan(config, entrance, log, [lambda: mcp.router.lifespan_context(mcp)]),
+        lifespan=_lifespan(config, parts, log, [lambda: mcp.router.lifespan_context(mcp)]),
     )
     local = is_loopback(config.host)
     hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
@@ -85,7 +87,7 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def _lifespan(
-    config: Config, entrance: Entrance, log: Log, inner: list[Callable[[], Any]]
+    config: Config, parts: ServerParts, log: Log, inner: list[Callable[[], Any]]
 ) -> Callable[[Any], Any]:
     """From the first request to the last: the worker beside them, and the store closed after them."""
     works = read_choice("worker", config.worker)
@@ -96,7 +98,7 @@ def _lifespan(
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_S)
         worker = threading.Thread(
-            target=entrance.door.worker.run, args=(stop,), name="onrecord-worker", daemon=True
+            target=parts.door.worker.run, args=(stop,), name="onrecord-worker", daemon=True
         )
         notes = Notes(log)
         for name in _SPEAKERS:
@@ -113,7 +115,7 @@ def _lifespan(
             if worker.is_alive():
                 worker.join()
             sys.setswitchinterval(interval)
-            entrance.close()
+            parts.close()
             for name in _SPEAKERS:
                 logging.getLogger(name).removeHandler(notes)
 

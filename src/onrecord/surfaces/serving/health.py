@@ -11,15 +11,15 @@ from starlette.routing import BaseRoute, Route
 from onrecord import __version__
 from onrecord.access.identity import is_from_here
 from onrecord.errors import OnRecordError, Unauthenticated
-from onrecord.surfaces.rest.host import Host
 from onrecord.surfaces.rest.problems import JSON
+from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.metrics import CONTENT_TYPE, Metrics
 
 _LOOK_AGAIN_S: Final = 1.0
 
 
-def routes(host: Host, metrics: Metrics) -> list[BaseRoute]:
-    health = _Health(host, metrics)
+def routes(runner: RequestRunner, metrics: Metrics) -> list[BaseRoute]:
+    health = _Health(runner, metrics)
     return [
         Route("/health/live", health.live, methods=["GET"]),
         Route("/health/ready", health.ready, methods=["GET"]),
@@ -28,8 +28,8 @@ def routes(host: Host, metrics: Metrics) -> list[BaseRoute]:
 
 
 class _Health:
-    def __init__(self, host: Host, metrics: Metrics) -> None:
-        self._host, self._metrics = host, metrics
+    def __init__(self, runner: RequestRunner, metrics: Metrics) -> None:
+        self._runner, self._metrics = runner, metrics
         self._looked_at, self._is_ready = -_LOOK_AGAIN_S, False
 
     async def live(self, request: Request) -> Response:
@@ -38,18 +38,18 @@ class _Health:
 
     async def ready(self, request: Request) -> Response:
         """Whether the store answers; where it is and what runs here is for those who may care for it."""
-        ready = await self._host.run(self._look)
+        ready = await self._runner.run(self._look)
         told: dict[str, Any] = {"status": "ready" if ready else "unavailable"}
-        if "authorization" in request.headers and (await self._host.run(self._is_admin, request)):
-            told |= {"version": __version__, "location": self._host.store.location}
+        if "authorization" in request.headers and (await self._runner.run(self._is_admin, request)):
+            told |= {"version": __version__, "location": self._runner.store.location}
         return _told(200 if ready else 503, told)
 
     async def metrics(self, request: Request) -> Response:
         """The figures; from elsewhere they take the rule of whoever cares for the store."""
         peer = request.client.host if request.client else None
         if not is_from_here(request.headers.__contains__, peer, unknown=False):
-            await self._host.call(request, lambda door: door.caller.require("memory.admin"))
-        body = await self._host.run(self._metrics.exposition)
+            await self._runner.call(request, lambda door: door.caller.require("memory.admin"))
+        body = await self._runner.run(self._metrics.exposition)
         return Response(body, media_type=CONTENT_TYPE)
 
     def _look(self) -> bool:
@@ -58,7 +58,7 @@ class _Health:
         if now - self._looked_at >= _LOOK_AGAIN_S:
             self._looked_at = now
             try:
-                with self._host.store.reading(self._host.door.caller, self._host.clock()) as reading:
+                with self._runner.store.reading(self._runner.door.caller, self._runner.clock()) as reading:
                     self._is_ready = reading.size >= 0
             except OnRecordError:
                 self._is_ready = False
@@ -66,7 +66,7 @@ class _Health:
 
     def _is_admin(self, request: Request) -> bool:
         try:
-            return self._host.admit(request.scope).caller.is_admin
+            return self._runner.admit(request.scope).caller.is_admin
         except Unauthenticated:
             return False
 

@@ -17,8 +17,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onrecord.errors import OnRecordError, StoreUnavailable
-from onrecord.surfaces.rest.host import Visit, send_reply
 from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, Refusal, problem
+from onrecord.surfaces.rest.request_runner import RequestState, send_reply
 from onrecord.surfaces.serving.metrics import Metrics
 
 _SANE: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -77,49 +77,49 @@ class Watching:
         given = Headers(scope=scope).get("x-request-id", "")
         # With an application in it, routes of Starlette's own raise what they would otherwise answer in plain text.
         scope["app"] = self
-        visit = scope["onrecord.visit"] = Visit(given if _SANE.fullmatch(given) else uuid4().hex)
+        state = scope["onrecord.request"] = RequestState(given if _SANE.fullmatch(given) else uuid4().hex)
         started, status = time.perf_counter(), 0
 
         async def send_on(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *_added(message, visit)]
+                message["headers"] = [*message.get("headers", ()), *_added(message, state)]
             await send(message)
 
         self._metrics.in_flight.inc()
         try:
             await self._app(scope, receive, send_on)
         except Exception as error:
-            self._note(error, visit)
+            self._note(error, state)
             if status:
                 # Half of it is sent: all that is left is to end the connection.
                 raise
             conditional = "if-match" in Headers(scope=scope)
-            reply = problem(_refusal(error), visit.request, conditional=conditional)
+            reply = problem(_refusal(error), state.request, conditional=conditional)
             await send_reply(reply, scope, receive, send_on)
         finally:
             self._metrics.in_flight.dec()
-            self._tell(scope, visit, status or _GONE, time.perf_counter() - started)
+            self._tell(scope, state, status or _GONE, time.perf_counter() - started)
 
-    def _tell(self, scope: Scope, visit: Visit, status: int, took_s: float) -> None:
+    def _tell(self, scope: Scope, state: RequestState, status: int, took_s: float) -> None:
         route = getattr(scope.get("route"), "path_format", None) or "unknown"
         method = scope["method"] if scope["method"] in _METHODS else "OTHER"
         self._metrics.note(route, method, status, took_s)
         told = {"method": method, "route": route, "status": status, "ms": round(took_s * 1_000, 1)}
-        told["request"] = visit.request
-        if visit.caller is not None:
-            told |= {"tenant": visit.caller.tenant, "user": visit.caller.user}
+        told["request"] = state.request
+        if state.caller is not None:
+            told |= {"tenant": state.caller.tenant, "user": state.caller.user}
         self._log("request", **told)
 
-    def _note(self, error: Exception, visit: Visit) -> None:
+    def _note(self, error: Exception, state: RequestState) -> None:
         """Why something failed that should not have; the words of an error may hold what was sent, so not those."""
         if isinstance(error, StoreUnavailable):
-            self._log("unavailable", request=visit.request, reason=str(error))
+            self._log("unavailable", request=state.request, reason=str(error))
         elif not isinstance(error, OnRecordError | HTTPException):
             frames = traceback.extract_tb(error.__traceback__)
             where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
-            self._log("failed", request=visit.request, error=type(error).__name__, where=where)
+            self._log("failed", request=state.request, error=type(error).__name__, where=where)
 
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -135,14 +135,14 @@ def _refusal(error: Exception) -> Exception:
     return Refusal(NO_METHOD, f"Here one can {(error.headers or {}).get('Allow', 'ask otherwise')}.", headers)
 
 
-def _added(message: Message, visit: Visit) -> list[tuple[bytes, bytes]]:
-    added = [(b"x-request-id", visit.request.encode()), *_SECURITY]
+def _added(message: Message, state: RequestState) -> list[tuple[bytes, bytes]]:
+    added = [(b"x-request-id", state.request.encode()), *_SECURITY]
     if not any(name.lower() == b"cache-control" for name, _ in message.get("headers", ())):
         added.append((b"cache-control", b"no-store"))
-    if visit.budget is not None:
+    if state.budget is not None:
         added += [
-            (b"ratelimit-limit", str(visit.budget.limit).encode()),
-            (b"ratelimit-remaining", str(visit.budget.remaining).encode()),
-            (b"ratelimit-reset", str(visit.budget.reset).encode()),
+            (b"ratelimit-limit", str(state.budget.limit).encode()),
+            (b"ratelimit-remaining", str(state.budget.remaining).encode()),
+            (b"ratelimit-reset", str(state.budget.reset).encode()),
         ]
     return added

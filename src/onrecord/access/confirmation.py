@@ -19,7 +19,7 @@ _WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})",
 _SECRET_BYTES: Final = 32
 
 
-def give(caller: Caller, what: str, store: Store, now: datetime) -> str:
+def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
     """The word for exactly this, for exactly this caller."""
     until = int((now + GOOD_FOR).timestamp())
     with store.ledger(writes=False) as ledger:
@@ -30,7 +30,7 @@ def give(caller: Caller, what: str, store: Store, now: datetime) -> str:
     return f"{until}-{_signature(caller, what, until, secret)}"
 
 
-def holds(caller: Caller, what: str, word: str, store: Store, now: datetime) -> bool:
+def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) -> bool:
     read = _WORD.fullmatch(word)
     if read is None:
         return False

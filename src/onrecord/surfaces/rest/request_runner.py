@@ -10,7 +10,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from onrecord.access.identity import Gate
+from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Budget, Throttle
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
@@ -30,7 +30,7 @@ _SMALL_BYTES = 64 * 1024
 
 
 @dataclass(slots=True)
-class Visit:
+class RequestState:
     """What is known of one request while it is answered: for its log line, its headers and its problems."""
 
     request: str
@@ -40,34 +40,36 @@ class Visit:
     door: OnRecord | None = None
 
 
-class Host:
+class RequestRunner:
     """A door for everyone who knocks over the network."""
 
     def __init__(
         self,
         door: OnRecord,
         store: Store,
-        gate: Gate,
+        authenticator: Authenticator,
         throttle: Throttle,
         *,
         readers: int = THREADS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """`readers` is how many read at once; those who write have threads of their own, since they wait for each other."""
-        self.door, self.store, self.gate, self.clock = door, store, gate, clock
+        self.door, self.store, self.authenticator, self.clock = door, store, authenticator, clock
         self._throttle, self._readers = throttle, readers
         self._lanes: _Lanes | None = None
 
     def admit(self, scope: Scope) -> OnRecord:
         """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
-        visit = visit_of(scope)
-        if visit.door is None:
+        state = state_of(scope)
+        if state.door is None:
             client = scope.get("client")
-            caller = self.gate.caller(Headers(scope=scope), client[0] if client else None, visit.request)
-            visit.caller = caller
-            visit.budget = self._throttle.take(caller)
-            visit.door = self.door.as_caller(caller)
-        return visit.door
+            caller = self.authenticator.caller(
+                Headers(scope=scope), client[0] if client else None, state.request
+            )
+            state.caller = caller
+            state.budget = self._throttle.take(caller)
+            state.door = self.door.as_caller(caller)
+        return state.door
 
     async def meet(self, scope: Scope) -> None:
         """Let in whoever sends a large body before it is read: nobody else may fill our memory.
@@ -115,10 +117,10 @@ def _may_be_large(headers: Headers) -> bool:
     return "transfer-encoding" in headers or not told.isdigit() or int(told[:20]) > _SMALL_BYTES
 
 
-def visit_of(scope: Scope) -> Visit:
+def state_of(scope: Scope) -> RequestState:
     """What is known of the request; the server has noted it before anyone else saw it."""
-    visit: Visit = scope["onrecord.visit"]
-    return visit
+    state: RequestState = scope["onrecord.request"]
+    return state
 
 
 async def send_reply(reply: Reply, scope: Scope, receive: Receive, send: Send) -> None:
