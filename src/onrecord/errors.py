@@ -48,7 +48,7 @@ class SaveLimit(Forbidden):
 
 
 class Unauthenticated(OnRecordError):
-    """Who asks is not known here. Send `Authorization: Bearer …` with a key or token that is valid for this server."""
+    """No valid API key or token was sent. Send `Authorization: Bearer …` with a key or token that is valid for this server."""
 
 
 class TooMany(OnRecordError):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import wraps
 from types import TracebackType
-from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, get_type_hints
+from typing import Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, Union, get_args, get_type_hints
 
 from onrecord import context as telling
 from onrecord import recall as recalling
@@ -84,6 +84,7 @@ from onrecord.model.requests import (
     checked,
     request_fields,
 )
+from onrecord.model.unset import Unset
 from onrecord.model.when import When
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.recall import subjects
@@ -158,12 +159,35 @@ def operation(
                 raise
 
         call.__doc__ = kind.__doc__
+        shown = _signature(kind, method.__annotations__["return"])
+        call.__signature__ = shown  # type: ignore[attr-defined]
+        call.__annotations__ = {
+            name: each.annotation for name, each in shown.parameters.items() if name != "self"
+        }
+        call.__annotations__["return"] = shown.return_annotation
         spelt = method.__name__.rstrip("_").replace("_", "-") if command == "" else command
         told = Operation(method.__name__, kind, effect, rule, route, spelt, call, begins)
         call.operation = told  # type: ignore[attr-defined]
         return call
 
     return bind
+
+
+def _signature(kind: type[Request], answer: Any) -> inspect.Signature:
+    """The fields of a request as parameters, so that a framework can make a tool of the method."""
+    parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+    for each in request_fields(kind):
+        how = inspect.Parameter.KEYWORD_ONLY if each.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = inspect.Parameter.empty if each.default is MISSING else each.default
+        shown = inspect.Parameter(each.name, how, default=default, annotation=_without_unset(each.type))
+        parameters.append(shown)
+    return inspect.Signature(parameters, return_annotation=answer)
+
+
+def _without_unset(hint: Any) -> Any:
+    """What is left out has a mark of its own, which nobody gives as a value."""
+    kinds = [each for each in get_args(hint) if each is not Unset]
+    return Union[tuple(kinds)] if Unset in get_args(hint) else hint  # noqa: UP007
 
 
 def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, Any]) -> Asked:

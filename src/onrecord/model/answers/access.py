@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from onrecord.model.answers.base import Answer
 from onrecord.model.limits import Actor, AuditOutcome, Grant, Origin, RuleName
 from onrecord.model.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class Key(Answer):
     """What a key may do, and until when; never the key itself."""
 
     id: str
@@ -29,7 +30,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedKey:
+class CreatedKey(Answer):
     """A new key. `secret` is the key itself, shown this once."""
 
     secret: str = field(repr=False)
@@ -37,14 +38,14 @@ class CreatedKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedKeys:
+class ListedKeys(Answer):
     """The keys of a tenant, oldest first."""
 
     keys: tuple[Key, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RevokedKey:
+class RevokedKey(Answer):
     """A key that works no longer; `changed` is false if it did not before."""
 
     key: Key
@@ -52,7 +53,7 @@ class RevokedKey:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tenant:
+class Tenant(Answer):
     """A tenant and how much it holds."""
 
     name: str
@@ -61,7 +62,7 @@ class Tenant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CreatedTenant:
+class CreatedTenant(Answer):
     """A tenant; `created` is false if it was there before."""
 
     tenant: Tenant
@@ -69,14 +70,14 @@ class CreatedTenant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedTenants:
+class ListedTenants(Answer):
     """Tenants by name."""
 
     tenants: tuple[Tenant, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErasedTenant:
+class ErasedTenant(Answer):
     """What was erased, by table, and what a search for the rest has found: nothing, if all is well."""
 
     name: str
@@ -85,7 +86,7 @@ class ErasedTenant:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEntry:
+class AuditEntry(Answer):
     """One write or refusal: who, what, when, and for which request."""
 
     number: int
@@ -101,7 +102,7 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Audited:
+class Audited(Answer):
     """A page of the audit, newest first; `next` asks for the page after it."""
 
     entries: tuple[AuditEntry, ...]
@@ -109,7 +110,7 @@ class Audited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reviewed:
+class Reviewed(Answer):
     """A memory after a person has looked at it; `changed` is false if nothing was to be done."""
 
     memory: Memory

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, field
 
+from onrecord.model.answers.base import Answer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class Exported(Answer):
     """How much an export wrote, and where. `scratchpads` and `agents` count those that have notes, or are set."""
 
     path: str
@@ -18,7 +20,7 @@ class Exported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class Imported(Answer):
     """How much an import added, what it found unchanged, and what it left alone because something else is in its place.
 
     `added` and `unchanged` count memories, the others what is named; `workspace_unchanged` is for all of the last four.
@@ -36,7 +38,7 @@ class Imported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BackedUp:
+class BackedUp(Answer):
     """Where the copy is."""
 
     path: str
@@ -44,7 +46,7 @@ class BackedUp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Problem(Answer):
     """One thing that does not agree, where it is, and what mends it."""
 
     check: str
@@ -54,7 +56,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
+class Examined(Answer):
     """What the doctor found."""
 
     memories: int
@@ -66,7 +68,7 @@ class Examined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedMissing:
+class EmbeddedMissing(Answer):
     """How many memories got their vectors, and why others did not."""
 
     model: str
@@ -75,7 +77,7 @@ class EmbeddedMissing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCoverage:
+class ModelCoverage(Answer):
     """How many memories have vectors of a model; `current` is the one that new memories get."""
 
     model: str
@@ -85,7 +87,7 @@ class ModelCoverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TenantStatus:
+class TenantStatus(Answer):
     """How a tenant stands: its memories, what waits to be done, and what was given up."""
 
     tenant: str
@@ -98,7 +100,7 @@ class TenantStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoreStatus:
+class StoreStatus(Answer):
     """How the store stands. Without an embedder, `embedder` is None."""
 
     location: str
@@ -108,7 +110,7 @@ class StoreStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reindexed:
+class Reindexed(Answer):
     """How much was indexed anew."""
 
     memories: int

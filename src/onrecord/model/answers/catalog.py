@@ -4,11 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from onrecord.model.answers.base import Answer
 from onrecord.model.catalog import EntityKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntityChanges:
+class EntityChanges(Answer):
     """How many entities of each kind."""
 
     datasources: int = 0
@@ -20,7 +21,7 @@ class EntityChanges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
+class Ingested(Answer):
     """What a source has told the catalog, and what that did to the memories.
 
     `stripped` counts memories that lost references to what is gone; `stale_queries` names those whose example query
@@ -39,7 +40,7 @@ class Ingested:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entity:
+class Entity(Answer):
     """What memories can be about, as the catalog knows it; `text` is what it is found by."""
 
     canonical: str
@@ -52,7 +53,7 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedEntities:
+class ListedEntities(Answer):
     """Entities by name; `total` counts those beyond the limit too."""
 
     entities: tuple[Entity, ...]
@@ -60,7 +61,7 @@ class ListedEntities:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubjectHit:
+class SubjectHit(Answer):
     """A memory found by what it is about, its words or its meaning; `query` is its example query, if it has one."""
 
     id: str
@@ -72,7 +73,7 @@ class SubjectHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntityHit:
+class EntityHit(Answer):
     """An entity that answers the question itself."""
 
     id: str
@@ -82,7 +83,7 @@ class EntityHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
+class Searched(Answer):
     """Notes, example queries and entities, each best first; and what of the question was understood."""
 
     memories: tuple[SubjectHit, ...] = ()
@@ -93,7 +94,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inspected:
+class Inspected(Answer):
     """A model with its parts, where its joins lead, and what was learned about it."""
 
     model: str
@@ -102,7 +103,7 @@ class Inspected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DroppedEntity:
+class DroppedEntity(Answer):
     """What went with an entity: the entities under it, and the references of so many memories."""
 
     entity: str
@@ -112,7 +113,7 @@ class DroppedEntity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prioritised:
+class Prioritised(Answer):
     """The order in which datasources are looked through."""
 
     datasources: tuple[str, ...]

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from onrecord.model.answers.base import Answer
 from onrecord.model.limits import ContextPart, Role
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextBlock:
+class ContextBlock(Answer):
     """One part of the context, framed; `memories` are the ids of what it shows."""
 
     part: ContextPart
@@ -19,7 +20,7 @@ class ContextBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContextGiven:
+class ContextGiven(Answer):
     """Everything in one text and its blocks one by one; `left_out` counts what did not fit the tokens."""
 
     text: str
@@ -30,7 +31,7 @@ class ContextGiven:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Turn:
+class Turn(Answer):
     """One thing said in a conversation."""
 
     role: Role
@@ -40,7 +41,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotedTurn:
+class NotedTurn(Answer):
     """A turn that is kept, and how many of the conversation are."""
 
     conversation: str
@@ -48,7 +49,7 @@ class NotedTurn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedTurns:
+class ListedTurns(Answer):
     """The last turns of a conversation, oldest first."""
 
     conversation: str
@@ -56,7 +57,7 @@ class ListedTurns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClearedTurns:
+class ClearedTurns(Answer):
     """How many turns were dropped."""
 
     conversation: str

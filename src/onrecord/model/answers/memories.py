@@ -4,12 +4,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from onrecord.model.answers.base import Answer
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.workspace import Artifact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class Note(Answer):
     """What one step or layer did: how long, how many candidates after it, and why it was skipped if it was."""
 
     name: str
@@ -19,7 +20,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class Remembered(Answer):
     """A save that is on disk. `scrubbed` counts the secrets that were taken out of it.
 
     `degraded` says what could not be done now and will be done later.
@@ -37,7 +38,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Revised:
+class Revised(Answer):
     """A memory after its correction; `changed` names the fields, and is empty when nothing was different."""
 
     memory: Memory
@@ -48,7 +49,7 @@ class Revised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Retired:
+class Retired(Answer):
     """A memory that is no longer true; `changed` is false if it was retired before."""
 
     memory: Memory
@@ -56,7 +57,7 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class Forgotten(Answer):
     """What was erased with a memory, and in how many other memories a reference to it."""
 
     id: str
@@ -68,7 +69,7 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Related:
+class Related(Answer):
     """An edge; `created` is false if it stood there before."""
 
     relation: Relation
@@ -76,14 +77,14 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unrelated:
+class Unrelated(Answer):
     """An edge that was taken back."""
 
     relation: Relation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedRelations:
+class ListedRelations(Answer):
     """A page of edges, newest first; `next` asks for the page after it."""
 
     relations: tuple[Relation, ...]
@@ -91,7 +92,7 @@ class ListedRelations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Part(Answer):
     """What one channel says of a hit: its place in that list, its score there, and what that adds to the final score."""
 
     channel: str
@@ -101,7 +102,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
+class Why(Answer):
     """Why a hit stands where it stands: the sum of its parts, times each of its boosts."""
 
     parts: tuple[Part, ...]
@@ -110,7 +111,7 @@ class Why:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hit:
+class Hit(Answer):
     """A memory that bears on the question."""
 
     memory: Memory
@@ -119,7 +120,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
+class Recalled(Answer):
     """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence.
 
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
@@ -137,7 +138,7 @@ class Recalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(Answer):
     """A relation met on a walk, the memory at its far end, and how many steps away that is."""
 
     relation: Relation
@@ -147,7 +148,7 @@ class Edge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(Answer):
     """One memory, the edges that touch it, and the file that it is linked to."""
 
     memory: Memory
@@ -156,7 +157,7 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Browsed:
+class Browsed(Answer):
     """A page of memories; `next` asks for the page after it."""
 
     memories: tuple[Memory, ...]
@@ -164,7 +165,7 @@ class Browsed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Neighbourhood:
+class Neighbourhood(Answer):
     """The edges around a memory; `truncated` if there were more than asked for."""
 
     center: Memory
@@ -173,7 +174,7 @@ class Neighbourhood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownHistory:
+class ShownHistory(Answer):
     """The history of one memory, oldest version first."""
 
     id: str
@@ -181,7 +182,7 @@ class ShownHistory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(Answer):
     """One memory as known at the earlier and at the later time; `before` is None where it was new."""
 
     id: str
@@ -192,7 +193,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class Compared(Answer):
     """What changed in what we knew between two times."""
 
     since: datetime

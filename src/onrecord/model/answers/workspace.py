@@ -4,11 +4,12 @@ from base64 import b64decode
 from dataclasses import dataclass
 from datetime import datetime
 
+from onrecord.model.answers.base import Answer
 from onrecord.model.workspace import AgentSettings, Artifact, Conversation, Encoding, PadKind, Scratchpad
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegisteredConversation:
+class RegisteredConversation(Answer):
     """A conversation; `created` is false if it was known before."""
 
     conversation: Conversation
@@ -16,7 +17,7 @@ class RegisteredConversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedConversations:
+class ListedConversations(Answer):
     """A page of conversations, newest first; `next` asks for the page after it."""
 
     conversations: tuple[Conversation, ...]
@@ -24,7 +25,7 @@ class ListedConversations:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownConversation:
+class ShownConversation(Answer):
     """A conversation, how many files belong to it and how many bytes they take."""
 
     conversation: Conversation
@@ -33,7 +34,7 @@ class ShownConversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeletedConversation:
+class DeletedConversation(Answer):
     """What went with a conversation: its files; how many memories lost their pin, their link, or were retired."""
 
     id: str
@@ -44,7 +45,7 @@ class DeletedConversation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WrittenArtifact:
+class WrittenArtifact(Answer):
     """A file that is on disk; `created` is false if it was written over another. `scrubbed` counts its secrets."""
 
     artifact: Artifact
@@ -53,7 +54,7 @@ class WrittenArtifact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactContent:
+class ArtifactContent(Answer):
     """A file: as text where it is one, else in base64."""
 
     artifact: Artifact
@@ -67,7 +68,7 @@ class ArtifactContent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedArtifacts:
+class ListedArtifacts(Answer):
     """Files, and how many bytes they take together."""
 
     artifacts: tuple[Artifact, ...]
@@ -75,7 +76,7 @@ class ListedArtifacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeletedArtifact:
+class DeletedArtifact(Answer):
     """A file that is gone, and how many memories were linked to it."""
 
     artifact: Artifact
@@ -83,7 +84,7 @@ class DeletedArtifact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppendedScratchpad:
+class AppendedScratchpad(Answer):
     """Working notes after an addition: how many bytes they take now, and how many secrets were taken out."""
 
     agent: str
@@ -92,7 +93,7 @@ class AppendedScratchpad:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScratchpadContent:
+class ScratchpadContent(Answer):
     """Working notes as a whole; `exists` is false where nothing was ever written, or all was thrown away."""
 
     agent: str
@@ -103,14 +104,14 @@ class ScratchpadContent:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedScratchpads:
+class ListedScratchpads(Answer):
     """Working notes, those that all share first, then by agent."""
 
     scratchpads: tuple[Scratchpad, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClearedScratchpad:
+class ClearedScratchpad(Answer):
     """How many bytes of working notes were thrown away."""
 
     agent: str
@@ -118,7 +119,7 @@ class ClearedScratchpad:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownAgent:
+class ShownAgent(Answer):
     """How an agent is set, and since when; never, if these are the defaults."""
 
     agent: str

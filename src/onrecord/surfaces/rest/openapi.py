@@ -22,7 +22,7 @@ PATH: Final = "/openapi.json"
 #: What may come instead of the answer, by operation; those that all have are added.
 _STATUSES: Final = {
     400: "The message cannot be read.",
-    401: "Who asks is not known.",
+    401: "No valid API key or token was sent.",
     403: "This caller may not do that.",
     404: "There is no such thing, or it is not for this caller to know.",
     405: "That cannot be done here.",
@@ -119,7 +119,8 @@ def _parameters(operation: Operation, method: str) -> list[Schema]:
                 {
                     "name": each.name,
                     "in": "path" if each.name in in_path else "query",
-                    "required": each.name in input_schema(operation.request).get("required", ()),
+                    # What stands in the path is always given, also where the field may be left out elsewhere.
+                    "required": each.name in (*in_path, *input_schema(operation.request).get("required", ())),
                     "description": each.metadata["help"],
                     "schema": _text_schema(rule),
                 }

@@ -67,7 +67,7 @@ KINDS: Final[tuple[tuple[type[OnRecordError], Kind], ...]] = (
     (Invalid, Kind(422, "invalid", "The request has faults")),
     (NotFound, NO_ROUTE),
     (Forbidden, Kind(403, "forbidden", "This caller may not do that")),
-    (Unauthenticated, Kind(401, "unauthenticated", "Who asks is not known")),
+    (Unauthenticated, Kind(401, "unauthenticated", "No valid API key or token was sent")),
     (TooMany, Kind(429, "too-many-requests", "That was too much in too short a time")),
     (VersionConflict, Kind(409, "version-conflict", "Someone else changed it first")),
     (Conflict, Kind(409, "conflict", "Something stands in the way")),
