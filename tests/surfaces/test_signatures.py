@@ -2,6 +2,7 @@
 
 import inspect
 import json
+from collections.abc import Callable
 from dataclasses import MISSING
 from typing import Any, get_type_hints
 
@@ -19,12 +20,15 @@ from onrecord.service import OPERATIONS, OnRecord, Operation
 
 
 @pytest.mark.parametrize("door", [OnRecord, AsyncOnRecord, Client, AsyncClient])
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
-def test_a_method_shows_the_fields_of_its_request(operation: Operation, door: type) -> None:
-    method = getattr(door, operation.name, None)
-    if method is None:
-        assert operation.route is None
-        return
+def test_methods_show_the_fields_of_their_requests(door: type) -> None:
+    for operation in OPERATIONS:
+        if hasattr(door, operation.name):
+            _check(getattr(door, operation.name), operation)
+        else:
+            assert operation.route is None
+
+
+def _check(method: Callable[..., Any], operation: Operation) -> None:
     shown = [each for each in inspect.signature(method).parameters.values() if each.name != "self"]
     fields = request_fields(operation.request)
     assert [each.name for each in shown] == [each.name for each in fields]
