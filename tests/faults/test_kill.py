@@ -130,7 +130,8 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
 
 
 def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:
-    for statement in count(1, step_of(shared_db)):
+    # Of some hundreds of statements, a dozen from the first to the last.
+    for statement in count(1, 31):
         told = crew.start("die_at", db=shared_db, statement=statement, act="migrate", given={}).rest()
         if told:
             break

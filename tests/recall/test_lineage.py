@@ -174,10 +174,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
             caller: Caller,
             now: Any,
             address: Address,
+            *state: Any,
             **settled: bool,
         ) -> None:
             seen.append(address.home.spelled)
-            real(self, connection, backend, caller, now, address, **settled)
+            real(self, connection, backend, caller, now, address, *state, **settled)
 
         monkeypatch.setattr(View, "__init__", noted)
         yield seen
