@@ -421,64 +421,94 @@ class OnRecord:
         return self._turns.clear(self.caller, ask)
 
     @operation(
-        RegisterConversation, "write", "memory.manage", "POST /threads", "conversations register", begins=True
+        RegisterConversation,
+        "write",
+        "memory.manage",
+        "POST /workspace/conversations",
+        "conversations register",
+        begins=True,
     )
     def register_conversation(self, ask: RegisterConversation) -> answers.RegisteredConversation:
         return conversing.register(self.caller, ask, self._store, self._clock())
 
-    @operation(ListConversations, "read", "memory.read", "GET /threads", "conversations list")
+    @operation(ListConversations, "read", "memory.read", "GET /workspace/conversations", "conversations list")
     def conversations(self, ask: ListConversations) -> answers.ListedConversations:
         return conversing.listed(self.caller, ask, self._store, self._clock())
 
-    @operation(ShowConversation, "read", "memory.read", "GET /threads/{id}", "conversations show")
+    @operation(
+        ShowConversation, "read", "memory.read", "GET /workspace/conversations/{id}", "conversations show"
+    )
     def show_conversation(self, ask: ShowConversation) -> answers.ShownConversation:
         return conversing.shown(self.caller, ask, self._store, self._clock())
 
-    @operation(DeleteConversation, "destroy", "memory.manage", "DELETE /threads/{id}", "conversations delete")
+    @operation(
+        DeleteConversation,
+        "destroy",
+        "memory.manage",
+        "DELETE /workspace/conversations/{id}",
+        "conversations delete",
+    )
     def delete_conversation(self, ask: DeleteConversation) -> answers.DeletedConversation:
         deleted = conversing.delete(self.caller, ask, self._store, self._clock())
         self._turns.drop(self.caller.tenant, deleted.id)
         return deleted
 
-    @operation(WriteArtifact, "write", "memory.manage", "POST /files", "artifacts write", begins=True)
+    @operation(
+        WriteArtifact, "write", "memory.manage", "POST /workspace/artifacts", "artifacts write", begins=True
+    )
     def write_artifact(self, ask: WriteArtifact) -> answers.WrittenArtifact:
         return files.write(self.caller, ask, self._store, self._clock())
 
-    @operation(ReadArtifact, "read", "memory.read", "GET /files/{id}", "artifacts read")
+    @operation(ReadArtifact, "read", "memory.read", "GET /workspace/artifacts/{id}", "artifacts read")
     def read_artifact(self, ask: ReadArtifact) -> answers.ArtifactContent:
         return files.read(self.caller, ask, self._store, self._clock())
 
-    @operation(ListArtifacts, "read", "memory.read", "GET /files", "artifacts list")
+    @operation(ListArtifacts, "read", "memory.read", "GET /workspace/artifacts", "artifacts list")
     def artifacts(self, ask: ListArtifacts) -> answers.ListedArtifacts:
         return files.listed(self.caller, ask, self._store, self._clock())
 
-    @operation(DeleteArtifact, "destroy", "memory.manage", "DELETE /files/{id}", "artifacts delete")
+    @operation(
+        DeleteArtifact, "destroy", "memory.manage", "DELETE /workspace/artifacts/{id}", "artifacts delete"
+    )
     def delete_artifact(self, ask: DeleteArtifact) -> answers.DeletedArtifact:
         return files.delete(self.caller, ask, self._store, self._clock())
 
     @operation(
-        AppendScratchpad, "write", "memory.manage", "POST /pads/{agent}", "scratchpads append", begins=True
+        AppendScratchpad,
+        "write",
+        "memory.manage",
+        "POST /workspace/scratchpads/{agent}",
+        "scratchpads append",
+        begins=True,
     )
     def append_scratchpad(self, ask: AppendScratchpad) -> answers.AppendedScratchpad:
         return notes.append(self.caller, ask, self._store, self._clock())
 
-    @operation(ReadScratchpad, "read", "memory.read", "GET /pads/{agent}", "scratchpads read")
+    @operation(
+        ReadScratchpad, "read", "memory.read", "GET /workspace/scratchpads/{agent}", "scratchpads read"
+    )
     def read_scratchpad(self, ask: ReadScratchpad) -> answers.ScratchpadContent:
         return notes.read(self.caller, ask, self._store, self._clock())
 
-    @operation(ListScratchpads, "read", "memory.read", "GET /pads", "scratchpads list")
+    @operation(ListScratchpads, "read", "memory.read", "GET /workspace/scratchpads", "scratchpads list")
     def scratchpads(self, ask: ListScratchpads) -> answers.ListedScratchpads:
         return notes.listed(self.caller, self._store, self._clock())
 
-    @operation(ClearScratchpad, "write", "memory.manage", "DELETE /pads/{agent}", "scratchpads clear")
+    @operation(
+        ClearScratchpad,
+        "write",
+        "memory.manage",
+        "DELETE /workspace/scratchpads/{agent}",
+        "scratchpads clear",
+    )
     def clear_scratchpad(self, ask: ClearScratchpad) -> answers.ClearedScratchpad:
         return notes.clear(self.caller, ask, self._store, self._clock())
 
-    @operation(SetAgent, "write", "memory.manage", "PUT /agents/{agent}", "agents set", begins=True)
+    @operation(SetAgent, "write", "memory.manage", "PUT /workspace/agents/{agent}", "agents set", begins=True)
     def set_agent(self, ask: SetAgent) -> answers.ShownAgent:
         return agents.put(self.caller, ask, self._store, self._clock())
 
-    @operation(ShowAgent, "read", "memory.read", "GET /agents/{agent}", "agents show")
+    @operation(ShowAgent, "read", "memory.read", "GET /workspace/agents/{agent}", "agents show")
     def show_agent(self, ask: ShowAgent) -> answers.ShownAgent:
         return agents.shown(self.caller, ask, self._store, self._clock())
 

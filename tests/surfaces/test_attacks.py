@@ -337,28 +337,28 @@ def test_metadata_with_hostile_names_comes_back_as_it_went(ours: httpx2.Client) 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_leads_to_no_file_of_the_server(target: Any, ours: httpx2.Client, path: str) -> None:
     before = sorted(str(each) for each in target.folder.rglob("*"))
-    ours.post("/v1/threads", json={"id": "walk"})
+    ours.post("/v1/workspace/conversations", json={"id": "walk"})
     asked = [
-        ("POST", "/v1/files", {"json": {"path": path, "content": "x", "conversation": "walk"}}),
+        ("POST", "/v1/workspace/artifacts", {"json": {"path": path, "content": "x", "conversation": "walk"}}),
         ("POST", "/v1/conversations/walk/artifacts", {"json": {"path": path, "content": "x"}}),
         ("POST", "/v1/ingest", {"json": {"path": path}}),
         ("GET", "/v1/export", {"params": {"path": path}}),
         ("POST", "/v1/import", {"params": {"path": path}, "headers": {"Content-Type": "application/jsonl"}}),
-        ("POST", "/v1/pads/x", {"json": {"content": "x", "agent": path}}),
+        ("POST", "/v1/workspace/scratchpads/x", {"json": {"content": "x", "agent": path}}),
         ("POST", "/v1/slash", {"json": {"text": f"/write --persist {path}\nx\n/endwrite"}}),
     ]
     for method, where, given in asked:
         came = ours.request(method, where, **given)
         assert came.status_code < 500, (where, came.text)
         assert "root:" not in came.text
-        if "params" in given or where in ("/v1/ingest", "/v1/pads/x"):
+        if "params" in given or where in ("/v1/ingest", "/v1/workspace/scratchpads/x"):
             assert came.status_code in (400, 403, 404, 422), (where, came.status_code)
     for where in (
         "/v1/memories/",
         "/memories/",
-        "/v1/files/",
+        "/v1/workspace/artifacts/",
         "/v1/memory/",
-        "/v1/pads/",
+        "/v1/workspace/scratchpads/",
         "/mcp/",
         "/v1/models/",
     ):
@@ -451,8 +451,8 @@ def test_nothing_that_is_saved_gets_into_the_words_of_a_tool(target: Any, ours: 
         "/v1/memories",
         json={"content": poison, "tags": ["poison"], "entities": [poison], "always_inject": True},
     )
-    ours.put("/v1/agents/poison", json={"decay": True})
-    ours.post("/v1/threads", json={"id": poison[:60], "title": poison})
+    ours.put("/v1/workspace/agents/poison", json={"decay": True})
+    ours.post("/v1/workspace/conversations", json={"id": poison[:60], "title": poison})
     assert {face: list_tools(ours, face) for face in FACES} == before
     assert poison not in json.dumps(before)
 
@@ -482,9 +482,9 @@ def test_a_secret_is_nowhere_but_where_it_came_from(target: Any, ours: httpx2.Cl
     for path, body in (
         ("/v1/memories", {"content": f"the token is {secret}", "title": secret, "hint": secret}),
         ("/v1/turns", {"content": secret, "conversation": "leak"}),
-        ("/v1/pads/leak", {"content": secret}),
-        ("/v1/threads", {"id": "leak"}),
-        ("/v1/files", {"path": "leak.txt", "content": secret, "conversation": "leak"}),
+        ("/v1/workspace/scratchpads/leak", {"content": secret}),
+        ("/v1/workspace/conversations", {"id": "leak"}),
+        ("/v1/workspace/artifacts", {"path": "leak.txt", "content": secret, "conversation": "leak"}),
         ("/v1/memory/entries", {"type": "context", "title": "leak", "content": secret}),
         ("/v1/slash", {"text": f"/mem write {secret}"}),
         ("/v1/recall", {"question": secret}),

@@ -18,14 +18,14 @@ def kept(server: Any) -> str:
     ("path", "body", "field"),
     [
         ("/v1/memories", {"content": "The word is quagga."}, "memory"),
-        ("/v1/threads", {"title": "The word is quagga."}, "conversation"),
-        ("/v1/files", {"path": "quagga.md", "content": "x", "conversation": "1"}, "artifact"),
+        ("/v1/workspace/conversations", {"title": "The word is quagga."}, "conversation"),
+        ("/v1/workspace/artifacts", {"path": "quagga.md", "content": "x", "conversation": "1"}, "artifact"),
     ],
 )
 def test_an_answer_is_given_again_and_what_it_says_is_kept_in_one_place(
     server: Any, path: str, body: dict[str, Any], field: str
 ) -> None:
-    server.client.post("/v1/threads", json={"title": "Animals"})
+    server.client.post("/v1/workspace/conversations", json={"title": "Animals"})
     first, second = (server.client.post(path, json=body, headers=KEY) for _ in range(2))
     assert "quagga" in first.text
     assert second.json()[field] == first.json()[field]
@@ -34,13 +34,18 @@ def test_an_answer_is_given_again_and_what_it_says_is_kept_in_one_place(
 
 
 def test_what_was_deleted_since_is_not_told_again(server: Any) -> None:
-    made = server.client.post("/v1/threads", json={"title": "Animals"}, headers=KEY).json()
+    made = server.client.post("/v1/workspace/conversations", json={"title": "Animals"}, headers=KEY).json()
     gone = [
-        server.client.delete(f"/v1/threads/{made['conversation']['id']}", headers={"Idempotency-Key": "two"})
+        server.client.delete(
+            f"/v1/workspace/conversations/{made['conversation']['id']}", headers={"Idempotency-Key": "two"}
+        )
         for _ in range(2)
     ]
     assert [each.status_code for each in gone] == [200, 200]
-    assert server.client.post("/v1/threads", json={"title": "Animals"}, headers=KEY).status_code == 404
+    assert (
+        server.client.post("/v1/workspace/conversations", json={"title": "Animals"}, headers=KEY).status_code
+        == 404
+    )
 
 
 def test_what_was_only_tried_is_tried_again(server: Any) -> None:
