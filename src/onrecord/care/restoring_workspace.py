@@ -66,7 +66,7 @@ def take_in_workspace(
             case "absent":
                 if not restoring.restore(item):
                     raise line.fault(
-                        f"is a file of conversation {home}, which is not here and in no line before"
+                        f"is an artifact of conversation {home}, which is not here and in no line before"
                     )
                 done.added[kind_for(item).counted_as or ""] += 1
                 grown |= set() if home is None else {home}
@@ -82,13 +82,13 @@ def name_of(item: WorkspaceItem) -> str:
         case KeptFile():
             return file_name(item.artifact.id)
         case Notes():
-            return f"notes of {item.agent}"
+            return f"scratchpad of {item.agent}"
         case ShownAgent():
             return f"settings of {item.agent}"
 
 
 def file_name(id: str) -> str:
-    return f"file {id}"
+    return f"artifact {id}"
 
 
 def _check_quotas(restoring: WorkspaceRestoring, grown: set[str]) -> None:
@@ -104,6 +104,6 @@ def _check_quotas(restoring: WorkspaceRestoring, grown: set[str]) -> None:
     ):
         if held > most:
             raise Conflict(
-                f"No room: with those of the export, the files of {whose} would take {held} of {most} bytes. "
+                f"No room: with those of the export, the artifacts of {whose} would take {held} of {most} bytes. "
                 "Delete some first, or import into an empty tenant."
             )

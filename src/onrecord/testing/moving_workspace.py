@@ -212,8 +212,8 @@ class MovedWorkspaceConformance(Conformance):
     @pytest.mark.parametrize(
         ("stand_in_the_way", "named"),
         [
-            (lambda heir: heir.register_conversation("1"), "conversation 1, file 3, file 4"),
-            (lambda heir: heir.append_scratchpad("mine", agent="scout"), "notes of scout"),
+            (lambda heir: heir.register_conversation("1"), "conversation 1, artifact 3, artifact 4"),
+            (lambda heir: heir.append_scratchpad("mine", agent="scout"), "scratchpad of scout"),
             (lambda heir: heir.set_agent("scout"), "settings of scout"),
         ],
     )
@@ -241,9 +241,9 @@ class MovedWorkspaceConformance(Conformance):
         heir.import_(str(file))
         heir.write_artifact("notes/plan.md", "another, under number five", conversation="talk – 1")
         kept.export(str(file))
-        with pytest.raises(Conflict, match="file 1"):
+        with pytest.raises(Conflict, match="artifact 1"):
             heir.import_(str(file))
-        assert heir.import_(str(file), skip_conflicts=True).conflicts == ("file 1",)
+        assert heir.import_(str(file), skip_conflicts=True).conflicts == ("artifact 1",)
 
     def test_a_memory_that_points_at_a_file_left_alone_is_left_alone_too(
         self, kept: OnRecord, heir: OnRecord, file: Path
@@ -255,7 +255,7 @@ class MovedWorkspaceConformance(Conformance):
         heir.register_conversation("secret talk")
         heir.write_artifact("private.md", "not for others", conversation="secret talk")
         done = heir.import_(str(file), skip_conflicts=True)
-        assert (done.added, done.conflicts) == (1, ("file 1", "1"))
+        assert (done.added, done.conflicts) == (1, ("artifact 1", "1"))
         with pytest.raises(NotFound):
             heir.show("1")
 
@@ -278,7 +278,7 @@ class MovedWorkspaceConformance(Conformance):
             (_set("artifact", sha256="0" * 64), "line 6: has a file whose content is not of its sha256"),
             (_set("artifact", size=7), "line 6: has a file whose content is not of its sha256"),
             (_put(b"x" * (ARTIFACT_BYTES + 1)), f"line 6, content: must have at most {ARTIFACT_BYTES} bytes"),
-            (_set("artifact", conversation="nowhere"), "line 6: is a file of conversation nowhere, which is not"),
+            (_set("artifact", conversation="nowhere"), "line 6: is an artifact of conversation nowhere, which is not"),
             (_set("scratchpad", agent="a b"), "line 9, agent: must be made of letters"),
             (_set("scratchpad", notes=[]), "line 9, notes: must not be empty"),
             (_set("scratchpad", notes=[{"written_at": "2026-01-01T00:00:00Z", "text": "\x00"}]), "line 9, text: .*NUL"),
@@ -324,7 +324,7 @@ class MovedWorkspaceConformance(Conformance):
         for name, whose in (("CONVERSATION_BYTES", "conversation 1"), ("TENANT_BYTES", "this tenant")):
             with (
                 monkeypatch.context() as patch,
-                pytest.raises(Conflict, match=f"the files of {whose} would take"),
+                pytest.raises(Conflict, match=f"the artifacts of {whose} would take"),
             ):
                 patch.setattr(restoring_workspace, name, 255)
                 heir.import_(str(file))

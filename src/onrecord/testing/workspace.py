@@ -359,7 +359,7 @@ class ArtifactConformance(WorkspaceConformance):
     def test_another_tenant_reaches_no_file(self, inside: OnRecord, stranger: OnRecord) -> None:
         inside.write_artifact("a.txt", "ours")
         for attempt in (stranger.read_artifact, stranger.delete_artifact):
-            with pytest.raises(NotFound, match="No file 1"):
+            with pytest.raises(NotFound, match="No artifact 1"):
                 attempt("1")
         assert stranger.artifacts().artifacts == ()
         assert stranger.write_artifact("a.txt", "theirs").artifact.id == "1"
@@ -412,7 +412,7 @@ class LinkConformance(WorkspaceConformance):
         file = inside.write_artifact("a.txt", "x").artifact
         inside.remember("a note", id="k")
         disturbed = _Disturbed(store, before=lambda: inside.delete_artifact(file.id))
-        with pytest.raises(Invalid, match=r"^artifact: there is no file 1 in this tenant; write it first$"):
+        with pytest.raises(Invalid, match=r"^artifact: there is no artifact 1 in this tenant; write it first$"):
             linked(disturbed, inside.caller, act)
         assert [memory.artifact for memory in inside.browse().memories] == [None]
 
@@ -440,7 +440,7 @@ class LinkConformance(WorkspaceConformance):
         assert inside.show(saved.id).memory.artifact is None
 
     def test_the_link_of_a_revision_is_looked_at_before_the_memory(self, inside: OnRecord) -> None:
-        with pytest.raises(Invalid, match="there is no file 7"):
+        with pytest.raises(Invalid, match="there is no artifact 7"):
             inside.revise("nobody", artifact="7")
 
     def test_any_other_text_is_the_name_of_a_file_elsewhere(self, ann: OnRecord) -> None:

@@ -1,1 +1,1 @@
-"""WHAT is kept beside memories? Conversations, the files and working notes of agents, and how each agent is set."""
+"""WHAT is kept beside memories? Conversations, their artifacts, the scratchpads of agents, and how each agent is set."""

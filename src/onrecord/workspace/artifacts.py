@@ -1,4 +1,4 @@
-"""HOW are files kept? At a path of their conversation, within quotas that hold whoever else writes."""
+"""HOW are artifacts kept? At a path of their conversation, within quotas that hold whoever else writes."""
 
 from base64 import b64decode, b64encode
 from datetime import datetime
@@ -71,7 +71,7 @@ def _home(caller: Caller, named: str | None, writing: Writing) -> str:
 def _reachable(caller: Caller, named: str, workspace: Workspace) -> str:
     """From inside a conversation the files of another are not there."""
     if caller.conversation not in (None, conversations.plain(named)):
-        raise NotFound(f"No conversation {named} whose files can be reached from this one.")
+        raise NotFound(f"No conversation {named} whose artifacts can be reached from this one.")
     return conversations.known(workspace, named).id
 
 
@@ -86,7 +86,7 @@ def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
     ):
         if held - replaced + size > most:
             raise Conflict(
-                f"No room for {file.path} ({size} bytes): the files of {whose} take {held - replaced} of {most} "
+                f"No room for {file.path} ({size} bytes): the artifacts of {whose} take {held - replaced} of {most} "
                 "bytes without it. Delete some first."
             )
 
@@ -152,12 +152,12 @@ def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
         return None
     number = link.removeprefix("#")
     if writing.workspace.artifact(number) is None:
-        raise Invalid([Fault("artifact", f"there is no file {number} in this tenant; write it first")])
+        raise Invalid([Fault("artifact", f"there is no artifact {number} in this tenant; write it first")])
     return number
 
 
 def _missing(caller: Caller, id: str) -> NotFound:
     from_inside = " that this conversation can reach; one of another is read via a memory linked to it"
     return NotFound(
-        f"No file {id} in this tenant{from_inside if caller.conversation else ''}. List the files."
+        f"No artifact {id} in this tenant{from_inside if caller.conversation else ''}. List the artifacts."
     )

@@ -26,8 +26,8 @@ def append(caller: Caller, ask: AppendScratchpad, store: Store, now: datetime) -
         size = held + len(block.encode())
         if size > SCRATCHPAD_BYTES:
             raise Conflict(
-                f"The notes of {ask.agent} would take {size} bytes, more than the {SCRATCHPAD_BYTES} there is room "
-                f"for (they take {held} now). Clear them first; what is worth keeping is remembered instead."
+                f"The scratchpad of {ask.agent} would take {size} bytes, more than the {SCRATCHPAD_BYTES} there is room "
+                f"for (it takes {held} now). Clear it first; what is worth keeping is remembered instead."
             )
         writing.workspace.append(ask.agent, block)
         writing.note("append_scratchpad", ask.agent)

@@ -1,4 +1,4 @@
-"""WHAT comes back about conversations, their files, working notes and agents?"""
+"""WHAT comes back about conversations, their artifacts, scratchpads and agents?"""
 
 from base64 import b64decode
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class ListedConversations(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownConversation(Answer):
-    """A conversation, how many files belong to it and how many bytes they take."""
+    """A conversation, how many artifacts belong to it and how many bytes they take."""
 
     conversation: Conversation
     artifacts: int
@@ -35,7 +35,7 @@ class ShownConversation(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedConversation(Answer):
-    """What went with a conversation: its files; how many memories lost their pin, their link, or were retired."""
+    """What went with a conversation: its artifacts; how many memories lost their pin, their link, or were retired."""
 
     id: str
     artifacts: int
@@ -46,7 +46,7 @@ class DeletedConversation(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenArtifact(Answer):
-    """A file that is on disk; `created` is false if it was written over another. `scrubbed` counts its secrets."""
+    """An artifact that is on disk; `created` is false if it was written over another. `scrubbed` counts its secrets."""
 
     artifact: Artifact
     created: bool
@@ -55,7 +55,7 @@ class WrittenArtifact(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactContent(Answer):
-    """A file: as text where it is one, else in base64."""
+    """An artifact: as text where it is one, else in base64."""
 
     artifact: Artifact
     content: str
@@ -63,7 +63,7 @@ class ArtifactContent(Answer):
 
     @property
     def raw(self) -> bytes:
-        """The very bytes of the file."""
+        """The very bytes of the artifact."""
         return self.content.encode() if self.encoding == "text" else b64decode(self.content)
 
 
@@ -77,7 +77,7 @@ class ListedArtifacts(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedArtifact(Answer):
-    """A file that is gone, and how many memories were linked to it."""
+    """An artifact that is gone, and how many memories were linked to it."""
 
     artifact: Artifact
     unlinked: int
@@ -85,7 +85,7 @@ class DeletedArtifact(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppendedScratchpad(Answer):
-    """Working notes after an addition: how many bytes they take now, and how many secrets were taken out."""
+    """A scratchpad after an addition: how many bytes it takes now, and how many secrets were taken out."""
 
     agent: str
     size: int
@@ -94,7 +94,7 @@ class AppendedScratchpad(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchpadContent(Answer):
-    """Working notes as a whole; `exists` is false where nothing was ever written, or all was thrown away."""
+    """A scratchpad as a whole; `exists` is false where nothing was ever written, or all was thrown away."""
 
     agent: str
     kind: PadKind
@@ -105,14 +105,14 @@ class ScratchpadContent(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedScratchpads(Answer):
-    """Working notes, those that all share first, then by agent."""
+    """Scratchpads, the one that all share first, then by agent."""
 
     scratchpads: tuple[Scratchpad, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClearedScratchpad(Answer):
-    """How many bytes of working notes were thrown away."""
+    """How many bytes of a scratchpad were thrown away."""
 
     agent: str
     cleared: int

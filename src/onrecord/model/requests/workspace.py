@@ -1,4 +1,4 @@
-"""WHAT can be asked about conversations, their files, working notes, and how an agent is set?"""
+"""WHAT can be asked about conversations, their artifacts, scratchpads, and how an agent is set?"""
 
 import re
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from onrecord.model.rules import OrNone
 from onrecord.model.workspace import AgentSettings, Encoding
 
 _IN: Final = "Which conversation; the caller's own when left out."
-_WHOSE: Final = "Whose notes; those that all share when left out."
+_WHOSE: Final = "Whose scratchpad; the one that all share when left out."
 _AGENT: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 AGENT_NAME: Final = rules.Text(at_least=1, at_most=limits.AGENT_CHARACTERS, line=True)
 _PATH: Final = rules.Text(at_least=1, at_most=4 * limits.PATH_CHARACTERS, line=True)
@@ -31,7 +31,7 @@ def agent_faults(agent: str | None) -> Iterator[Fault]:
 
 @dataclass(frozen=True, slots=True)
 class RegisterConversation(Request):
-    """Make a conversation known to the tenant, so that files and pinned memories can belong to it.
+    """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it.
 
     One that is known already is answered as it stands. The first save or turn from inside a conversation does the same.
     """
@@ -54,14 +54,14 @@ class ListConversations(Request):
 
 @dataclass(frozen=True, slots=True)
 class ShowConversation(Request):
-    """One conversation, and how many files belong to it."""
+    """One conversation, and how many artifacts belong to it."""
 
     id: str = ask(rules.NAME, "The conversation.", positional=True)
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteConversation(Request):
-    """Delete a conversation with its files. Memories pinned to it stay and are pinned no longer.
+    """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer.
 
     What was for the eyes of this conversation alone is retired, since nobody else may see it.
     """
@@ -71,7 +71,7 @@ class DeleteConversation(Request):
 
 @dataclass(frozen=True, slots=True)
 class WriteArtifact(Request):
-    """Keep a file with a conversation. A file at the same path is written over and keeps its id.
+    """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id.
 
     Secrets are taken out of texts before anything is stored.
     """
@@ -79,11 +79,11 @@ class WriteArtifact(Request):
     path: str = ask(_PATH, "Where, such as notes/plan.md.", positional=True)
     content: str = ask(_CONTENT, "What is in it (up to 1 MiB).", positional=True)
     encoding: Encoding = ask(
-        rules.Choice(workspace.ENCODINGS), "text, or base64 for a file that is none.", "text"
+        rules.Choice(workspace.ENCODINGS), "text, or base64 for one that is no text.", "text"
     )
     media_type: str = ask(
         MEDIA_TYPE,
-        "What kind of file it is.",
+        "Its media type.",
         workspace.MEDIA_TYPE,
     )
     conversation: str | None = ask(MAYBE_NAME, _IN, None)
@@ -91,29 +91,29 @@ class WriteArtifact(Request):
 
 @dataclass(frozen=True, slots=True)
 class ReadArtifact(Request):
-    """Read a file. From inside one conversation, a file of another is read by way of a memory that is linked to it."""
+    """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
 
-    id: str = ask(rules.ID, "The file to read.", positional=True)
+    id: str = ask(rules.ID, "The artifact to read.", positional=True)
     via: str | None = ask(OrNone(rules.ID), "A memory that is linked to it.", None)
 
 
 @dataclass(frozen=True, slots=True)
 class ListArtifacts(Request):
-    """The files of a conversation, by path; without one, those of all conversations."""
+    """The artifacts of a conversation, by path; without one, those of all conversations."""
 
     conversation: str | None = ask(MAYBE_NAME, _IN, None)
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteArtifact(Request):
-    """Delete a file. Memories that were linked to it stay, without the link."""
+    """Delete an artifact. Memories that were linked to it stay, without the link."""
 
-    id: str = ask(rules.ID, "The file to delete.", positional=True)
+    id: str = ask(rules.ID, "The artifact to delete.", positional=True)
 
 
 @dataclass(frozen=True, slots=True)
 class AppendScratchpad(Request):
-    """Add to the working notes of an agent, or to those that all agents share, under the time of now.
+    """Add to the scratchpad of an agent, or to the one that all agents share, under the time of now.
 
     Notes are read as a whole and are not searched; what is worth finding again is remembered instead.
     """
@@ -129,7 +129,7 @@ class AppendScratchpad(Request):
 
 @dataclass(frozen=True, slots=True)
 class ReadScratchpad(Request):
-    """The working notes of an agent, or those that all agents share; what was never written is empty."""
+    """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
 
     agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_PAD, positional=True)
 
@@ -139,12 +139,12 @@ class ReadScratchpad(Request):
 
 @dataclass(frozen=True, slots=True)
 class ListScratchpads(Request):
-    """Whose working notes there are, and how large they are."""
+    """Whose scratchpads there are, and how large they are."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClearScratchpad(Request):
-    """Throw away the working notes of an agent, or those that all agents share."""
+    """Throw away the scratchpad of an agent, or the one that all agents share."""
 
     agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_PAD, positional=True)
 

@@ -55,8 +55,8 @@ _GROUPS: Final = {
     "keys": "Make, list and revoke the keys that agents and people come with.",
     "tenants": "Make, list and erase tenants.",
     "conversations": "Register, list and delete conversations.",
-    "artifacts": "Keep files beside the memories of a conversation.",
-    "scratchpads": "Keep the working notes of agents.",
+    "artifacts": "Keep artifacts with a conversation: its files.",
+    "scratchpads": "Keep the scratchpads of agents.",
     "agents": "Set how each agent recalls.",
 }
 

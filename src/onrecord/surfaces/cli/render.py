@@ -526,7 +526,7 @@ def _(answer: answers.ArtifactContent) -> Iterator[Part]:
 @parts_of.register
 def _(answer: answers.ListedArtifacts) -> Iterator[Part]:
     if not answer.artifacts:
-        yield "No files."
+        yield "No artifacts."
         return
     rows = [
         (
@@ -553,7 +553,7 @@ def _file(artifact: Artifact) -> str:
 
 @parts_of.register
 def _(answer: answers.AppendedScratchpad) -> Iterator[Part]:
-    yield f"Noted; the notes of {answer.agent} take {answer.size:,} bytes."
+    yield f"Noted; the scratchpad of {answer.agent} takes {answer.size:,} bytes."
     if answer.scrubbed:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
 
@@ -574,7 +574,7 @@ def _(answer: answers.ListedScratchpads) -> Iterator[Part]:
 
 @parts_of.register
 def _(answer: answers.ClearedScratchpad) -> Iterator[Part]:
-    yield f"Threw away {answer.cleared:,} bytes of the notes of {answer.agent}."
+    yield f"Threw away {answer.cleared:,} bytes of the scratchpad of {answer.agent}."
 
 
 @parts_of.register
