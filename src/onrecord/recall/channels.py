@@ -1,12 +1,11 @@
 """WHO of those found counts? Each channel brings its best; those that do not stand at the time asked for make room."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from onrecord.model.limits import KINDS, SCOPES
-from onrecord.model.requests import Recall
-from onrecord.recall.draft import Draft, Search, Tools, replace
+from onrecord.recall.draft import Crowd, Draft, Search, Tools, replace
 from onrecord.store.ports.index import Found, Key, Match
 
 # Memories of a conversation, or for everyone, that come after so many better ones are not looked for.
@@ -15,7 +14,7 @@ _FARTHEST: Final = 2_000
 
 def asked(draft: Draft, channel: str, search: Search) -> Draft:
     """The draft with what one channel found."""
-    found = search(_some_more(draft.pool))
+    found = search(_first_look(draft))
     return replace(
         draft,
         found={**draft.found, channel: found},
@@ -26,14 +25,15 @@ def asked(draft: Draft, channel: str, search: Search) -> Draft:
 def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
     """Those of some memories that count at the time of the question, and among what it asks for."""
     found = tools.index.eligible(keys, draft.when, draft.ask.statuses)
-    if not _is_limited(draft.ask):
+    if not _is_limited(draft):
         return found
     return {key: match for key, match in found.items() if is_asked_for(draft, match)}
 
 
-def _is_limited(ask: Recall) -> bool:
+def _is_limited(draft: Draft) -> bool:
+    ask = draft.ask
     by_time = ask.created_since is not None or ask.updated_before is not None
-    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere)
+    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere or draft.among)
 
 
 def is_asked_for(draft: Draft, match: Match) -> bool:
@@ -45,6 +45,7 @@ def is_asked_for(draft: Draft, match: Match) -> bool:
         and (ask.elsewhere or match.conversation in (None, draft.conversation))
         and (ask.created_since is None or match.created_at >= ask.created_since)
         and (ask.updated_before is None or match.updated_at < ask.updated_before)
+        and (draft.among is None or draft.among.counts(match))
     )
 
 
@@ -65,7 +66,7 @@ def keep_standing(draft: Draft, tools: Tools) -> Draft:
     crowds = crowds_of(draft, tools)
     kept: dict[str, Sequence[Found]] = {}
     for channel, first in draft.found.items():
-        found, size, standing = first, _some_more(draft.pool), look(first)
+        found, size, standing = first, _first_look(draft), look(first)
         while len(found) >= size and _is_short(standing, matches, draft.pool, crowds, size):
             size *= 4
             found = draft.searches[channel](size)
@@ -74,16 +75,10 @@ def keep_standing(draft: Draft, tools: Tools) -> Draft:
     return _with_the_past(replace(draft, found=kept, matches=matches), tools)
 
 
-class Crowd(NamedTuple):
-    """Memories that are promised places of their own: which they are, how many places, and how far to look for them."""
-
-    holds: Callable[[Match], bool]
-    places: int
-    farthest: float
-
-
-def crowds_of(draft: Draft, tools: Tools) -> list[Crowd]:
+def crowds_of(draft: Draft, tools: Tools) -> Sequence[Crowd]:
     """Only those of which there can be any: looking in vain takes time."""
+    if draft.among is not None:
+        return draft.among.crowds
     crowds = []
     if draft.ask.query_limit is not None:
         learnings = Crowd(lambda match: not match.has_query, draft.ask.limit, math.inf)
@@ -136,6 +131,6 @@ def _with_the_past(draft: Draft, tools: Tools) -> Draft:
     )
 
 
-def _some_more(size: int) -> int:
+def _first_look(draft: Draft) -> int:
     """A few of the best are usually retired, or not of the time asked for."""
-    return size + size // 8 + 1
+    return draft.pool + draft.pool // 8 + 1 if draft.among is None else draft.among.first_look

@@ -49,6 +49,12 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         replace(_AUTO, name="arbiter", elsewhere=0.8),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
         Recipe(
+            name="plain_rrf",
+            weights={"lexical": 1.0, "semantic": 1.0, "references": 1.0},
+            fusion="rrf",
+            without=frozenset({"compare_others", "boost_datasource"}),
+        ),
+        Recipe(
             name="checkstack",
             weights={"lexical": 1.0},
             counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
