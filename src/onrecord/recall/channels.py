@@ -1,7 +1,8 @@
 """WHO of those found counts? Each channel brings its best; those that do not stand at the time asked for make room."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from onrecord.model.limits import KINDS, SCOPES
@@ -33,7 +34,7 @@ def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Ma
 def _is_limited(draft: Draft) -> bool:
     ask = draft.ask
     by_time = ask.created_since is not None or ask.updated_before is not None
-    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere or draft.among)
+    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere or _counts(draft))
 
 
 def is_asked_for(draft: Draft, match: Match) -> bool:
@@ -45,8 +46,12 @@ def is_asked_for(draft: Draft, match: Match) -> bool:
         and (ask.elsewhere or match.conversation in (None, draft.conversation))
         and (ask.created_since is None or match.created_at >= ask.created_since)
         and (ask.updated_before is None or match.updated_at < ask.updated_before)
-        and (draft.among is None or draft.among.counts(match))
+        and ((counts := _counts(draft)) is None or counts(match))
     )
+
+
+def _counts(draft: Draft) -> Callable[[Match], bool] | None:
+    return None if draft.among is None else draft.among.counts
 
 
 def keep_standing(draft: Draft, tools: Tools) -> Draft:
@@ -98,9 +103,13 @@ def _is_short(
     if len(standing) < pool:
         return True
     return any(
-        size < crowd.farthest and sum(1 for each in standing if crowd.holds(matches[each.key])) < crowd.places
-        for crowd in crowds
+        size < crowd.farthest and len(_best_of(crowd, standing, matches)) < crowd.places for crowd in crowds
     )
+
+
+def _best_of(crowd: Crowd, standing: Sequence[Found], matches: Mapping[Key, Match]) -> list[Key]:
+    mine = (each.key for each in standing if crowd.holds(matches[each.key]))
+    return list(islice(mine, crowd.places))
 
 
 def _first_of_each(
@@ -111,8 +120,7 @@ def _first_of_each(
         return list(standing[:pool])
     wanted = {each.key for each in standing[:pool]}
     for crowd in crowds:
-        mine = [each.key for each in standing if crowd.holds(matches[each.key])]
-        wanted.update(mine[: crowd.places])
+        wanted.update(_best_of(crowd, standing, matches))
     return [each for each in standing if each.key in wanted]
 
 

@@ -57,7 +57,8 @@ class Crowd(NamedTuple):
 class Among(NamedTuple):
     """Of which memories a question is asked, where the request alone does not say; and how many of each channel take part."""
 
-    counts: Callable[[Match], bool]
+    #: Which of those that the caller sees; None for all.
+    counts: Callable[[Match], bool] | None
     pool: int
     first_look: int
     crowds: tuple[Crowd, ...] = ()

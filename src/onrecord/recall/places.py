@@ -45,10 +45,11 @@ class Place:
     @property
     def among(self) -> Among:
         """What is asked here: those of the datasource, and enough for each list."""
+        counts = None if self._datasource is None else self._counts
         if self._is_catalog:
-            return Among(self._counts, DEPTH, DEPTH + DEPTH // 4)
+            return Among(counts, DEPTH, DEPTH + DEPTH // 4)
         crowds = tuple(Crowd(holds, DEPTH, LAST_LOOK) for holds in (is_learning, is_example))
-        return Among(self._counts, DEPTH, FIRST_LOOK, crowds)
+        return Among(counts, DEPTH, FIRST_LOOK, crowds)
 
     def _counts(self, match: Match) -> bool:
         # The first reference of an entity is its own name, the others are what it is called elsewhere.

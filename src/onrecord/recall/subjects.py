@@ -175,7 +175,7 @@ def _only(draft: Draft, holds: Callable[[Match], bool]) -> Draft:
     matches = {each.key: draft.matches[each.key] for ranking in found.values() for each in ranking}
     assert draft.among is not None
     counts = draft.among.counts
-    among = draft.among._replace(counts=lambda match: counts(match) and holds(match))
+    among = draft.among._replace(counts=lambda match: holds(match) and (counts is None or counts(match)))
     return replace(draft, found=found, matches=matches, among=among)
 
 
