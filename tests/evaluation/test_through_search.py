@@ -163,7 +163,7 @@ class TestMeasuring:
     @pytest.mark.parametrize(
         ("words", "told"),
         [
-            (("--through", "search", "--recipe", "lexical"), "--recipe"),
+            (("--through", "search", "--recipe", "soup"), "recipe"),
             (("--within-datasource",), "--within-datasource"),
             (("--through", "soup"), "--through"),
         ],

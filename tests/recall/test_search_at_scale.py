@@ -1,4 +1,4 @@
-"""Over a large catalog a search looks at few entities, and what it says is what it would say if it looked at all."""
+"""Over a large catalog a search looks at the best of each channel, and a cap cuts what it says."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from onrecord import OnRecord, connect
-from onrecord.recall import subjects
+from onrecord.recall import places
 
 MODELS = 24
 COLUMNS = 14
@@ -68,13 +68,6 @@ class TestEntities:
         for most in (1, 5, 40):
             assert entities(large, question, most) == every[:most]
 
-    def test_looking_at_few_gives_what_looking_at_all_gives(
-        self, large: OnRecord, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        few = [entities(large, question, 5) for question in QUESTIONS]
-        monkeypatch.setattr(subjects, "_FEWEST", subjects._DEPTH)
-        assert [entities(large, question, 5) for question in QUESTIONS] == few
-
     def test_what_is_hidden_is_never_told(self, large: OnRecord) -> None:
         told = {id for question in QUESTIONS for id, _ in entities(large, question)}
         assert "shop.ledger_7.amount_3" in told
@@ -86,7 +79,7 @@ class TestEntities:
     def test_a_name_that_too_many_share_leaves_the_order_to_words(
         self, large: OnRecord, tmp_path: Path
     ) -> None:
-        large.ingest(str(write_catalog(tmp_path / "more", models=subjects._MOST_NAMESAKES + 1, columns=4)))
+        large.ingest(str(write_catalog(tmp_path / "more", models=places.MOST_NAMESAKES + 1, columns=4)))
         found = [id for id, _ in entities(large, "amount_1 in ledger_7", 2)]
         assert found == ["shop.ledger_7", "shop.ledger_7.amount_1"]
 
@@ -121,7 +114,7 @@ class TestWhatChanges:
 class TestMemories:
     def test_an_example_query_is_found_behind_more_notes_than_are_looked_at_first(self, clock: Any) -> None:
         with connect(":memory:", clock=clock, embedder="none") as door:
-            for number in range(subjects._FIRST_LOOK + 50):
+            for number in range(places.FIRST_LOOK + 50):
                 door.remember(f"refunds refunds refunds {number}", dedupe=False)
             door.remember(
                 "refunds by region and by month, as finance asks for them every quarter", query="select 1"

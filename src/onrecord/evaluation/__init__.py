@@ -63,7 +63,7 @@ class _Run:
         return Report(
             task=self._task.name,
             way=self._way.name,
-            recipe=self._way.recipe if isinstance(self._way, ThroughRecall) else None,
+            recipe=self._way.recipe,
             documents=self._totals["saving"],
             haystacks=len(self._task.haystacks),
             overall=averages([row for rows in self.groups.values() for row in rows]),

@@ -42,6 +42,10 @@ class Way(Protocol):
     """A way in, and how it is called in a report."""
 
     @property
+    def recipe(self) -> str | None:
+        """How it searches, if not by default."""
+
+    @property
     def name(self) -> str: ...
 
     def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack: ...
@@ -83,10 +87,12 @@ class ThroughSearch:
     schemas: Mapping[str, Schema] = field(default_factory=dict)
     #: Whether a question is asked within the datasource that the data names for it, or of everything.
     within_datasource: bool = False
+    recipe: str | None = None
 
     @property
     def name(self) -> str:
-        return "through search" + (" within the datasource" if self.within_datasource else "")
+        within = " within the datasource" if self.within_datasource else ""
+        return f"through search{within}" + (f", recipe {self.recipe}" if self.recipe else "")
 
     def save(self, door: OnRecord, haystack: Haystack, saving: Saving) -> FilledHaystack:
         schema = self.schemas.get(haystack.name, Schema())
@@ -106,6 +112,7 @@ class ThroughSearch:
     def ask(
         self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
     ) -> list[str]:
+        options: dict[str, Any] = {"recipe": self.recipe} if self.recipe else {}
         answer = door.search(
             _askable(question, notices),
             datasource=self._datasource(question, told, notices),
@@ -113,6 +120,7 @@ class ThroughSearch:
             max_example_queries=0,
             # Many of them may be columns of one table.
             max_entities=RECALL_LIMIT if told.models else 0,
+            **options,
         )
         notices.update(f"Answers that say: {warning}" for warning in answer.warnings)
         found = [(hit.score, told.memories[hit.id]) for hit in answer.memories]

@@ -30,7 +30,9 @@ Answer = TypeVar("Answer")
 _PREVIEW_CHARACTERS: Final = 500
 # As many as a listing may hold.
 _MOST_LISTED: Final = 10_000
-# As in the sums of reciprocal ranks that every score is.
+#: Reciprocal ranks of each channel, added up with an equal say.
+RECIPE: Final = "plain_rrf"
+# As in these sums, which every score is.
 _RANK_OFFSET: Final = 60
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _LABELS: Final = {"Memory": "memory", **{kind.capitalize(): kind for kind in ENTITY_KINDS}}
@@ -164,6 +166,7 @@ def search(
         max_memories=within_limit(max_memories, RECALL_LIMIT),
         max_example_queries=within_limit(max_example_queries, RECALL_LIMIT),
         max_entities=within_limit(max_entities, RECALL_LIMIT),
+        recipe=RECIPE,
     )
     return {
         "memories": [_memory(hit) for hit in found.memories],
@@ -209,6 +212,7 @@ def search_flat(
         max_memories=RECALL_LIMIT,
         max_example_queries=RECALL_LIMIT,
         max_entities=RECALL_LIMIT,
+        recipe=RECIPE,
     )
     every = [_flat_memory(hit) for hit in (*found.memories, *found.example_queries)]
     every += [_flat_entity(hit) for hit in found.entities]

@@ -23,17 +23,17 @@ from onrecord.recall.boosts import (
     boost_verified,
     decay_with_age,
 )
-from onrecord.recall.channels import keep_standing
+from onrecord.recall.channels import keep_eligible
 from onrecord.recall.draft import Draft, Tools
 from onrecord.recall.fusion import fuse
-from onrecord.recall.graph import follow_leads
+from onrecord.recall.graph import expand_links
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
-from onrecord.recall.neighbours import lend_to_next
+from onrecord.recall.neighbours import boost_next_turn
 from onrecord.recall.question import embed_question, read_kinds, read_windows, read_words
 from onrecord.recall.recipes import recipe_named
 from onrecord.recall.references import search_references
-from onrecord.recall.rerank import rerank, spread_out
-from onrecord.recall.semantic import compare_others, knows_most, search_semantic
+from onrecord.recall.rerank import diversify, rerank
+from onrecord.recall.semantic import compare_others, knows_most, search_semantic, without_vectors
 from onrecord.recall.sharing import fit_tokens, read_hits, share_places
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.records import Reading
@@ -47,7 +47,7 @@ FIND: Final[tuple[Layer, ...]] = (
     search_lexical,
     search_semantic,
     search_references,
-    keep_standing,
+    keep_eligible,
     compare_others,
     raise_pairs,
     count_terms,
@@ -55,25 +55,25 @@ FIND: Final[tuple[Layer, ...]] = (
 ORDER: Final[tuple[Layer, ...]] = (
     fuse,
     rerank,
-    lend_to_next,
-    follow_leads,
+    boost_next_turn,
+    expand_links,
     boost_kind_and_tags,
     boost_times,
     boost_pinned,
     boost_verified,
     decay_with_age,
-    spread_out,
+    diversify,
 )
 SHARE: Final[tuple[Layer, ...]] = (share_places, read_hits, fit_tokens)
 LAYERS: Final[tuple[Layer, ...]] = (*READ, *FIND, *ORDER, *SHARE)
 
 
 @dataclass(slots=True)
-class _Run:
+class Run:
     """One way through the layers: times each, and goes on without one that fails for want of a provider."""
 
     draft: Draft
-    explain: bool
+    explain: bool = False
     trace: list[Note] = field(default_factory=list)
 
     def through(self, layers: tuple[Layer, ...], tools: Tools) -> None:
@@ -96,7 +96,7 @@ def run(caller: Caller, ask: Recall, store: Store, embedders: Embedders, now: da
     recipe = recipe_named(ask.recipe)
     embedder, asked_before = embedders.current, False
     while True:
-        done = _Run(Draft(caller=caller, ask=ask, now=now, recipe=recipe), ask.explain)
+        done = Run(Draft(caller=caller, ask=ask, now=now, recipe=recipe), ask.explain)
         done.through(READ, Tools(embedder=embedder))
         with store.reading(caller, now) as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
@@ -122,12 +122,11 @@ def _gaps(draft: Draft, reading: Reading, embedder: Embedder | None) -> tuple[st
         return ("semantic: no embedder is configured",)
     if draft.model is None:
         return ()
-    known = sum(each.memories for each in reading.index.coverage() if each.model == draft.model)
-    missing = reading.size - known
+    missing = without_vectors(reading, draft.model)
     return (f"semantic: {missing} of {reading.size} memories have no vectors yet",) if missing > 0 else ()
 
 
-def _answer(done: _Run, ask: Recall, gaps: tuple[str, ...]) -> Recalled:
+def _answer(done: Run, ask: Recall, gaps: tuple[str, ...]) -> Recalled:
     draft = done.draft
     failures = tuple(f"{note.name}: {note.failed}" for note in done.trace if note.failed)
     return Recalled(

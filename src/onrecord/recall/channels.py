@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from itertools import islice
+from typing import Final
 
 from onrecord.model.limits import KINDS, SCOPES
-from onrecord.model.requests import Recall
-from onrecord.recall.draft import Draft, Search, Tools, replace
+from onrecord.recall.draft import Crowd, Draft, Search, Tools, replace
 from onrecord.store.ports.index import Found, Key, Match
 
 # Memories of a conversation, or for everyone, that come after so many better ones are not looked for.
@@ -15,7 +15,7 @@ _FARTHEST: Final = 2_000
 
 def asked(draft: Draft, channel: str, search: Search) -> Draft:
     """The draft with what one channel found."""
-    found = search(_some_more(draft.pool))
+    found = search(_first_look(draft))
     return replace(
         draft,
         found={**draft.found, channel: found},
@@ -23,17 +23,18 @@ def asked(draft: Draft, channel: str, search: Search) -> Draft:
     )
 
 
-def standing_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
+def eligible_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
     """Those of some memories that count at the time of the question, and among what it asks for."""
     found = tools.reading.eligible(keys, draft.when, draft.ask.statuses)
-    if not _is_limited(draft.ask):
+    if not _is_limited(draft):
         return found
     return {key: match for key, match in found.items() if is_asked_for(draft, match)}
 
 
-def _is_limited(ask: Recall) -> bool:
+def _is_limited(draft: Draft) -> bool:
+    ask = draft.ask
     by_time = ask.created_since is not None or ask.updated_before is not None
-    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere)
+    return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere or _counts(draft))
 
 
 def is_asked_for(draft: Draft, match: Match) -> bool:
@@ -45,10 +46,15 @@ def is_asked_for(draft: Draft, match: Match) -> bool:
         and (ask.elsewhere or match.conversation in (None, draft.conversation))
         and (ask.created_since is None or match.created_at >= ask.created_since)
         and (ask.updated_before is None or match.updated_at < ask.updated_before)
+        and ((counts := _counts(draft)) is None or counts(match))
     )
 
 
-def keep_standing(draft: Draft, tools: Tools) -> Draft:
+def _counts(draft: Draft) -> Callable[[Match], bool] | None:
+    return None if draft.among is None else draft.among.counts
+
+
+def keep_eligible(draft: Draft, tools: Tools) -> Draft:
     """One look at all candidates. Where a channel lost too many to time or status, or has too few of a kind that was
     promised places, it looks further down."""
     matches: dict[Key, Match] = {}
@@ -58,14 +64,14 @@ def keep_standing(draft: Draft, tools: Tools) -> Draft:
         fresh = [each.key for each in found if each.key not in looked]
         looked.update(fresh)
         if fresh:
-            matches.update(standing_of(draft, tools, fresh))
+            matches.update(eligible_of(draft, tools, fresh))
         return [each for each in found if each.key in matches]
 
     look([each for found in draft.found.values() for each in found])
     crowds = crowds_of(draft, tools)
     kept: dict[str, Sequence[Found]] = {}
     for channel, first in draft.found.items():
-        found, size, eligible = first, _some_more(draft.pool), look(first)
+        found, size, eligible = first, _first_look(draft), look(first)
         while len(found) >= size and _is_short(eligible, matches, draft.pool, crowds, size):
             size *= 4
             found = draft.searches[channel](size)
@@ -74,16 +80,10 @@ def keep_standing(draft: Draft, tools: Tools) -> Draft:
     return _with_the_past(replace(draft, found=kept, matches=matches), tools)
 
 
-class Crowd(NamedTuple):
-    """Memories that are promised places of their own: which they are, how many places, and how far to look for them."""
-
-    holds: Callable[[Match], bool]
-    places: int
-    farthest: float
-
-
-def crowds_of(draft: Draft, tools: Tools) -> list[Crowd]:
+def crowds_of(draft: Draft, tools: Tools) -> Sequence[Crowd]:
     """Only those of which there can be any: looking in vain takes time."""
+    if draft.among is not None:
+        return draft.among.crowds
     crowds = []
     if draft.ask.query_limit is not None:
         learnings = Crowd(lambda match: not match.has_query, draft.ask.limit, math.inf)
@@ -103,9 +103,13 @@ def _is_short(
     if len(eligible) < pool:
         return True
     return any(
-        size < crowd.farthest and sum(1 for each in eligible if crowd.holds(matches[each.key])) < crowd.places
-        for crowd in crowds
+        size < crowd.farthest and len(_best_of(crowd, eligible, matches)) < crowd.places for crowd in crowds
     )
+
+
+def _best_of(crowd: Crowd, eligible: Sequence[Found], matches: Mapping[Key, Match]) -> list[Key]:
+    mine = (each.key for each in eligible if crowd.holds(matches[each.key]))
+    return list(islice(mine, crowd.places))
 
 
 def _first_of_each(
@@ -116,8 +120,7 @@ def _first_of_each(
         return list(eligible[:pool])
     wanted = {each.key for each in eligible[:pool]}
     for crowd in crowds:
-        mine = [each.key for each in eligible if crowd.holds(matches[each.key])]
-        wanted.update(mine[: crowd.places])
+        wanted.update(_best_of(crowd, eligible, matches))
     return [each for each in eligible if each.key in wanted]
 
 
@@ -136,6 +139,6 @@ def _with_the_past(draft: Draft, tools: Tools) -> Draft:
     )
 
 
-def _some_more(size: int) -> int:
+def _first_look(draft: Draft) -> int:
     """A few of the best are usually retired, or not of the time asked for."""
-    return size + size // 8 + 1
+    return draft.pool + draft.pool // 8 + 1 if draft.among is None else draft.among.first_look

@@ -46,6 +46,24 @@ Search = Callable[[int], Sequence[Found]]
 Boosts = tuple[tuple[str, float], ...]
 
 
+class Crowd(NamedTuple):
+    """Memories that are promised places of their own: which they are, how many places, and how far to look for them."""
+
+    holds: Callable[[Match], bool]
+    places: int
+    farthest: float
+
+
+class Among(NamedTuple):
+    """Of which memories a question is asked, where the request alone does not say; and how many of each channel take part."""
+
+    #: Which of those that the caller sees; None for all.
+    counts: Callable[[Match], bool] | None
+    pool: int
+    first_look: int
+    crowds: tuple[Crowd, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Draft:
     """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
@@ -54,6 +72,7 @@ class Draft:
     ask: Recall
     now: datetime
     recipe: Recipe
+    among: Among | None = None
     #: What the question says: its words, the kinds and times it speaks of, and its vector.
     terms: tuple[Token, ...] = ()
     kinds: tuple[Kind, ...] = ()
@@ -97,6 +116,8 @@ class Draft:
     @property
     def pool(self) -> int:
         """How many each channel brings: later layers reorder them, the more so where there are vectors."""
+        if self.among is not None:
+            return self.among.pool
         most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
         return max(most, 2 * self.ask.limit)
 

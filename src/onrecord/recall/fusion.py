@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from onrecord.recall.draft import Draft, Piece, Tools, best_first, replace
+from onrecord.recall.draft import Draft, Piece, Tools, replace
 from onrecord.recall.recipes import Channel, Fusion
 from onrecord.store.ports.index import Found, Key
 
@@ -11,20 +11,15 @@ _RRF: Final = 60
 
 
 def fuse(draft: Draft, tools: Tools) -> Draft:
-    found = dict(draft.found)
-    if "semantic" in found:
-        found["semantic"] = best_first(
-            {key: near.score for key, near in draft.nearest.items() if key in draft.matches}
-        )
-    marks = _marks(draft, tools, found.get("semantic", ()))
+    marks = _marks(draft, tools, draft.found.get("semantic", ()))
     lowest = {"semantic": marks[1]} if marks else {}
     shares = {
         channel: SHARES[draft.recipe.fusion](
             each, draft.recipe.weights.get(channel, 0.0), lowest.get(channel, 0.0)
         )
-        for channel, each in found.items()
+        for channel, each in draft.found.items()
     }
-    parts = add_up(found, shares)
+    parts = add_up(draft.found, shares)
     if draft.vector is not None and draft.recipe.fusion == "weighted":
         parts.update(_judged_by_words(draft, parts))
     return replace(draft, parts=parts, marks=marks)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import canonicals_of
-from onrecord.recall.channels import standing_of
+from onrecord.recall.channels import eligible_of
 from onrecord.recall.draft import Draft, Piece, Tools, replace, with_part
 from onrecord.recall.references import rarity
 from onrecord.recall.rerank import meet, token_weights
@@ -47,7 +47,7 @@ class _Lead(NamedTuple):
     by: str
 
 
-def follow_leads(draft: Draft, tools: Tools) -> Draft:
+def expand_links(draft: Draft, tools: Tools) -> Draft:
     weight = draft.recipe.weights.get("graph", 0.0)
     if not weight or not (draft.met or draft.recipe.follows_blindly):
         return draft
@@ -199,7 +199,7 @@ def _strength(count: int, memories: int) -> float:
 
 def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
     """The draft with memories that no channel had found: how near they are, and what they meet of the question."""
-    matches = standing_of(draft, tools, keys) if keys else {}
+    matches = eligible_of(draft, tools, keys) if keys else {}
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
         return replace(draft, matches={**draft.matches, **matches})
     near = tools.index.similarity(draft.vector.vector, draft.model, sorted(matches))

@@ -9,7 +9,7 @@ from onrecord.store.ports.index import Found
 _LENT: Final = 0.2
 
 
-def lend_to_next(draft: Draft, tools: Tools) -> Draft:
+def boost_next_turn(draft: Draft, tools: Tools) -> Draft:
     """Among the candidates: the memory saved before, if it is of the same conversation."""
     lent = []
     for key in draft.parts:

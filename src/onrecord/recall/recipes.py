@@ -49,11 +49,17 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         replace(_AUTO, name="arbiter", elsewhere=0.8),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
         Recipe(
+            name="plain_rrf",
+            weights={"lexical": 1.0, "semantic": 1.0, "references": 1.0},
+            fusion="rrf",
+            without=frozenset({"compare_others", "boost_datasource"}),
+        ),
+        Recipe(
             name="checkstack",
             weights={"lexical": 1.0},
             counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
             pool=400,
-            without=frozenset({"raise_pairs", "lend_to_next"}),
+            without=frozenset({"raise_pairs", "boost_next_turn"}),
         ),
         replace(_AUTO, name="blend", fusion="blend", rerank=0.0, weights={"semantic": 0.6, "lexical": 0.4}),
     )

@@ -87,7 +87,7 @@ def _weight(word: str, rarity: Mapping[str, float]) -> float:
     return max(known, default=0.0) ** _RARITY if terms else 0.0
 
 
-def spread_out(draft: Draft, tools: Tools) -> Draft:
+def diversify(draft: Draft, tools: Tools) -> Draft:
     """Let what better hits say count less: among the first few, one after the other."""
     if not draft.met:
         return draft

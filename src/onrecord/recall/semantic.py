@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from onrecord.model.embedding import Model
 from onrecord.recall.channels import asked
-from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.recall.draft import Draft, Tools, best_first, replace
 from onrecord.store.ports.index import Found, Near
 from onrecord.store.ports.records import Reading
 
@@ -17,6 +17,11 @@ def knows_most(reading: Reading, current: Model) -> Model:
         known[each.model] += each.memories
     best = max(known, key=lambda each: (known[each], each == current), default=current)
     return best if known[best] > known[current] else current
+
+
+def without_vectors(reading: Reading, model: Model) -> int:
+    """How many memories the model does not know yet."""
+    return reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
 
 
 def search_semantic(draft: Draft, tools: Tools) -> Draft:
@@ -41,4 +46,9 @@ def compare_others(draft: Draft, tools: Tools) -> Draft:
         return draft
     others = [key for key in draft.matches if key not in draft.nearest]
     near = tools.index.similarity(draft.vector.vector, draft.model, others) if others else []
-    return replace(draft, nearest={**draft.nearest, **{each.key: each for each in near}})
+    nearest = {**draft.nearest, **{each.key: each for each in near}}
+    draft = replace(draft, nearest=nearest)
+    if "semantic" not in draft.found:
+        return draft
+    ranked = best_first({key: each.score for key, each in nearest.items() if key in draft.matches})
+    return replace(draft, found={**draft.found, "semantic": ranked})

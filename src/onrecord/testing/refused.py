@@ -35,7 +35,11 @@ Contents = Callable[[], Any]
 #: By the step that refuses: what is saved, and how that fails.
 _REFUSED: Final[dict[str, tuple[dict[str, Any], type[OnRecordError], str]]] = {
     "check": ({"id": "global:k"}, Invalid, "global memories are written by an admin"),
-    "link": ({"artifact": "#7"}, Invalid, "^artifact: there is no artifact 7 in this tenant; write it first$"),
+    "link": (
+        {"artifact": "#7"},
+        Invalid,
+        "^artifact: there is no artifact 7 in this tenant; write it first$",
+    ),
     "refer": ({"entities": ["nowhere.orders"]}, Unresolved, "nowhere"),
     "save": ({"id": "retired"}, Conflict, "was retired on"),
     "supersede": ({"supersedes": ["99"]}, NotFound, "No memory 99"),

@@ -412,7 +412,9 @@ class LinkConformance(WorkspaceConformance):
         file = inside.write_artifact("a.txt", "x").artifact
         inside.remember("a note", id="k")
         disturbed = _Disturbed(store, before=lambda: inside.delete_artifact(file.id))
-        with pytest.raises(Invalid, match=r"^artifact: there is no artifact 1 in this tenant; write it first$"):
+        with pytest.raises(
+            Invalid, match=r"^artifact: there is no artifact 1 in this tenant; write it first$"
+        ):
             linked(disturbed, inside.caller, act)
         assert [memory.artifact for memory in inside.browse().memories] == [None]
 

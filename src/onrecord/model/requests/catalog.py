@@ -35,6 +35,7 @@ class Search(Request):
         rules.Integer(0, limits.RECALL_LIMIT), "How many example queries at most.", 2
     )
     max_entities: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many entities at most.", 5)
+    recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
 
 
 @dataclass(frozen=True, slots=True)

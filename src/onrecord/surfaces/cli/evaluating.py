@@ -38,7 +38,9 @@ def eval_command() -> click.Command:
             click.Argument(["tasks"], metavar="[TASK]...", nargs=-1),
             click.Option(["--data"], type=folder, required=True, help="The folder with the tasks."),
             click.Option(
-                ["--recipe"], help="How to search; else as recall does by itself.", shell_complete=RECIPE
+                ["--recipe"],
+                help="How to search; else as recall or search does by itself.",
+                shell_complete=RECIPE,
             ),
             click.Option(
                 ["--through"],
@@ -107,9 +109,7 @@ def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_dataso
         if within_datasource:
             raise click.UsageError("--within-datasource is for --through search")
         return ThroughRecall(recipe)
-    if recipe:
-        raise click.UsageError("--recipe is for --through recall; search has no recipes")
-    return ThroughSearch(schemas_of(read), within_datasource)
+    return ThroughSearch(schemas_of(read), within_datasource, recipe)
 
 
 @contextmanager

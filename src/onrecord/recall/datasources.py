@@ -1,0 +1,23 @@
+"""WHERE are the best? A query goes to one datasource, so what lies where they lie is likelier to be needed with them."""
+
+from typing import Final
+
+from onrecord.recall.draft import Draft, Tools, boosted
+
+#: What the datasource of most of the best adds to the score of all that is in it.
+IN_IT: Final = 0.5
+#: So many of the best say which it is.
+_BEST: Final = 20
+
+
+def boost_datasource(draft: Draft, tools: Tools) -> Draft:
+    """Raise entities by what the best of their datasource come to, against those of the strongest."""
+    homes = {key: draft.matches[key].entities[0].partition(".")[0] for key in draft.parts}
+    strength: dict[str, float] = {}
+    for key in draft.ranked()[:_BEST]:
+        strength[homes[key]] = strength.get(homes[key], 0.0) + draft.score(key)
+    strongest = max(strength.values(), default=0.0)
+    if strongest <= 0:
+        return draft
+    factors = {key: 1 + IN_IT * strength[home] / strongest for key, home in homes.items() if home in strength}
+    return boosted(draft, "datasource", factors)

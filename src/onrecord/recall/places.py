@@ -1,0 +1,143 @@
+"""WHERE is something looked for by subject? Among the memories, or in the catalog; and what there is about which things."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Final
+
+from onrecord.catalog.resolution import probe
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.model.limits import RECALL_LIMIT
+from onrecord.providers.embedding import Embedder
+from onrecord.recall.channels import eligible_of
+from onrecord.recall.draft import Among, Crowd, Draft, Tools, replace
+from onrecord.recall.references import MOST_HOLDERS, rank
+from onrecord.store.ports.index import About, Found, Key, Match
+from onrecord.store.ports.records import Reading
+from onrecord.text.names import names_in, names_of
+
+#: So many of each list take part, of each channel: as many as may ever be told, so that no cap changes an order.
+DEPTH: Final = RECALL_LIMIT
+#: So many memories are looked at first; a list that is still short looks further down.
+FIRST_LOOK: Final = 1_000
+#: Where there are enough of one kind, the other is looked for among so many and no further: often it does not exist.
+LAST_LOOK: Final = 4_000
+#: A name that more entities share says nothing of any one of them; their words do.
+MOST_NAMESAKES: Final = RECALL_LIMIT
+
+
+class Place:
+    """The memories or the catalog, as far as they are about a datasource."""
+
+    def __init__(
+        self, reading: Reading, datasource: str | None, embedder: Embedder | None, *, is_catalog: bool
+    ) -> None:
+        self.reading = reading
+        self.embedder = embedder
+        self._datasource = datasource
+        self._is_catalog = is_catalog
+        self._known: dict[str, bool] = {}
+
+    @cached_property
+    def lookup(self) -> StoredCatalog:
+        return StoredCatalog(self.reading)
+
+    @property
+    def among(self) -> Among:
+        """What is asked here: those of the datasource, and enough for each list."""
+        counts = None if self._datasource is None else self._counts
+        if self._is_catalog:
+            return Among(counts, DEPTH, DEPTH + DEPTH // 4)
+        crowds = tuple(Crowd(holds, DEPTH, LAST_LOOK) for holds in (is_learning, is_example))
+        return Among(counts, DEPTH, FIRST_LOOK, crowds)
+
+    def _counts(self, match: Match) -> bool:
+        # The first reference of an entity is its own name, the others are what it is called elsewhere.
+        return is_inside(match.entities[:1] if self._is_catalog else match.entities, self._datasource)
+
+    def search_subjects(self, draft: Draft, tools: Tools) -> Draft:
+        """What is about the things that are given, or that the question calls by their names."""
+        if "references" not in draft.recipe.weights or not tools.index.has_references:
+            return draft
+        names = names_in(draft.ask.question)
+        if self._is_catalog:
+            # An entity that is given is known already.
+            return self._with(draft, tools, "references", (), names)
+        draft = self._with(draft, tools, "references", draft.ask.entities)
+        # Columns are called by everyday words: to be about one brings a memory in, and says nothing for it.
+        return self._with(draft, tools, "lexical", (), names)
+
+    def _with(
+        self,
+        draft: Draft,
+        tools: Tools,
+        channel: str,
+        references: Sequence[str],
+        names: Sequence[str] = (),
+    ) -> Draft:
+        """The draft with what is about some things, behind what the channel has found already."""
+        if not references and not names:
+            return draft
+        namesakes = MOST_NAMESAKES if self._is_catalog else None
+        about = tools.index.about(references, names, most=MOST_HOLDERS, namesakes=namesakes)
+        strangers = [key for key in about.holders if key not in draft.matches]
+        matches = {**draft.matches, **eligible_of(draft, tools, strangers)} if strangers else draft.matches
+        counted = self._counted(about, matches, bool(names))
+        if not counted.holders:
+            return replace(draft, matches=matches)
+        found = _followed(draft.found.get(channel, ()), rank(counted))
+        return replace(draft, matches=matches, found={**draft.found, channel: found})
+
+    def _counted(self, about: About, matches: Mapping[Key, Match], by_name: bool) -> About:
+        """What is about them as far as it counts, and as far as what they are about still exists."""
+        holders: dict[Key, tuple[str, ...]] = {}
+        lengths: dict[Key, int] = {}
+        for key in about.holders.keys() & matches.keys():
+            tags = [each for each in matches[key].entities if self._is_there(each)]
+            called = {*tags, *(name for tag in tags for name in names_of(tag))} if by_name else set(tags)
+            if held := _whole_names([each for each in about.holders[key] if each in called]):
+                holders[key], lengths[key] = held, len(tags)
+        if self._datasource is None or not holders:
+            return About(holders, lengths, about.counts, about.memories)
+        counts = Counter(each for held in holders.values() for each in held)
+        return About(holders, lengths, counts, self._size_within)
+
+    def _is_there(self, reference: str) -> bool:
+        """Tags of what is gone do not count; where there is no catalog, nothing can be said of them."""
+        if reference not in self._known:
+            self._known[reference] = self._is_catalog or self.lookup.is_empty or probe(reference, self.lookup)
+        return self._known[reference]
+
+    @cached_property
+    def _size_within(self) -> int:
+        """How many there are about the datasource."""
+        assert self._datasource is not None
+        inside = self.reading.references(self._datasource)
+        return len(self.reading.index.about(inside, most=MOST_HOLDERS).holders)
+
+
+def is_learning(match: Match) -> bool:
+    return not match.has_query
+
+
+def is_example(match: Match) -> bool:
+    return match.has_query
+
+
+def is_inside(references: Iterable[str], datasource: str | None) -> bool:
+    return datasource is None or any(
+        each == datasource or each.startswith(datasource + ".") for each in references
+    )
+
+
+def _whole_names(held: Sequence[str]) -> tuple[str, ...]:
+    """Those that are not the end of another: `id` says nothing more of what is called `customer id`."""
+    return tuple(each for each in held if not any(other.endswith(f" {each}") for other in held))
+
+
+def _followed(first: Sequence[Found], then: Sequence[Found]) -> Sequence[Found]:
+    """One ranking after another, and those that are in both where they stand in the first."""
+    if not first:
+        return then
+    seen = {each.key for each in first}
+    return [*first, *(Found(each.key, -1 / (1 + each.score)) for each in then if each.key not in seen)]
