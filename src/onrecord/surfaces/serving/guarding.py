@@ -1,4 +1,4 @@
-"""MAY this be asked at all? RequestRunner, Origin and address are looked at before anything else: pages elsewhere may not ask."""
+"""MAY this be asked at all? Host, Origin and address are looked at before anything else: pages elsewhere may not ask."""
 
 import re
 from collections.abc import Collection
@@ -70,7 +70,7 @@ class Guarding:
 
     def _check_host(self, named: list[str]) -> None:
         if len(named) != 1 or not named[0]:
-            raise Refusal(BAD_HOST, "A request must say once, in its RequestRunner header, whom it is for.")
+            raise Refusal(BAD_HOST, "A request must say once, in its Host header, whom it is for.")
         host = named[0].lower()
         if self._hosts is not None and not {host, _PORT.sub("", host)} & self._hosts:
             raise Refusal(MISDIRECTED, f"{host[:80]!a} is not a name of this server; see allowed_hosts.")
