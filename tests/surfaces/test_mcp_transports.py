@@ -84,7 +84,7 @@ def noting(app: Any) -> Any:
 
     async def noted(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            scope["onrecord.visit"] = RequestState(request=uuid.uuid4().hex)
+            scope["onrecord.request"] = RequestState(request=uuid.uuid4().hex)
         await app(scope, receive, send)
 
     return noted

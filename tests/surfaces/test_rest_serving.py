@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import resource
 import signal
 import socket
 import subprocess
@@ -22,7 +21,6 @@ import pytest
 from onrecord.config import load
 from onrecord.errors import StoreUnavailable
 from onrecord.surfaces.serving import _waits_for_others
-from onrecord.surfaces.serving.sharing import Shares
 from onrecord.surfaces.serving.workers import Workers
 
 ANNOUNCED = re.compile(r"Listening on (http://\S+) ")
@@ -138,27 +136,12 @@ def test_several_processes_serve_one_store_and_count_together(started: Starting)
     assert server.stop()[0] == 0
 
 
-def test_a_connection_is_left_to_whoever_is_there_and_holds_fewer() -> None:
-    shares = Shares.among(3)
-    shares.tell(0, 2)
-    assert shares.has_fewest(0), "the others are not there yet"
-    shares.tell(1, 2)
-    assert shares.has_fewest(0)
-    assert shares.has_fewest(1)
-    shares.tell(2, 1)
-    assert [shares.has_fewest(place) for place in range(3)] == [False, False, True]
-    shares.leave(2)
-    assert shares.has_fewest(0)
-
-
 class Several:
     """A server of two processes, seen from outside: who they are, and who holds which connection."""
 
     def __init__(self, server: Process) -> None:
         self.server = server
         self.url = httpx2.URL(server.client.base_url)
-        # Its own connection would count among those that are to be shared.
-        server.client.close()
 
     def workers(self) -> list[int]:
         found = Path(f"/proc/{self.server.pid}/task/{self.server.pid}/children").read_text().split()
@@ -168,35 +151,25 @@ class Several:
         """How many connections each worker holds."""
         port = f":{self.url.port:04X}"
         rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        # Open, or closed by the other side alone: it is held until this side closes it too.
-        open_here = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(port) and row[3] in ("01", "08")}
+        open_here = {f"socket:[{row[9]}]" for row in rows if row[1].endswith(port) and row[3] == "01"}
         return [len(open_here.intersection(_open_files(pid))) for pid in self.workers()]
 
-    def ask(self, number: int) -> list[HTTPConnection]:
-        """Connections that were made and asked all at once, each with its answer and kept open."""
-        lines = [HTTPConnection(str(self.url.host), self.url.port, timeout=30) for _ in range(number)]
+    def ask(self) -> list[HTTPConnection]:
+        """So many connections, each with a question under way, that it does not happen that one worker has all."""
+        lines = [HTTPConnection(str(self.url.host), self.url.port, timeout=60) for _ in range(32)]
         for line in lines:
             line.request("GET", "/health/live")
-        for line in lines:
-            assert line.getresponse().read()
         return lines
 
-    def wait_for(self, number: int) -> None:
-        """Until they hold so many together."""
-        _until(lambda: sum(self.held()) == number, lambda: f"they hold {self.held()}")
+    def under_way(self) -> int:
+        """How many requests are being answered, this one among them."""
+        said = httpx2.get(self.url.join("/metrics"), timeout=60).text
+        found = re.search(r"^onrecord_requests_in_flight ([\d.]+)$", said, re.M)
+        assert found
+        return int(float(found[1]))
 
-    def wait_until_all_take(self) -> None:
-        """Until each takes connections, and then until they hold none again."""
-        lines: list[HTTPConnection] = []
-
-        def all_take() -> bool:
-            lines.extend(self.ask(1))
-            return 0 not in self.held()
-
-        self.wait_for(0)
-        _until(all_take, lambda: f"they hold {self.held()}")
-        _close(lines)
-        self.wait_for(0)
+    def wait_for_another(self, than: int) -> None:
+        _until(lambda: len({*self.workers()} - {than}) == 2, lambda: "none follows")
 
     def refuses(self) -> bool:
         try:
@@ -222,12 +195,8 @@ def _until(happened: Callable[[], bool], otherwise: Callable[[], str]) -> None:
     raise AssertionError(otherwise())
 
 
-def _under_way(line: HTTPConnection) -> int:
-    """How many requests are being answered, this one among them."""
-    line.request("GET", "/metrics")
-    found = re.search(r"^onrecord_requests_in_flight ([\d.]+)$", line.getresponse().read().decode(), re.M)
-    assert found
-    return int(float(found[1]))
+def _answered(lines: list[HTTPConnection]) -> bool:
+    return {line.getresponse().read() for line in lines} == {b'{"status": "live"}'}
 
 
 def _close(lines: list[HTTPConnection]) -> None:
@@ -237,69 +206,82 @@ def _close(lines: list[HTTPConnection]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="who holds which connection is read from /proc")
-class TestSharing:
+class TestSeveral:
     @pytest.fixture
     def several(self, started: Starting) -> Several:
-        several = Several(started("--workers", "2", "--no-worker"))
-        several.wait_for(0)
-        return several
+        return Several(started("--workers", "2", "--no-worker"))
 
-    def test_connections_are_shared_evenly_as_they_come_and_go(self, several: Several) -> None:
-        lines = several.ask(8)
-        assert several.held() == [4, 4]
-        _close(lines[:3])
-        several.wait_for(5)
-        lines += several.ask(5)
-        assert several.held() == [5, 5]
+    def test_all_of_them_take_connections(self, several: Several) -> None:
+        lines = several.ask()
+        assert _answered(lines)
+        assert 0 not in several.held()
         _close(lines)
         assert several.server.stop()[0] == 0
 
-    def test_one_that_is_killed_is_followed_by_another_that_takes_its_share(self, several: Several) -> None:
-        lines, halves = several.ask(2), several.ask(4)
+    def test_what_one_that_is_killed_had_begun_is_under_way_no_more(self, several: Several) -> None:
+        halves = several.ask()
+        assert _answered(halves)
         for half in halves:
             half.putrequest("POST", "/v1/memories")
             half.putheader("Content-Type", "application/json")
             half.putheader("Content-Length", "100")
             half.endheaders(b'{"content": ')
-        assert several.held() == [3, 3]
-        _until(lambda: _under_way(lines[0]) == 5, lambda: "they have not begun")
+        _until(lambda: several.under_way() == 33, lambda: "they have not begun")
         killed, _ = several.workers()
         os.kill(killed, signal.SIGKILL)
-        lines += several.ask(4)
-        _until(lambda: len({*several.workers()} - {killed}) == 2, lambda: "none follows")
-        _close(lines + halves)
-        several.wait_until_all_take()
-        lines = several.ask(8)
-        assert several.held() == [4, 4]
-        # Those that the killed one had begun are not counted for ever.
-        assert _under_way(lines[0]) == 1
-        _close(lines)
+        several.wait_for_another(than=killed)
+        assert 1 < several.under_way() < 33
+        _close(halves)
+        _until(lambda: several.under_way() == 1, lambda: "some are counted for ever")
         assert several.server.stop()[0] == 0
 
-    def test_one_that_does_not_move_is_not_waited_for(self, several: Several) -> None:
-        stuck, _ = several.workers()
-        os.kill(stuck, signal.SIGSTOP)
-        lines = several.ask(8)
-        assert several.held() == [0, 8]
-        os.kill(stuck, signal.SIGCONT)
+    def test_who_waits_for_one_that_is_killed_is_answered_by_the_one_that_follows(
+        self, several: Several
+    ) -> None:
+        saved = several.server.client.post("/v1/memories", json={"content": "Deploys are frozen."}).json()
+        killed, _ = several.workers()
+        os.kill(killed, signal.SIGSTOP)
+        stopped = Path(f"/proc/{killed}/stat")
+        _until(lambda: stopped.read_text().rpartition(")")[2].split()[0] == "T", lambda: "it goes on")
+        lines = several.ask()
+        os.kill(killed, signal.SIGKILL)
+        several.wait_for_another(than=killed)
+        assert _answered(lines)
         _close(lines)
-        several.wait_until_all_take()
+        found = httpx2.get(several.url.join(f"/v1/memories/{saved['memory']['id']}"), timeout=60)
+        assert found.json()["memory"]["content"] == "Deploys are frozen."
         assert several.server.stop()[0] == 0
-
-    def test_one_that_can_hold_no_more_leaves_them_to_the_others(self, several: Several) -> None:
-        full, _ = several.workers()
-        few = len(_open_files(full))
-        resource.prlimit(full, resource.RLIMIT_NOFILE, (few, few))
-        lines = several.ask(8)
-        assert several.held() == [0, 8]
-        _close(lines)
-        code, err = several.server.stop()
-        assert code == 0
-        assert "takes no connection for a while" in err
 
     def test_they_end_when_nobody_is_left_to_tell_them(self, several: Several) -> None:
+        several.server.client.close()
         several.server.tell(signal.SIGKILL)
         _until(several.refuses, lambda: "they still listen")
+
+    def test_a_second_server_does_not_join_them(self, several: Several, shell: Any) -> None:
+        said = shell("serve", "--workers", "2", "--port", str(several.url.port))
+        assert said.code == 6
+        assert f"port {several.url.port}" in said.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_they_serve_wherever_they_run(
+    platform: str, shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a socket each, or one for all."""
+    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setenv("ONRECORD_DB", str(tmp_path / "several.db"))
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
+    listening = socket.create_server(("127.0.0.1", 0))
+    workers = Workers("onrecord.surfaces.serving:from_environment", {"log_level": "error"}, listening, 2)
+    url, said = f"http://127.0.0.1:{listening.getsockname()[1]}", []
+
+    def ask() -> None:
+        said.extend(httpx2.get(f"{url}/health/ready", timeout=60).json()["status"] for _ in range(8))
+        workers.stop()
+
+    workers.run(ready=ask)
+    assert said == ["ready"] * 8
 
 
 def test_processes_that_cannot_begin_are_told_of(capfd: pytest.CaptureFixture[str]) -> None:

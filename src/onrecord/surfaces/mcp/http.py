@@ -25,8 +25,8 @@ from onrecord.surfaces.mcp.faces import DEFAULT, FACES, chosen
 from onrecord.surfaces.mcp.server import Context, ToolRequest, build_server
 from onrecord.surfaces.mcp.tools import Tool
 from onrecord.surfaces.rest.bodies import BODY_BYTES
-from onrecord.surfaces.rest.problems import Reply, problem
-from onrecord.surfaces.rest.request_runner import send_reply, state_of
+from onrecord.surfaces.rest.problems import problem
+from onrecord.surfaces.rest.request_runner import state_of
 
 PATH: Final = "/mcp"
 #: Where a server that only this machine can reach is called from: a page elsewhere may not, by whatever name.
@@ -43,7 +43,7 @@ _TOOL_REQUEST: Final = "onrecord.mcp"
 class Runner(Protocol):
     """Who lets a request in, and runs it."""
 
-    def admit(self, scope: Scope, /) -> OnRecord: ...
+    def admit(self, request: Request, /) -> OnRecord: ...
 
     @property
     def run(self) -> Callable[..., Awaitable[Any]]: ...
@@ -112,12 +112,12 @@ class _Endpoint:
             await refused(scope, receive, send)
             return
         try:
-            door = await self._runner.run(self._runner.admit, scope)
+            door = await self._runner.run(self._runner.admit, request)
             if "authorization" not in request.headers:
                 door = _of_an_agent(door)
             scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), self._runner.run)
         except OnRecordError as error:
-            await send_reply(_refusal(error, request), scope, receive, send)
+            await _refusal(error, request)(scope, receive, send)
             return
         if self._sessions is None:
             raise RuntimeError("The application was not started: its lifespan must run around its requests.")
@@ -159,13 +159,13 @@ def _address(request: Request, path: str) -> str:
     return f"{scheme}://{request.url.netloc}{path.rstrip('/')}"
 
 
-def _refusal(error: OnRecordError, request: Request) -> Reply:
-    reply = problem(error, state_of(request.scope).request)
+def _refusal(error: OnRecordError, request: Request) -> Response:
+    response = problem(error, state_of(request).request)
     if not isinstance(error, Unauthenticated):
-        return reply
+        return response
     wrong: Literal["invalid_token"] | None = "invalid_token" if "authorization" in request.headers else None
     # A path that is none of ours is not repeated in a header.
     path = request.url.path if _PLAIN.fullmatch(request.url.path) else PATH
     where = metadata_url(_address(request, path))
-    told = challenge(where, error=wrong, scope="memory.read memory.manage")
-    return replace(reply, headers=[(b"www-authenticate", told.encode())])
+    response.headers["www-authenticate"] = challenge(where, error=wrong, scope="memory.read memory.manage")
+    return response

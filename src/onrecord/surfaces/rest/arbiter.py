@@ -3,8 +3,7 @@
 An error has one key, `error`, whatever went wrong; what is wrong with a request is 400 there.
 """
 
-import json
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from starlette.datastructures import Headers
@@ -22,8 +21,8 @@ from onrecord.model.limits import ARTIFACT_BYTES
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
-from onrecord.surfaces.rest.problems import NO_METHOD, UNREADABLE, Refusal, problem
-from onrecord.surfaces.rest.request_runner import RequestRunner, state_of
+from onrecord.surfaces.rest.problems import NO_METHOD, UNREADABLE, Refusal, detail_of, headers_of, kind_of
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 #: A byte of a file may take six in JSON.
 _FILE_BYTES: Final = BODY_BYTES + 6 * ARTIFACT_BYTES
@@ -74,37 +73,31 @@ class _Endpoint:
         self._most = _FILE_BYTES if _write_artifact in methods.values() else BODY_BYTES
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = Request(scope, receive)
-        response = await self._answer(request)
-        answer: Callable[[Scope, Receive, Send], Awaitable[None]] = response
-        await answer(scope, receive, send)
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         try:
             act = self._methods.get(method)
             if act is None:
-                raise Refusal(
-                    NO_METHOD, f"Here one can {self._allowed}.", [(b"allow", self._allowed.encode())]
-                )
-            await self._runner.meet(request.scope)
-            body = await read_body(request.scope, request.receive, self._most)
+                raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", {"allow": self._allowed})
+            await self._runner.meet(request)
+            body = await read_body(request, self._most)
             return await self._runner.call(request, lambda door: act(door, request, body))
         except OnRecordError as error:
-            return _refused(error, state_of(request.scope).request)
+            return _refused(error)
 
 
-def _refused(error: OnRecordError, request: str) -> Response:
+def _refused(error: OnRecordError) -> Response:
     """The same as everywhere, in the shape and with the status that are known there."""
-    reply = problem(error, request)
-    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), reply.status)
+    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), None)
     # What a guard keeps to itself is not told here either.
-    text = json.loads(reply.body)["detail"] if reply.status == status else str(error)
+    text = detail_of(error) if status is None else str(error)
     told: dict[str, Any] = {"error": "; ".join(text.splitlines())}
     if isinstance(error, Exists):
         told["existing_id"] = error.existing
-    headers = {name.decode(): value.decode() for name, value in reply.headers}
-    return JSONResponse(told, status, headers)
+    return JSONResponse(told, status or kind_of(error).status, headers_of(error))
 
 
 def _object(body: bytes) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from starlette.datastructures import Headers
-from starlette.types import Receive, Scope
+from starlette.requests import ClientDisconnect, Request
 
 from onrecord.surfaces.rest.problems import TOO_LARGE, UNREADABLE, WRONG_TYPE, Refusal
 
@@ -17,28 +17,27 @@ JSON_DEPTH: Final = 40
 _JSON_TYPE: Final = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.I)
 
 
-async def read_body(scope: Scope, receive: Receive, most: int = BODY_BYTES) -> bytes:
+async def read_body(request: Request, most: int = BODY_BYTES) -> bytes:
     """All of it; too large if it is said to be, or turns out to be."""
-    parts = [part async for part in chunks(scope, receive, most)]
+    parts = [part async for part in chunks(request, most)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def chunks(scope: Scope, receive: Receive, most: int) -> AsyncIterator[bytes]:
+async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
     """The body as it comes in; too large if it is said to be, or turns out to be."""
-    told = Headers(scope=scope).get("content-length", "0")
+    told = request.headers.get("content-length", "0")
     if told.isdigit() and int(told[:20]) > most:
         raise _too_large(most)
-    size, more = 0, True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Refusal(UNREADABLE, "The connection ended before the body did.")
-        part = message.get("body", b"")
-        size, more = size + len(part), message.get("more_body", False)
-        if size > most:
-            raise _too_large(most)
-        if part:
-            yield part
+    size = 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise _too_large(most)
+            if part:
+                yield part
+    except ClientDisconnect:
+        raise Refusal(UNREADABLE, "The connection ended before the body did.") from None
 
 
 def _too_large(most: int) -> Refusal:
@@ -46,7 +45,7 @@ def _too_large(most: int) -> Refusal:
         TOO_LARGE,
         f"A body has at most {most:,} bytes here. Send less at once.",
         # Whatever follows on this connection is the rest of it.
-        [(b"connection", b"close")],
+        {"connection": "close"},
     )
 
 

@@ -6,15 +6,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.datastructures import Headers
-from starlette.types import Receive, Scope, Send
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Send
 
 from onrecord.errors import Fault, Invalid
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.rest.bodies import chunks
 from onrecord.surfaces.rest.operations import Handling
-from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal, Reply
-from onrecord.surfaces.rest.request_runner import RequestRunner, send_reply
+from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 IMPORT_BYTES: Final = 64 * 1024 * 1024
 LINES: Final = "application/jsonl"
@@ -33,8 +34,8 @@ class Moving(Handling):
         super().__init__(runner, operation)
         self.has_body = False
 
-    def options(self, scope: Scope) -> dict[str, Any]:
-        values = self.values(scope, Headers(scope=scope), b"")
+    def options(self, request: Request) -> dict[str, Any]:
+        values = self.values(request, b"")
         if FILE_FIELD in values:
             raise Invalid([Fault(FILE_FIELD, "is a file; over the network that is the body")])
         return values
@@ -43,9 +44,9 @@ class Moving(Handling):
 class Exporting(Moving):
     """The lines of an export, from a file that is complete before the first of them is sent."""
 
-    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def respond(self, request: Request, send: Send) -> None:
         with _temporary_file("export.jsonl") as path:
-            await self.runner.run(self._write, scope, path, slow=True)
+            await self.runner.run(self._write, request, path, slow=True)
             headers = [
                 (b"content-type", LINES.encode()),
                 (b"content-length", str(path.stat().st_size).encode()),
@@ -53,38 +54,38 @@ class Exporting(Moving):
             ]
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             with path.open("rb") as file:
-                while scope["method"] != "HEAD" and (part := await self.runner.run(file.read, _AT_ONCE)):
+                while request.method != "HEAD" and (part := await self.runner.run(file.read, _AT_ONCE)):
                     await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
 
-    def _write(self, scope: Scope, path: Path) -> None:
-        door = self.runner.admit(scope)
-        self.operation.method(door, path=str(path), **self.options(scope))
+    def _write(self, request: Request, path: Path) -> None:
+        door = self.runner.admit(request)
+        self.operation.method(door, path=str(path), **self.options(request))
 
 
 class Importing(Moving):
     """The lines of an export, kept in a file until all have come."""
 
-    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def respond(self, request: Request, send: Send) -> None:
         # Nobody fills our disk who may not come in.
-        door = await self.runner.run(self.runner.admit, scope)
+        door = await self.runner.run(self.runner.admit, request)
         if not self.operation.is_offered_to(door.caller):
             # It refuses by itself, and notes that in the audit.
             await self.runner.run(self.operation.method, door)
-        kind = Headers(scope=scope).get("content-type", "").partition(";")[0].strip().lower()
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _LINE_TYPES:
             raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")
         # By this name errors speak of its lines.
         with _temporary_file("body") as path:
             with path.open("wb") as file:
-                async for part in chunks(scope, receive, IMPORT_BYTES):
+                async for part in chunks(request, IMPORT_BYTES):
                     await self.runner.run(file.write, part)
-            reply = await self.runner.run(self._read, scope, door, path, slow=True)
-        await send_reply(reply, scope, receive, send)
+            response = await self.runner.run(self._read, request, door, path, slow=True)
+        await response(request.scope, request.receive, send)
 
-    def _read(self, scope: Scope, door: OnRecord, path: Path) -> Reply:
-        values = self.options(scope) | {FILE_FIELD: str(path)}
-        return self.reply(scope, Headers(scope=scope), self.call(door, values))
+    def _read(self, request: Request, door: OnRecord, path: Path) -> Response:
+        values = self.options(request) | {FILE_FIELD: str(path)}
+        return self.response(request, self.call(door, values))
 
 
 @contextmanager

@@ -48,7 +48,7 @@ def routes() -> list[BaseRoute]:
     body = json.dumps(document(), ensure_ascii=False).encode()
 
     async def serve(request: Request) -> Response:
-        return Response(body, media_type=JSON.decode())
+        return Response(body, media_type=JSON)
 
     return [Route(PATH, serve, methods=["GET"])]
 
@@ -103,7 +103,7 @@ def _operation(operation: Operation, method: str, definitions: Definitions) -> S
         schema = input_schema(operation.request, without=path_fields(operation), exact=True)
         told["requestBody"] = {
             "required": "required" in schema,
-            "content": {JSON.decode(): {"schema": schema}},
+            "content": {JSON: {"schema": schema}},
         }
     return told
 
@@ -162,7 +162,7 @@ def _header(name: str, help: str) -> Schema:
 
 def _responses(operation: Operation, method: str, definitions: Definitions) -> Schema:
     answer = definitions.refer(operation.answer)
-    content = {JSON.decode(): {"schema": answer}}
+    content = {JSON: {"schema": answer}}
     if operation.name == "export":
         content = {LINES: {"schema": _LINES_SCHEMA}}
     told: Schema = {"200": {"description": _first(operation.answer), "content": content}}
@@ -172,7 +172,7 @@ def _responses(operation: Operation, method: str, definitions: Definitions) -> S
         del told["200"]
     if operation.name == "show":
         told["304"] = {"description": "It is as it was."}
-    problems = {"content": {PROBLEM.decode(): {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}}
+    problems = {"content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}}
     return told | {
         str(status): {"description": text} | problems
         for status, text in _STATUSES.items()
@@ -186,7 +186,7 @@ def _health(name: str) -> Schema:
         "properties": {"status": {"type": "string", "enum": ["live", "ready", "unavailable"]}},
         "required": ["status"],
     }
-    content = {"content": {JSON.decode(): {"schema": schema}}}
+    content = {"content": {JSON: {"schema": schema}}}
     told: Schema = {"200": {"description": "Yes."} | content}
     if name == "ready":
         told["503"] = {"description": "No."} | content

@@ -7,7 +7,8 @@ from hashlib import sha256
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode
 
-from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from onrecord.errors import Fault, Invalid
@@ -19,8 +20,8 @@ from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.reading import list_reader, text_reader
 from onrecord.surfaces.rest import repeating
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
-from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, PRECONDITION, Refusal, Reply, problem
-from onrecord.surfaces.rest.request_runner import RequestRunner, send_reply, state_of
+from onrecord.surfaces.rest.problems import JSON, NO_METHOD, NO_ROUTE, PRECONDITION, Refusal
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 PREFIX: Final = "/v1"
 #: What reads its fields from the query; the others read a JSON object.
@@ -64,32 +65,31 @@ class Handling:
         several = {name: list_reader(rule) for name, rule in rules.items()}
         self._several = {name: read for name, read in several.items() if read is not None}
 
-    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.runner.meet(scope)
-        body = await read_body(scope, receive, self._most) if self.has_body else b""
-        reply = await self.runner.run(self.answer, scope, body, slow=self.is_slow, reads=self.reads)
-        await send_reply(reply, scope, receive, send)
+    async def respond(self, request: Request, send: Send) -> None:
+        await self.runner.meet(request)
+        body = await read_body(request, self._most) if self.has_body else b""
+        response = await self.runner.run(self.answer, request, body, slow=self.is_slow, reads=self.reads)
+        await response(request.scope, request.receive, send)
 
-    def answer(self, scope: Scope, body: bytes) -> Reply:
-        """The reply to one request. It runs in a thread."""
-        headers = Headers(scope=scope)
-        door = self.runner.admit(scope)
-        values = self.values(scope, headers, body)
-        key = repeating.key_in(headers)
+    def answer(self, request: Request, body: bytes) -> Response:
+        """The response to one request. It runs in a thread."""
+        door = self.runner.admit(request)
+        values = self.values(request, body)
+        key = repeating.key_in(request.headers)
         if key is None or self.method == "GET":
-            return self.reply(scope, headers, self.call(door, values))
-        expected = headers.get("if-match", "").encode("latin-1")
+            return self.response(request, self.call(door, values))
+        expected = request.headers.get("if-match", "").encode("latin-1")
         sent = (
-            scope["method"].encode(),
-            scope["path"].encode(),
-            scope.get("query_string", b""),
+            request.method.encode(),
+            request.scope["path"].encode(),
+            request.scope.get("query_string", b""),
             expected,
             body,
         )
         told, repeated = repeating.once(
             self.runner, door, self.operation, key, sent, lambda: self.call(door, values)
         )
-        return self.reply(scope, headers, told, repeated=repeated)
+        return self.response(request, told, repeated=repeated)
 
     def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Answer:
         answer = self.operation.method(door, **values)
@@ -97,9 +97,9 @@ class Handling:
             self.runner.authenticator.forget_keys()
         return _status(answer), to_json(answer)
 
-    def values(self, scope: Scope, headers: Headers, body: bytes) -> dict[str, Any]:
+    def values(self, request: Request, body: bytes) -> dict[str, Any]:
         """The fields of the request, from wherever they were put."""
-        query = scope.get("query_string", b"").decode("latin-1")
+        query, headers = _query(request), request.headers
         if self.has_body:
             values = {
                 name: _whole(value) if name in self._whole else value
@@ -115,7 +115,7 @@ class Handling:
         for name in self.in_path:
             if name in values:
                 raise Invalid([Fault(name, "stands in the path; leave it out elsewhere")])
-            values[name] = scope["path_params"][name]
+            values[name] = request.path_params[name]
         if "if-match" in headers:
             self._expect(headers["if-match"], values)
         return values
@@ -150,21 +150,19 @@ class Handling:
             raise Refusal(PRECONDITION, f'If-Match {wanted[:80]!a} names no version; it looks like "3".')
         values["expected_version"] = int(tag["version"])
 
-    def reply(
-        self, scope: Scope, headers: Headers, answer: repeating.Answer, *, repeated: bool = False
-    ) -> Reply:
+    def response(self, request: Request, answer: repeating.Answer, *, repeated: bool = False) -> Response:
         status, told = answer
-        more: list[tuple[bytes, bytes]] = [(b"idempotent-replayed", b"true")] if repeated else []
+        headers = {"idempotent-replayed": "true"} if repeated else {}
         if self.operation.name in _TAGGED:
             tag = _tag(told)
-            more += [(b"etag", tag), (b"cache-control", b"private, no-cache")]
-            if self.method == "GET" and _is_known(headers.get("if-none-match"), tag):
-                return Reply(304, headers=more)
+            headers |= {"etag": tag, "cache-control": "private, no-cache"}
+            if self.method == "GET" and _is_known(request.headers.get("if-none-match"), tag):
+                return Response(status_code=304, headers=headers)
         if status == 201 and "memory" in told:
-            more.append((b"location", f"{PREFIX}/memories/{quote(told['memory']['id'])}".encode()))
+            headers["location"] = f"{PREFIX}/memories/{quote(told['memory']['id'])}"
         if self.method == "GET" and told.get("next"):
-            more.append((b"link", _next(scope, told["next"])))
-        return Reply(status, json.dumps(told, ensure_ascii=False).encode(), headers=more)
+            headers["link"] = _next(request, told["next"])
+        return Response(json.dumps(told, ensure_ascii=False), status, headers, JSON)
 
 
 class Endpoint:
@@ -178,27 +176,22 @@ class Endpoint:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        method = scope["method"]
-        handling = self._by_method.get("GET" if method == "HEAD" else method)
+        request = Request(scope, receive)
+        handling = self._by_method.get("GET" if request.method == "HEAD" else request.method)
         if not self._is_meant(scope):
             raise Refusal(NO_ROUTE, "There is nothing at this address.")
-        if handling is None:
-            reply = self._without(method, state_of(scope).request)
+        allow = {"allow": self._allowed}
+        if handling is not None:
+            await handling.respond(request, send)
+        elif request.method == "OPTIONS":
+            await Response(status_code=204, headers=allow)(scope, receive, send)
         else:
-            await handling.respond(scope, receive, send)
-            return
-        await send_reply(reply, scope, receive, send)
+            raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", allow)
 
     def _is_meant(self, scope: Scope) -> bool:
         """Whether the path was found as it was sent: no empty name, and no hidden slash that makes another path of it."""
         hides = b"%2f" in scope.get("raw_path", b"").lower()
         return all(scope["path_params"].values()) and (self._takes_slashes or not hides)
-
-    def _without(self, method: str, request: str) -> Reply:
-        allow = [(b"allow", self._allowed.encode())]
-        if method == "OPTIONS":
-            return Reply(204, headers=allow)
-        return problem(Refusal(NO_METHOD, f"Here one can {self._allowed}.", allow), request)
 
 
 def path_fields(operation: Operation) -> tuple[str, ...]:
@@ -222,6 +215,12 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _query(request: Request) -> str:
+    """As it was sent."""
+    asked: bytes = request.scope.get("query_string", b"")
+    return asked.decode("latin-1")
+
+
 def _pairs(query: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(
@@ -240,24 +239,24 @@ def _status(answer: Any) -> int:
     return 200
 
 
-def _tag(told: Any) -> bytes:
+def _tag(told: Any) -> str:
     """The version of a memory; with edges a mark of those behind it, since they change without it."""
     version = told["memory"]["version"]
     if edges := told.get("edges"):
         mark = sha256(json.dumps(edges).encode()).hexdigest()[:12]
-        return f'"{version}.{mark}"'.encode()
-    return f'"{version}"'.encode()
+        return f'"{version}.{mark}"'
+    return f'"{version}"'
 
 
-def _is_known(wanted: str | None, tag: bytes) -> bool:
+def _is_known(wanted: str | None, tag: str) -> bool:
     if wanted is None:
         return False
     known = [each.strip().removeprefix("W/") for each in wanted.split(",")]
-    return "*" in known or tag.decode() in known
+    return "*" in known or tag in known
 
 
-def _next(scope: Scope, mark: str) -> bytes:
+def _next(request: Request, mark: str) -> str:
     """Where the next page is: the same question, after this mark."""
-    query = [pair for pair in _pairs(scope.get("query_string", b"").decode("latin-1")) if pair[0] != "after"]
+    query = [pair for pair in _pairs(_query(request)) if pair[0] != "after"]
     asked = urlencode([*query, ("after", mark)], errors="surrogateescape")
-    return f'<{quote(scope["path"])}?{asked}>; rel="next"'.encode()
+    return f'<{quote(request.scope["path"])}?{asked}>; rel="next"'

@@ -1,8 +1,11 @@
 """WHAT went wrong, in the words of HTTP? Every error leaves in one shape: problem details (RFC 9457)."""
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Final
+
+from starlette.responses import Response
 
 from onrecord.access.resource_metadata import challenge
 from onrecord.errors import (
@@ -18,20 +21,8 @@ from onrecord.errors import (
     VersionConflict,
 )
 
-Headers = list[tuple[bytes, bytes]]
-
-PROBLEM: Final = b"application/problem+json"
-JSON: Final = b"application/json"
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What goes back: nothing of it is made any more once it is here."""
-
-    status: int
-    body: bytes = b""
-    kind: bytes = JSON
-    headers: Headers = field(default_factory=list)
+PROBLEM: Final = "application/problem+json"
+JSON: Final = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +37,8 @@ class Kind:
 class Refusal(OnRecordError):
     """What is wrong with a message before anything in it is understood."""
 
-    def __init__(self, kind: Kind, detail: str, headers: Headers | None = None) -> None:
-        self.kind, self.headers = kind, headers or []
+    def __init__(self, kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> None:
+        self.kind, self.headers = kind, headers or {}
         super().__init__(detail)
 
 
@@ -81,16 +72,14 @@ _GUARDED: Final = {
 }
 
 
-def problem(error: Exception, request: str, *, conditional: bool = False) -> Reply:
-    """The reply to a request that could not be answered; `conditional` if it named the version it wanted."""
-    kind, headers = _kind(error), _headers(error)
-    if conditional and isinstance(error, VersionConflict):
-        kind = PRECONDITION
+def problem(error: Exception, request: str, *, conditional: bool = False) -> Response:
+    """The response to a request that could not be answered; `conditional` if it named the version it wanted."""
+    kind = PRECONDITION if conditional and isinstance(error, VersionConflict) else kind_of(error)
     told: dict[str, Any] = {
         "type": f"urn:onrecord:{kind.name}",
         "title": kind.title,
         "status": kind.status,
-        "detail": _GUARDED.get(kind.status) or str(error),
+        "detail": detail_of(error),
         "request": request,
     }
     if isinstance(error, Invalid):
@@ -98,20 +87,25 @@ def problem(error: Exception, request: str, *, conditional: bool = False) -> Rep
     if isinstance(error, VersionConflict):
         told |= {"memory": error.memory, "expected": error.expected, "actual": error.actual}
     body = json.dumps(told, ensure_ascii=False).encode("utf-8", "backslashreplace")
-    return Reply(kind.status, body, PROBLEM, headers)
+    return Response(body, kind.status, headers_of(error), PROBLEM)
 
 
-def _kind(error: Exception) -> Kind:
+def kind_of(error: Exception) -> Kind:
     if isinstance(error, Refusal):
         return error.kind
     return next((kind for known, kind in KINDS if isinstance(error, known)), INTERNAL)
 
 
-def _headers(error: Exception) -> Headers:
+def detail_of(error: Exception) -> str:
+    """What whoever asks may know of it."""
+    return _GUARDED.get(kind_of(error).status) or str(error)
+
+
+def headers_of(error: Exception) -> Mapping[str, str]:
     if isinstance(error, Refusal):
-        return list(error.headers)
+        return error.headers
     if isinstance(error, Unauthenticated):
-        return [(b"www-authenticate", challenge().encode())]
+        return {"www-authenticate": challenge()}
     if isinstance(error, TooMany):
-        return [(b"retry-after", str(error.retry_after).encode())]
-    return [(b"retry-after", b"1")] if isinstance(error, StoreUnavailable) else []
+        return {"retry-after": str(error.retry_after)}
+    return {"retry-after": "1"} if isinstance(error, StoreUnavailable) else {}

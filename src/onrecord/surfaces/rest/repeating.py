@@ -23,7 +23,6 @@ from onrecord.surfaces.rest.request_runner import RequestRunner
 HEADER: Final = "Idempotency-Key"
 #: Printable, no white space at its ends.
 SHAPE: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
-_REPEATED: Final = [(b"idempotent-replayed", b"true")]
 
 #: The status and the JSON of an answer.
 Answer = tuple[int, Any]

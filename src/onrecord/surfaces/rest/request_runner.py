@@ -3,19 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, TypeVar, TypeVarTuple, Unpack
+from typing import TypeVar, TypeVarTuple, Unpack
 
 from anyio import CapacityLimiter, to_thread
 from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.types import Receive, Scope, Send
 
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Budget, Throttle
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.surfaces.rest.problems import Reply
 
 Answer = TypeVar("Answer")
 Given = TypeVarTuple("Given")
@@ -58,33 +56,31 @@ class RequestRunner:
         self._throttle, self._readers = throttle, readers
         self._lanes: _Lanes | None = None
 
-    def admit(self, scope: Scope) -> OnRecord:
+    def admit(self, request: Request) -> OnRecord:
         """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
-        state = state_of(scope)
+        state = state_of(request)
         if state.door is None:
-            client = scope.get("client")
-            caller = self.authenticator.caller(
-                Headers(scope=scope), client[0] if client else None, state.request
-            )
+            peer = request.client.host if request.client else None
+            caller = self.authenticator.caller(request.headers, peer, state.request)
             state.caller = caller
             state.budget = self._throttle.take(caller)
             state.door = self.door.as_caller(caller)
         return state.door
 
-    async def meet(self, scope: Scope) -> None:
+    async def meet(self, request: Request) -> None:
         """Let in whoever sends a large body before it is read: nobody else may fill our memory.
 
         A small one has come with its headers; to look first would cost every request a second hop.
         """
-        if _may_be_large(Headers(scope=scope)):
-            await self.run(self.admit, scope)
+        if _may_be_large(request.headers):
+            await self.run(self.admit, request)
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
         """What `act` does with the door of whoever sent the request, in one hop to a thread.
 
         Errors pass through; those of ours that nobody catches leave the server as problem details.
         """
-        return await self.run(lambda: act(self.admit(request.scope)))
+        return await self.run(lambda: act(self.admit(request)))
 
     async def run(
         self,
@@ -117,17 +113,7 @@ def _may_be_large(headers: Headers) -> bool:
     return "transfer-encoding" in headers or not told.isdigit() or int(told[:20]) > _SMALL_BYTES
 
 
-def state_of(scope: Scope) -> RequestState:
+def state_of(request: Request) -> RequestState:
     """What is known of the request; the server has noted it before anyone else saw it."""
-    state: RequestState = scope["onrecord.request"]
+    state: RequestState = request.scope["onrecord.request"]
     return state
-
-
-async def send_reply(reply: Reply, scope: Scope, receive: Receive, send: Send) -> None:
-    """Send the whole of it at once."""
-    headers: list[tuple[bytes, bytes]] = [*reply.headers]
-    if reply.status not in (204, 304):
-        headers += [(b"content-type", reply.kind), (b"content-length", str(len(reply.body)).encode())]
-    start: dict[str, Any] = {"type": "http.response.start", "status": reply.status, "headers": headers}
-    await send(start)
-    await send({"type": "http.response.body", "body": reply.body})

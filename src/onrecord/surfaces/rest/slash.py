@@ -23,8 +23,8 @@ def routes(runner: RequestRunner) -> list[BaseRoute]:
     """POST /v1/slash with `text`, and maybe `agent` and `conversation`."""
 
     async def slash(request: Request) -> Response:
-        await runner.meet(request.scope)
-        body = await read_body(request.scope, request.receive, _BODY_BYTES)
+        await runner.meet(request)
+        body = await read_body(request, _BODY_BYTES)
 
         def act(door: OnRecord) -> Any:
             # Only whoever is let in is told what is wrong with it.

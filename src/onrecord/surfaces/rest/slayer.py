@@ -3,7 +3,6 @@
 What is wrong with a request is 400 there and has one key, `detail`; a save answers 200.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -15,8 +14,8 @@ from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.faces import slayer
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import read_body, read_object
-from onrecord.surfaces.rest.problems import problem
-from onrecord.surfaces.rest.request_runner import RequestRunner, state_of
+from onrecord.surfaces.rest.problems import detail_of, headers_of, kind_of
+from onrecord.surfaces.rest.request_runner import RequestRunner
 
 Types = Mapping[str, tuple[type, ...]]
 
@@ -67,11 +66,11 @@ class _Face:
 
     async def _answer(self, request: Request, act: Act) -> Response:
         try:
-            await self._runner.meet(request.scope)
-            body = await read_body(request.scope, request.receive)
+            await self._runner.meet(request)
+            body = await read_body(request)
             return JSONResponse(await self._runner.call(request, lambda door: act(door, request, body)))
         except OnRecordError as error:
-            return _refused(error, state_of(request.scope).request)
+            return _refused(error)
 
 
 def _save(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:
@@ -88,12 +87,10 @@ def _search(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:
     return slayer.search_flat(door, **given)
 
 
-def _refused(error: OnRecordError, request: str) -> Response:
+def _refused(error: OnRecordError) -> Response:
     """The same as everywhere, in the shape and with the status that are known there."""
-    reply = problem(error, request)
-    status = 400 if isinstance(error, Invalid) else reply.status
-    headers = {name.decode(): value.decode() for name, value in reply.headers}
-    return JSONResponse({"detail": json.loads(reply.body)["detail"]}, status, headers)
+    status = 400 if isinstance(error, Invalid) else kind_of(error).status
+    return JSONResponse({"detail": detail_of(error)}, status, headers_of(error))
 
 
 def _read(request: Request, body: bytes, required: Types, optional: Types) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""MAY this be asked at all? RequestRunner, Origin and address are looked at before anything else: pages elsewhere may not ask."""
+"""MAY this be asked at all? Host, Origin and address are looked at before anything else: pages elsewhere may not ask."""
 
 import re
 from collections.abc import Collection
@@ -6,12 +6,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onrecord.errors import Unauthenticated
 from onrecord.model.limits import KEY_PREFIXES
-from onrecord.surfaces.rest.problems import BAD_HOST, FOREIGN_ORIGIN, MISDIRECTED, Refusal, Reply
-from onrecord.surfaces.rest.request_runner import send_reply
+from onrecord.surfaces.rest.problems import BAD_HOST, FOREIGN_ORIGIN, MISDIRECTED, Refusal
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
 #: What must not stand in an address: addresses end up in logs.
@@ -21,16 +21,15 @@ _SECRET_IN_QUERY: Final = re.compile(
     re.I,
 )
 _PORT: Final = re.compile(r":\d{1,5}$")
-_ALLOWED: Final = [
-    (b"access-control-allow-methods", b"GET, POST, PUT, PATCH, DELETE"),
-    (
-        b"access-control-allow-headers",
-        b"Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Protocol-Version, "
-        b"Mcp-Session-Id, Mcp-Method, Mcp-Name, OnRecord-Conversation, OnRecord-Run, X-Request-Id",
+_ALLOWED: Final = {
+    "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
+    "access-control-allow-headers": (
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Mcp-Protocol-Version, "
+        "Mcp-Session-Id, Mcp-Method, Mcp-Name, OnRecord-Conversation, OnRecord-Run, X-Request-Id"
     ),
-    (b"access-control-max-age", b"600"),
-]
-_EXPOSED: Final = b"ETag, Link, Location, Retry-After, X-Request-Id, Mcp-Session-Id"
+    "access-control-max-age": "600",
+}
+_EXPOSED: Final = "ETag, Link, Location, Retry-After, X-Request-Id, Mcp-Session-Id"
 
 
 class Guarding:
@@ -64,13 +63,14 @@ class Guarding:
         if origin is None:
             await self._app(scope, receive, send)
         elif scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
-            await send_reply(Reply(204, headers=[*_shared(origin), *_ALLOWED]), scope, receive, send)
+            allowed = Response(status_code=204, headers=_shared(origin) | _ALLOWED)
+            await allowed(scope, receive, send)
         else:
             await self._app(scope, receive, _sharing(origin, send))
 
     def _check_host(self, named: list[str]) -> None:
         if len(named) != 1 or not named[0]:
-            raise Refusal(BAD_HOST, "A request must say once, in its RequestRunner header, whom it is for.")
+            raise Refusal(BAD_HOST, "A request must say once, in its Host header, whom it is for.")
         host = named[0].lower()
         if self._hosts is not None and not {host, _PORT.sub("", host)} & self._hosts:
             raise Refusal(MISDIRECTED, f"{host[:80]!a} is not a name of this server; see allowed_hosts.")
@@ -87,12 +87,12 @@ class Guarding:
         return there.netloc == host or (self._local and _PORT.sub("", there.netloc) in LOOPBACK)
 
 
-def _shared(origin: str) -> list[tuple[bytes, bytes]]:
-    return [
-        (b"access-control-allow-origin", origin.encode("latin-1")),
-        (b"access-control-expose-headers", _EXPOSED),
-        (b"vary", b"Origin"),
-    ]
+def _shared(origin: str) -> dict[str, str]:
+    return {
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers": _EXPOSED,
+        "vary": "Origin",
+    }
 
 
 def _sharing(origin: str, send: Send) -> Send:
@@ -100,7 +100,7 @@ def _sharing(origin: str, send: Send) -> Send:
 
     async def send_on(message: Message) -> None:
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *_shared(origin)]
+            message["headers"] = [*message.get("headers", ()), *Headers(_shared(origin)).raw]
         await send(message)
 
     return send_on

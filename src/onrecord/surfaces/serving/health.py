@@ -66,10 +66,10 @@ class _Health:
 
     def _is_admin(self, request: Request) -> bool:
         try:
-            return self._runner.admit(request.scope).caller.is_admin
+            return self._runner.admit(request).caller.is_admin
         except Unauthenticated:
             return False
 
 
 def _told(status: int, told: dict[str, Any]) -> Response:
-    return Response(json.dumps(told), status, media_type=JSON.decode())
+    return Response(json.dumps(told), status, media_type=JSON)

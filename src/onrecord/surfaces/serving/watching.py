@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.surfaces.rest.problems import NO_METHOD, NO_ROUTE, Refusal, problem
-from onrecord.surfaces.rest.request_runner import RequestState, send_reply
+from onrecord.surfaces.rest.request_runner import RequestState
 from onrecord.surfaces.serving.metrics import Metrics
 
 _SANE: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
@@ -96,8 +96,8 @@ class Watching:
                 # Half of it is sent: all that is left is to end the connection.
                 raise
             conditional = "if-match" in Headers(scope=scope)
-            reply = problem(_refusal(error), state.request, conditional=conditional)
-            await send_reply(reply, scope, receive, send_on)
+            response = problem(_refusal(error), state.request, conditional=conditional)
+            await response(scope, receive, send_on)
         finally:
             self._metrics.in_flight.dec()
             self._tell(scope, state, status or _GONE, time.perf_counter() - started)
@@ -129,10 +129,10 @@ def _refusal(error: Exception) -> Exception:
     """What a route of Starlette's own says no with, in our words."""
     if not isinstance(error, HTTPException) or error.status_code not in (404, 405):
         return error
-    headers = [(name.lower().encode(), value.encode()) for name, value in (error.headers or {}).items()]
+    headers = error.headers or {}
     if error.status_code == 404:
         return Refusal(NO_ROUTE, "There is nothing at this address.", headers)
-    return Refusal(NO_METHOD, f"Here one can {(error.headers or {}).get('Allow', 'ask otherwise')}.", headers)
+    return Refusal(NO_METHOD, f"Here one can {headers.get('Allow', 'ask otherwise')}.", headers)
 
 
 def _added(message: Message, state: RequestState) -> list[tuple[bytes, bytes]]:

@@ -1,11 +1,18 @@
-"""HOW do several processes serve as one? Each has a place, and one that falls is followed by another."""
+"""HOW do several processes serve as one? Each has a place with a socket, and one that falls is followed by another.
+
+The system spreads connections over the sockets. The process that began the others holds them too: whoever waits at one
+whose process fell is answered by the process that follows.
+"""
 
 import multiprocessing
 import signal
 import socket
+import sys
 import time
 from collections.abc import Callable, Mapping
-from multiprocessing.connection import wait
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Final
 
@@ -13,37 +20,43 @@ import uvicorn
 
 from onrecord.errors import StoreUnavailable
 from onrecord.surfaces.serving import metrics
-from onrecord.surfaces.serving.sharing import Shares, SharingServer
 
-#: How long it takes at most until it is noticed that all shall stop, or that one has begun.
+#: How long it takes at most until it is noticed that all shall stop.
 _LOOK_S: Final = 0.1
 #: How soon after its beginning one that fell is followed by another.
 _AGAIN_AFTER_S: Final = 1.0
 
 
+@dataclass(frozen=True)
+class _Worker:
+    process: BaseProcess
+    #: Says that connections are taken; ends without a word if the process falls before.
+    ready: "Connection[Any, Any]"
+    begun_s: float
+
+
 class Workers:
-    """Processes that serve one application, named as `module:factory`, on one socket until they are told to stop."""
+    """Processes that serve one application, named as `module:factory`, at one address until they are told to stop."""
 
     def __init__(
         self, application: str, settings: Mapping[str, Any], listening: socket.socket, places: int
     ) -> None:
-        self._told = (application, {**settings, "workers": places}, listening)
-        self._shares = Shares.among(places)
-        self._processes: dict[int, BaseProcess] = {}
-        self._begun_s: dict[int, float] = {}
+        self._told = (application, {**settings, "workers": places})
+        self._sockets = _sockets(listening, places)
+        self._workers: dict[int, _Worker] = {}
         self._stopping = False
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Until `stop`. Tells when all of them take connections: from then on these are shared evenly."""
-        places = range(len(self._shares.held))
+        """Until `stop`. Tells when all of them take connections."""
         try:
-            for place in places:
+            for place in range(len(self._sockets)):
                 self._begin(place)
             if self._wait_for_all():
                 ready()
             while not self._stopping:
-                wait([each.sentinel for each in self._processes.values() if each.is_alive()], _LOOK_S)
-                for place in places:
+                processes = [each.process for each in self._workers.values()]
+                wait([each.sentinel for each in processes if each.is_alive()], _LOOK_S)
+                for place in self._workers:
                     self._follow(place)
         finally:
             self._end()
@@ -52,50 +65,84 @@ class Workers:
         self._stopping = True
 
     def _begin(self, place: int) -> None:
-        process = multiprocessing.get_context("spawn").Process(
-            target=_work, args=(*self._told, self._shares, place), name=f"onrecord-{place}"
+        spawning = multiprocessing.get_context("spawn")
+        ready, tell = spawning.Pipe(duplex=False)
+        process = spawning.Process(
+            target=_work, args=(*self._told, self._sockets[place], tell), name=f"onrecord-{place}"
         )
         process.start()
-        self._processes[place] = process
-        self._begun_s[place] = time.monotonic()
+        # The process has its own; while we held ours too, its end would not be seen.
+        tell.close()
+        self._workers[place] = _Worker(process, ready, time.monotonic())
 
     def _wait_for_all(self) -> bool:
-        while not self._stopping:
-            if all(self._shares.is_there(place) for place in self._processes):
-                return True
-            fallen = [each.exitcode for each in self._processes.values() if each.exitcode is not None]
-            if fallen:
+        for worker in self._workers.values():
+            while not worker.ready.poll(_LOOK_S):
+                if self._stopping:
+                    return False
+            try:
+                worker.ready.recv()
+            except EOFError:
+                worker.process.join()
+                code = worker.process.exitcode
                 raise StoreUnavailable(
-                    f"A process of the server ended as it began (code {fallen[0]}); its reason stands above."
-                )
-            time.sleep(_LOOK_S / 10)
-        return False
+                    f"A process of the server ended as it began (code {code}); its reason stands above."
+                ) from None
+        return True
 
     def _follow(self, place: int) -> None:
         """Another process in the place of one that fell; one that falls at once is not tried without end or pause."""
-        fallen = self._processes[place]
-        if fallen.is_alive() or self._stopping:
+        fallen = self._workers[place]
+        if fallen.process.is_alive() or self._stopping:
             return
-        # Nobody shall wait for it; and the half-answered requests of one that was killed are under way no more.
-        self._shares.leave(place)
-        metrics.forget(fallen.pid)
-        if time.monotonic() - self._begun_s[place] > _AGAIN_AFTER_S:
+        # The half-answered requests of one that was killed are under way no more.
+        metrics.forget(fallen.process.pid)
+        if time.monotonic() - fallen.begun_s > _AGAIN_AFTER_S:
             self._begin(place)
 
     def _end(self) -> None:
         # Each process has its own; while we held ours too, whoever comes now would wait for nobody.
-        self._told[2].close()
-        for process in self._processes.values():
-            process.terminate()
-        for process in self._processes.values():
-            process.join()
+        for each in self._sockets:
+            each.close()
+        for worker in self._workers.values():
+            worker.process.terminate()
+        for worker in self._workers.values():
+            worker.process.join()
+
+
+def _sockets(listening: socket.socket, places: int) -> list[socket.socket]:
+    """One for each place where the system spreads connections over them; elsewhere that one for all."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            # Not before it was bound: a second server that was told the same port would join us, and not be refused.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            address, family = listening.getsockname(), listening.family
+            more = range(places - 1)
+            return [listening, *(socket.create_server(address, family=family, reuse_port=True) for _ in more)]
+    return [listening] * places
 
 
 def _work(
-    application: str, settings: Mapping[str, Any], listening: socket.socket, shares: Shares, place: int
+    application: str,
+    settings: Mapping[str, Any],
+    listening: socket.socket,
+    ready: "Connection[Any, Any]",
 ) -> None:
-    server = SharingServer(uvicorn.Config(application, factory=True, **settings), listening, shares, place)
+    parent = multiprocessing.parent_process()
+
+    async def look() -> None:
+        """First once connections are taken, then every second."""
+        if parent is not None and not parent.is_alive():
+            # Nobody is left to tell this process to stop, and it would keep the address from whoever comes next.
+            server.should_exit = True
+        elif not ready.closed:
+            ready.send(None)
+            ready.close()
+
+    server = uvicorn.Server(
+        uvicorn.Config(application, factory=True, callback_notify=look, timeout_notify=0, **settings)
+    )
     for number in (signal.SIGINT, signal.SIGTERM):
         # Also before it runs and after: told to stop, it ends as one that has done its work.
         signal.signal(number, server.handle_exit)
-    server.run()
+    server.run(sockets=[listening])
