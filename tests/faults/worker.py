@@ -26,6 +26,7 @@ from sqlalchemy import Engine, event
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import NotFound, OnRecordError, StoreUnavailable, VersionConflict
 from onrecord.model.limits import RULES
+from onrecord.store.postgres import PostgresBackend  # noqa: F401 - for the children, which open what they are given
 
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
 NOBODY = 65534
@@ -53,7 +54,7 @@ class Parent:
 
 def open_it(parent: Parent, db: str) -> None:
     """Open a store when told to, and use it once."""
-    parent.authenticator()
+    parent.gate()
     with connect(db, caller=ANN) as memory:
         parent.tell(id=memory.remember(f"process {os.getpid()} was here").memory.id)
 
@@ -61,7 +62,7 @@ def open_it(parent: Parent, db: str) -> None:
 def share(parent: Parent, db: str, number: int, seconds: float) -> None:
     """Write and read beside others, turn after turn, until the time is up."""
     with connect(db, caller=ANN) as memory:
-        parent.authenticator()
+        parent.gate()
         end = time.monotonic() + seconds
         for turn in count():
             _note(parent, memory, f"w{number}n{turn}", forget=turn % 5 == 4)
@@ -255,7 +256,7 @@ def unprivileged(parent: Parent, db: str) -> None:
             parent.tell(kind=None, error="")
         except OnRecordError as problem:
             parent.tell(kind=type(problem).__name__, error=str(problem))
-        parent.authenticator()
+        parent.gate()
         parent.tell(contents=sorted(each.content for each in memory.browse().memories))
 
 
@@ -263,7 +264,7 @@ def cut_off(parent: Parent, db: str) -> None:
     """Wait in the middle of a save until the database ends the connection, then go on."""
     with connect(db, caller=ANN) as memory:
         memory.browse()
-        parent.authenticator()
+        parent.gate()
         try:
             memory.remember("lost on the way", id="lost")
             parent.tell(kind=None)
@@ -316,6 +317,11 @@ JOBS = (
 
 def main(address: str) -> None:
     """Fork a child for every line of standard input: the name of a job and what it is given."""
+    # What is loaded late is loaded here, once for all children.
+    with connect(":memory:", caller=ANN) as memory:
+        memory.remember("whatever a save needs")
+        memory.recall("whatever a question needs")
+        memory.doctor()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     jobs = {job.__name__: job for job in JOBS}
     for line in sys.stdin:

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +52,14 @@ def fill(door: OnRecord) -> None:
     door.remember("refers to the first", id="referring", entities=["memory:1", "memory:42"])
     door.revise("referring", content="still refers to the first")
     door.relate("1", "supports", "2")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """What a loss of power leaves is written here by hand, and what is killed runs in a process of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -169,17 +177,27 @@ def test_a_history_that_ends_anywhere_within_a_change_ends_before_it(
     with seen_before(folder, change) as (before, after):
         done = held_in(folder, keep_index=False)
         assert after[HISTORY].startswith(before[HISTORY])
-        begin, end = len(before[HISTORY]), len(after[HISTORY])
-        for cut in sorted({*range(begin, end, 97), *range(end - 4, end + 1)}):
-            for gap in (b"", b"\0" * 40):
-                (folder / YAML).write_bytes(before[YAML])
-                written = after[HISTORY][:cut] + (gap if cut < end else b"")
-                (folder / HISTORY).write_bytes(written)
-                if after[YAML] != before[YAML]:
-                    (folder / f".{YAML}.new").write_bytes(after[YAML])
-                shutil.rmtree(folder / ".onrecord")
-                shutil.copytree(index, folder / ".onrecord")
-                assert held_in(folder, keep_index=keep_index) == (done if cut == end else held), cut
+        end = len(after[HISTORY])
+        for cut, gap in zip(cuts(before[HISTORY], after[HISTORY]), cycle((b"", b"\0" * 40)), strict=False):
+            (folder / YAML).write_bytes(before[YAML])
+            written = after[HISTORY][:cut] + (gap if cut < end else b"")
+            (folder / HISTORY).write_bytes(written)
+            if after[YAML] != before[YAML]:
+                (folder / f".{YAML}.new").write_bytes(after[YAML])
+            shutil.rmtree(folder / ".onrecord")
+            shutil.copytree(index, folder / ".onrecord")
+            assert held_in(folder, keep_index=keep_index) == (done if cut == end else held), cut
+
+
+def cuts(before: bytes, after: bytes) -> list[int]:
+    """Nothing and all of what was added, the first and the last letters of it, and each line's middle and its end."""
+    begin, end = len(before), len(after)
+    places = {begin, begin + 1, *range(end - 4, end + 1)}
+    at = begin
+    for line in after[begin:].splitlines(keepends=True):
+        places |= {at + len(line) // 2, at + len(line) - 1, at + len(line)}
+        at += len(line)
+    return sorted(places)
 
 
 @pytest.mark.parametrize("keep_index", [True, False])
@@ -212,7 +230,7 @@ def test_every_acknowledged_change_outlives_kill_and_none_is_half_done(tmp_path:
     chance, folder = random.Random(11), tmp_path / "store"
     contents: dict[str, str] = {}
     forgotten: set[str] = set()
-    for seed in range(4):
+    for seed in range(3):
         process = subprocess.Popen(
             [sys.executable, __file__, "live", str(folder), str(seed)],
             stdout=subprocess.PIPE,
@@ -249,7 +267,7 @@ def test_every_acknowledged_change_outlives_kill_and_none_is_half_done(tmp_path:
 
 @pytest.mark.slow
 def test_several_processes_and_a_hand_write_one_store_and_nothing_is_lost(tmp_path: Path) -> None:
-    folder, turns = tmp_path / "store", 12
+    folder, turns = tmp_path / "store", 6
     with connect(f"yaml:{folder}", caller=ANN) as door:
         door.remember("count 0", id="counter")
         door.remember("edited 0", id="edited")
@@ -321,18 +339,16 @@ def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
         def write() -> None:
             with door._store.writing(ANN, door.show("a").memory.created_at):
                 began.set()
-                end.wait(30)
+                end.wait()
 
         with ThreadPoolExecutor(1) as pool:
             writing = pool.submit(write)
-            assert began.wait(30)
-            started = time.monotonic()
+            assert began.wait(300)
             (tmp_path / "store" / YAML).open("a").close()
             os.utime(tmp_path / "store" / YAML)
             with connect(f"yaml:{tmp_path / 'store'}", caller=ANN) as other:
                 assert other.show("a").memory.content == "there before"
             assert door.show("a").memory.content == "there before"
-            assert time.monotonic() - started < 20
             end.set()
             writing.result()
 
@@ -450,7 +466,7 @@ def die_at(folder: str, step: int, act: str, given: dict[str, Any]) -> None:
 
         statements = count(1)
         # What happens in the index alone is undone as a whole, so not every statement needs a try of its own.
-        event.listen(Engine, "before_cursor_execute", lambda *_: next(statements) % 6 or die())
+        event.listen(Engine, "before_cursor_execute", lambda *_: next(statements) % 12 or die())
         event.listen(Engine, "commit", die)
         for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "unlink"), (os, "ftruncate")):
             _dying_before(owner, name, die)

@@ -35,7 +35,7 @@ def start(address: str) -> Iterator[Any]:
     started: list[subprocess.Popen[str]] = []
     environment = os.environ | {"PYTHONPATH": str(Path(onrecord.__file__).parents[1])}
 
-    def begin(job: str, given: int) -> subprocess.Popen[str]:
+    def begin(job: str, given: int = 0) -> subprocess.Popen[str]:
         started.append(
             subprocess.Popen(
                 [sys.executable, str(WORKER), address, str(OF_CONVERSATION), str(OF_PAD), job, str(given)],
@@ -58,7 +58,16 @@ def ready(process: subprocess.Popen[str]) -> None:
     assert process.stdout.readline() == "ready\n"
 
 
-@pytest.mark.timeout(120)
+def dead_at(forker: subprocess.Popen[str], statement: int) -> str:
+    """What a process told that was to die there: how many statements there were, or nothing if it died."""
+    assert forker.stdin is not None
+    assert forker.stdout is not None
+    print(statement, file=forker.stdin, flush=True)
+    told = forker.stdout.readline()
+    assert told, "it failed"
+    return told.strip()
+
+
 def test_processes_that_write_at_once_fill_the_caps_and_never_pass_them(address: str, start: Any) -> None:
     connect(address).close()
     processes = [start("fill", number) for number in range(PROCESSES)]
@@ -84,16 +93,15 @@ def converse(door: OnRecord) -> None:
     inside.remember("for this talk alone", scope="session")
 
 
-@pytest.mark.timeout(300)
 def test_a_deletion_killed_before_any_of_its_statements_is_not_there_at_all(address: str, start: Any) -> None:
     with connect(address) as door:
         converse(door)
         before = state(door)
-    # Every fifth statement: a process takes a while to start.
+    forker = start("fork")
+    ready(forker)
+    # Every fifth statement.
     for statement in count(1, 5):
-        process = start("die", statement)
-        ready(process)
-        survived = process.communicate("go\n")[0]
+        survived = dead_at(forker, statement)
         with connect(address) as door:
             assert door.doctor().problems == ()
             now = state(door)
@@ -108,7 +116,6 @@ def test_a_deletion_killed_before_any_of_its_statements_is_not_there_at_all(addr
     assert now[0] == now[1] == []
 
 
-@pytest.mark.timeout(120)
 @pytest.mark.parametrize("address", ["yaml"], indirect=True)
 def test_a_deletion_killed_after_the_text_files_were_written_is_finished_by_doing_it_again(
     address: str, start: Any
@@ -119,16 +126,14 @@ def test_a_deletion_killed_after_the_text_files_were_written_is_finished_by_doin
         converse(door)
         before = state(door)
     shutil.copytree(folder, folder.with_name("kept"))
-    process = start("die", 0)
-    ready(process)
-    last = int(process.communicate("go\n")[0])
+    forker = start("fork")
+    ready(forker)
+    last = int(dead_at(forker, 0))
     with connect(address) as door:
         done = state(door)
     shutil.rmtree(folder)
     folder.with_name("kept").rename(folder)
-    process = start("die", last)
-    ready(process)
-    assert process.communicate("go\n")[0] == ""
+    assert dead_at(forker, last) == ""
     with connect(address) as door:
         assert state(door) == (*before[:2], done[2])
         assert door.doctor().problems == ()

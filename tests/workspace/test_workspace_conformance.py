@@ -1,4 +1,4 @@
-"""DO all stores keep what lies beside memories alike? The whole suite in memory, in a file, on PostgreSQL and in YAML."""
+"""DO all stores keep what lies beside memories alike? The whole suite in a file, on PostgreSQL and in YAML."""
 
 import os
 from collections.abc import Iterator
@@ -9,11 +9,7 @@ from onrecord.store.sql import SqlStore
 from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.workspace import WholeWorkspaceConformance
-from tests.stores import Emptied, InAFile, InMemory, OnPostgres
-
-
-class TestSqliteMemory(InMemory, WholeWorkspaceConformance):
-    """In memory."""
+from tests.stores import Emptied, InAFile, OnPostgres
 
 
 class TestSqliteFile(InAFile, WholeWorkspaceConformance):
