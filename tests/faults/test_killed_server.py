@@ -24,7 +24,8 @@ from onrecord import connect
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 ANNOUNCED = re.compile(r"Listening on http://[^:]+:(\d+)")
 CLIENTS = 6
-UNDER_LOAD_S = 2.0
+#: How much each has saved when the server is ended.
+SAVES = 8
 
 
 class Server:
@@ -104,7 +105,8 @@ def server(store: Path) -> Iterator[Server]:
 
 def loaded(server: Server) -> list[Client]:
     clients = [Client(server.port, number) for number in range(CLIENTS)]
-    time.sleep(UNDER_LOAD_S)
+    while any(len(client.kept) < SAVES for client in clients):
+        time.sleep(0.01)
     return clients
 
 
