@@ -60,7 +60,7 @@ def run_dbt(project: Path, *command: str) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

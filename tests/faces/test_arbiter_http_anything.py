@@ -62,19 +62,19 @@ def is_answered(said: Any) -> None:
         assert said.json()["error"]
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(path=st.sampled_from(POSTED), body=BODIES | VALUES)
 def test_any_body_is_answered_or_refused(anyones: Served, path: str, body: Any) -> None:
     is_answered(anyones.client.post(path, content=_json(body)))
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(body=BODIES)
 def test_any_patch_is_answered_or_refused(anyones: Served, body: Any) -> None:
     is_answered(anyones.client.patch(f"{ENTRIES}/2", content=_json(body)))
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(
     path=st.sampled_from(READ),
     query=st.dictionaries(st.sampled_from(PARAMETERS), TEXTS | NUMBERS.map(str), max_size=4),

@@ -388,7 +388,7 @@ def test_a_writer_that_is_not_let_in_says_so_and_gets_in_later(
         door.remember("now")
 
 
-@pytest.mark.timeout(30)
+@pytest.mark.timeout(50)
 def test_forgetting_does_not_wait_for_those_who_read(filled: Path) -> None:
     """Folding the log in would have to; with nobody else it leaves no trace of the text in any file."""
     with connect(filled) as door:

@@ -479,7 +479,7 @@ steps = st.lists(
 class TestWhateverHappens:
     """A life with an embedder of changing moods."""
 
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     @example(lived=[("remember", 0, raises), ("move", 0, None)])
     @given(lived=steps)
     def test_in_the_end_every_vector_is_that_of_its_text(

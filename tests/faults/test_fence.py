@@ -3,14 +3,12 @@
 And what of a migration that is killed: is the store what it was, or what it is to become, and nothing between?
 """
 
-import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -135,41 +133,23 @@ def test_a_migration_waits_for_whoever_writes(postgres_dsn: str) -> None:
 
 #: Where a migration is killed: what stands there in the code kills the process instead.
 POINTS = {
-    "while the copy is made": "onrecord.store.sqlite.backend.Path.replace",
-    "amid the steps": "onrecord.store.migrations._upgrade",
-    "before the commit": "onrecord.store.migrations._note_copy",
-    "right after the commit": "onrecord.store.migrations._log.warning",
+    "while the copy is made": ("onrecord.store.sqlite.backend:Path", "replace"),
+    "amid the steps": ("onrecord.store.migrations", "_upgrade"),
+    "before the commit": ("onrecord.store.migrations", "_note_copy"),
+    "right after the commit": ("onrecord.store.migrations:_log", "warning"),
 }
-KILLED = """
-import importlib, os, signal, sys
-point, db = sys.argv[1:]
-import onrecord.store.sqlite.backend, onrecord.store.migrations
-from onrecord import connect
-module, _, attribute = point.rpartition(".")
-parts = module.split(".")
-for cut in range(len(parts), 0, -1):
-    try:
-        found = importlib.import_module(".".join(parts[:cut]))
-        break
-    except ModuleNotFoundError:
-        pass
-for part in parts[cut:]:
-    found = getattr(found, part)
-setattr(found, attribute, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
-connect(db, embedder="none")
-"""
 
 
 @pytest.mark.parametrize("point", POINTS)
 @pytest.mark.parametrize("kind", ["sqlite", "postgres", "yaml"])
 def test_a_migration_that_is_killed_is_taken_up_again(
-    point: str, kind: str, former: Callable[[str], str], tmp_path: Path
+    point: str, kind: str, former: Callable[[str], str], crew: Any, tmp_path: Path
 ) -> None:
     if kind == "postgres" and point == "while the copy is made":
         pytest.skip("PostgreSQL makes no copy")
     db = former(kind)
-    told = subprocess.run([sys.executable, "-c", KILLED, POINTS[point], db], capture_output=True, check=False)
-    assert told.returncode == -signal.SIGKILL, told.stderr.decode()
+    owner, name = POINTS[point]
+    assert crew.start("die_in", db=db, owner=owner, name=name).rest() == []
     with connect(db) as door:
         door.export(str(tmp_path / "now.jsonl"), all_tenants=True)
         assert door.doctor().problems == ()

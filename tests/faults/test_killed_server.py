@@ -24,7 +24,8 @@ from onrecord import connect
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 ANNOUNCED = re.compile(r"Listening on http://[^:]+:(\d+)")
 CLIENTS = 6
-UNDER_LOAD_S = 2.0
+#: How much each has saved when the server is ended.
+SAVES = 8
 
 
 class Server:
@@ -47,7 +48,7 @@ class Server:
     def end(self, number: int) -> int:
         if self._process.poll() is None:
             self._process.send_signal(number)
-        code = self._process.wait(60)
+        code = self._process.wait(600)
         assert self._process.stdout is not None
         self._process.stdout.close()
         return code
@@ -64,11 +65,11 @@ class Client:
         self._thread.start()
 
     def join(self) -> None:
-        self._thread.join(60)
+        self._thread.join(600)
         assert not self._thread.is_alive()
 
     def _work(self) -> None:
-        line = HTTPConnection("127.0.0.1", self._port, timeout=30)
+        line = HTTPConnection("127.0.0.1", self._port, timeout=600)
         for turn in count():
             content = f"Client {self._number} saw thing {turn}."
             told = self._ask(line, "/v1/memories", {"content": content})
@@ -104,14 +105,15 @@ def server(store: Path) -> Iterator[Server]:
 
 def loaded(server: Server) -> list[Client]:
     clients = [Client(server.port, number) for number in range(CLIENTS)]
-    time.sleep(UNDER_LOAD_S)
+    while any(len(client.kept) < SAVES for client in clients):
+        time.sleep(0.01)
     return clients
 
 
 def is_all_there(store: Path, clients: list[Client]) -> bool:
     """Through a server that was started again, and by the doctor."""
     again = Server(store)
-    line = HTTPConnection("127.0.0.1", again.port, timeout=30)
+    line = HTTPConnection("127.0.0.1", again.port, timeout=600)
     found: dict[str, str] = {}
     for id in [id for client in clients for id in client.kept]:
         line.request("GET", f"/v1/memories/{id}")
@@ -151,13 +153,13 @@ def test_those_who_read_are_answered_while_every_writer_waits_for_the_file(
 ) -> None:
     told = json.dumps({"content": "Waits for its turn."})
     kind = {"Content-Type": "application/json"}
-    waiting = [HTTPConnection("127.0.0.1", server.port, timeout=30) for _ in range(4)]
+    waiting = [HTTPConnection("127.0.0.1", server.port, timeout=600) for _ in range(4)]
     with closing(sqlite3.connect(store, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         for line in waiting:
             line.request("POST", "/v1/memories", told, kind)
         time.sleep(0.2)
-        reader = HTTPConnection("127.0.0.1", server.port, timeout=2)
+        reader = HTTPConnection("127.0.0.1", server.port, timeout=50)
         reader.request("POST", "/v1/recall", json.dumps({"question": "turn"}), kind)
         assert reader.getresponse().status == 200
         reader.close()

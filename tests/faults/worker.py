@@ -6,6 +6,7 @@ socket of its own, after the call has returned: that line is the acknowledgement
 
 import json
 import os
+import pkgutil
 import random
 import resource
 import signal
@@ -162,6 +163,13 @@ def _trap(statement: int) -> None:
     event.listen(Engine, "commit", step)
 
 
+def die_in(parent: Parent, db: str, owner: str, name: str) -> None:
+    """Open a store, and die where something is called: the module or class that it is in, and its name."""
+    setattr(pkgutil.resolve_name(owner), name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    connect(db, caller=ANN)
+    parent.tell(survived=True)
+
+
 def take_in(parent: Parent, db: str, path: str) -> None:
     """Import a file, telling of each batch."""
     with connect(
@@ -304,6 +312,7 @@ JOBS = (
     share,
     live,
     die_at,
+    die_in,
     take_in,
     reindex,
     write_on,

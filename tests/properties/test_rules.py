@@ -283,7 +283,7 @@ def memories(draw: st.DrawFn) -> Memory:
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=20)
 @given(memories())
 def test_a_memory_comes_back_from_the_wire_as_it_was(memory: Memory) -> None:
     assert not list(record_faults(memory))
@@ -390,7 +390,7 @@ def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
 # -- marks of pages -----------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     mark=st.text(max_size=40)
     | st.from_regex(r"2026-03-0[1-9]T1[0-9]:00:00(\+00:00|Z)?~-?[0-9]{1,30}~-?[0-9]{1,30}", fullmatch=True)
@@ -524,7 +524,7 @@ def import_text(door: OnRecord, path: Path, text: str, **how: bool) -> Imported 
     return outcome(OnRecordError, door.import_, str(path), **how)
 
 
-@settings(max_examples=120)
+@settings(max_examples=40)
 @given(data=st.data(), keep_tenants=st.booleans())
 def test_an_import_of_a_spoilt_export_is_taken_in_or_refused_and_leaves_a_sound_store(
     stores: Stores, export_lines: Lines, tmp_path: Path, data: st.DataObject, keep_tenants: bool
@@ -539,7 +539,7 @@ def test_an_import_of_a_spoilt_export_is_taken_in_or_refused_and_leaves_a_sound_
     assert len(set(map(str, answers.values()))) == 1, answers
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(
     line=st.text(max_size=60)
     | json_values.map(json.dumps)

@@ -93,7 +93,7 @@ def check_saved(door: OnRecord, field: str, text: str, name: str) -> None:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(field=st.sampled_from(sorted(FIELDS)), text=odd)
 @example("metadata", "\x85")
 @example("id", "#")
@@ -131,7 +131,7 @@ def test_what_is_not_odd_to_a_database_is_never_refused_as_content(stores: Store
         assert save(door, "content", SAMPLES[sample]).memory.content == SAMPLES[sample], name
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(question=odd, tag=odd)
 def test_any_question_and_any_filter_is_answered_or_refused_by_its_name(
     stores: Stores, question: str, tag: str
@@ -146,7 +146,7 @@ def test_any_question_and_any_filter_is_answered_or_refused_by_its_name(
             assert not isinstance(answer, Invalid) or [fault.field for fault in answer.faults] == [field]
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(tenant=odd, user=odd)
 def test_any_name_of_a_tenant_and_a_user_works_or_is_refused_by_its_name(
     stores: Stores, tenant: str, user: str
@@ -162,7 +162,7 @@ def test_any_name_of_a_tenant_and_a_user_works_or_is_refused_by_its_name(
         assert theirs.show(memory.id).memory == memory, name
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(saved=st.lists(st.tuples(st.sampled_from(sorted(FIELDS)), odd), min_size=1, max_size=5))
 def test_an_export_brings_every_text_to_the_other_databases(
     stores: Stores, tmp_path: Path, saved: list[tuple[str, str]]

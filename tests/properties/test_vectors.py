@@ -94,7 +94,7 @@ class Life:
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(changes=st.lists(change, max_size=12))
 def test_vectors_are_those_of_the_present_texts_after_any_changes(
     stores: Any, changes: list[tuple[str, ...]]

@@ -45,7 +45,7 @@ def jaccard(left: str, right: str) -> float:
 # -- dedupe -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(first=hints, second=hints)
 @example("oat milk lamp", "oat milk lamp river cloud")  # 3 of 5: exactly at the border
 @example("oat milk lamp river", "oat milk lamp cloud")  # 3 of 5 as well
@@ -124,7 +124,7 @@ writers = st.sampled_from(WRITERS)
 rooms = st.sampled_from(ROOMS)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(first=writers, room=rooms, second=writers, elsewhere=st.none() | rooms, by_hint=st.booleans())
 @example(first=WRITERS[0], room=ROOMS[0], second=WRITERS[4], elsewhere=None, by_hint=False)
 @example(first=WRITERS[0], room=ROOMS[5], second=WRITERS[1], elsewhere=None, by_hint=True)
@@ -190,7 +190,7 @@ def test_what_is_superseded_ends_when_its_successor_begins_and_never_in_the_futu
         assert door.show("old").memory.valid_to == ended, name
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(
     actor=st.sampled_from(["person", "agent", "unattended"]),
     rooms=st.lists(st.sampled_from(ROOMS), min_size=2, max_size=4),
@@ -214,7 +214,7 @@ def test_what_an_unattended_run_shows_to_others_waits_even_if_it_began_as_its_ow
 # -- retire -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     begins=st.integers(-3, 3),
     ends=st.none() | st.integers(-4, 4),
@@ -288,7 +288,7 @@ def record_of(door: OnRecord, id: str) -> dict[str, Any]:
     return {name: getattr(memory, name) for name in AFTER}
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(given_fields=subsets, same=subsets)
 def test_only_what_is_given_changes(stores: Stores, given_fields: set[str], same: set[str]) -> None:
     """Some fields are given their old value: they are given, but they do not change."""
@@ -307,7 +307,7 @@ def test_only_what_is_given_changes(stores: Stores, given_fields: set[str], same
         assert len(door.history("a").versions) == answer.memory.version
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(given_fields=st.sets(st.sampled_from(sorted(set(BEFORE) - {"content"}))))
 def test_saving_an_id_again_replaces_only_what_is_given(stores: Stores, given_fields: set[str]) -> None:
     for name, door in stores.emptied(*BOTH).items():

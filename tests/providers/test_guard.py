@@ -305,7 +305,7 @@ try:
 except Exception as problem:
     print(problem)
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=600)
     assert "did not answer" in done.stdout, done.stderr
     assert done.returncode == 0
 

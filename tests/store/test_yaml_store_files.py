@@ -25,6 +25,14 @@ from onrecord.testing.embedder import StubEmbedder
 ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """Nothing here asks what a loss of power leaves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: None)
+        yield
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     made = tmp_path / "project"
@@ -700,27 +708,26 @@ BROKEN = {
 
 
 class TestBrokenFiles:
-    @pytest.mark.parametrize("name", BROKEN)
     def test_what_is_wrong_is_told_with_its_file_and_line_and_nothing_changes(
-        self, door: OnRecord, file: Path, history: Path, folder: Path, name: str
+        self, door: OnRecord, file: Path, history: Path, folder: Path
     ) -> None:
         door.remember("kept", id="kept")
         good, held = file.read_bytes(), everything(door._store)
-        text, line, reason = BROKEN[name]
-        file.write_text(text, encoding="utf-8")
-        set_back(file)
-        before = (file.read_bytes(), history.read_bytes())
-        for attempt in (
-            lambda: door.show("kept"),
-            lambda: door.remember("more"),
-            lambda: connect(f"yaml:{folder}"),
-        ):
-            with pytest.raises(Invalid, match=rf"memories\.yaml, line \d+.*{reason}") as told:
-                attempt()
-            assert f"memories.yaml, line {line}" in told.value.faults[0].field
-            assert (file.read_bytes(), history.read_bytes()) == before
-        file.write_bytes(good)
-        assert everything(door._store) == held
+        for name, (text, line, reason) in BROKEN.items():
+            file.write_text(text, encoding="utf-8")
+            set_back(file)
+            before = (file.read_bytes(), history.read_bytes())
+            for attempt in (
+                lambda: door.show("kept"),
+                lambda: door.remember("more"),
+                lambda: connect(f"yaml:{folder}"),
+            ):
+                with pytest.raises(Invalid, match=rf"memories\.yaml, line \d+.*{reason}") as told:
+                    attempt()
+                assert f"memories.yaml, line {line}" in told.value.faults[0].field, name
+                assert (file.read_bytes(), history.read_bytes()) == before, name
+            file.write_bytes(good)
+            assert everything(door._store) == held, name
 
     def test_a_file_that_is_not_text_is_told(self, door: OnRecord, file: Path) -> None:
         door.remember("kept")

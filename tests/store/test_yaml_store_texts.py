@@ -144,7 +144,7 @@ def memories(draw: Callable[..., Any]) -> Memory:
     return memory
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(memory=memories(), column=st.integers(0, 4))
 def test_an_entry_that_is_read_says_what_was_written(memory: Memory, column: int) -> None:
     text = (
@@ -155,8 +155,9 @@ def test_an_entry_that_is_read_says_what_was_written(memory: Memory, column: int
     assert memory_of(slot.entry.values, datetime.now(UTC), replace(memory, place=None)) == memory
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(value=st.dictionaries(texts, values, max_size=4))
+@example({text: text for text in ODD})
 @example({"a": "9" * 70})
 @example({"<<": 1, "=": 2})
 @example({"k" * 3000: {"k" * 600: []}})
@@ -170,7 +171,8 @@ def test_any_value_is_read_alike_by_us_and_by_any_other_reader(value: dict[str, 
         assert yaml.load(text, Loader=loader) == [{"metadata": value}]
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
+@example({text: text for text in ODD}, 20)
 @given(value=st.dictionaries(texts, values, max_size=4), width=st.integers(20, 100))
 def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any], width: int) -> None:
     value = rules.Json()(value)
@@ -182,7 +184,7 @@ def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any]
             assert json_of(root) == [value]
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(text=st.text(letters, max_size=60) | st.lists(st.sampled_from(ODD)).map("\n".join))
 def test_any_text_is_a_document_or_broken_at_one_of_its_lines(text: str) -> None:
     try:
@@ -206,7 +208,7 @@ def two_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SqlSt
             store.close()
 
 
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(
     saved=st.lists(memories(), min_size=1, max_size=4, unique_by=lambda memory: (memory.tenant, memory.id))
 )

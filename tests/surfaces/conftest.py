@@ -130,7 +130,7 @@ class Served:
     def connect(self, key: str | None = None, **headers: str) -> httpx2.Client:
         """Another client, with a key and headers of its own."""
         carried = headers | ({"Authorization": f"Bearer {key}"} if key else {})
-        return httpx2.Client(base_url=self.url, headers=carried, timeout=30)
+        return httpx2.Client(base_url=self.url, headers=carried, timeout=600)
 
     def make_key(self, **fields: Any) -> str:
         """The secret of a new key."""
@@ -139,7 +139,7 @@ class Served:
 
     def send(self, raw: bytes) -> bytes:
         """What comes back for the very bytes given, until the connection ends."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as line:
+        with socket.create_connection(("127.0.0.1", self.port), timeout=600) as line:
             line.sendall(raw)
             received = b""
             while part := line.recv(65_536):

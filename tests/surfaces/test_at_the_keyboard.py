@@ -1,18 +1,21 @@
 """WHAT helps whoever types a command? Names that are spelt one way, others that are understood, and the tab key."""
 
-import os
+import io
 import re
-import subprocess
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from typing import Any
 
 import click
 import pytest
 
 from onrecord.model import limits
+from onrecord.surfaces.cli import main
 from onrecord.surfaces.cli.group import command_group
 from onrecord.surfaces.mcp import FACE_NAMES
 from onrecord.surfaces.mcp.faces import FACES
+
+from .conftest import Said
 
 
 def contexts(command: click.Command, parent: click.Context | None = None) -> Iterator[click.Context]:
@@ -64,7 +67,7 @@ class TestSpelling:
         assert "No such option" in said.err
 
 
-def completed(shell: Any, line: str, style: str = "bash") -> list[str]:
+def completed(shell: Any, line: str, style: str = "bash", *, in_a_process: bool = False) -> list[str]:
     """What the shell is told when the tab key is pressed at the end of a line: the very protocol of its script."""
     words = line.split(" ")
     environment = {"_ONRECORD_COMPLETE": f"{style}_complete"}
@@ -72,13 +75,23 @@ def completed(shell: Any, line: str, style: str = "bash") -> list[str]:
         environment |= {"COMP_WORDS": " ".join(words), "COMP_CWORD": words[-1]}
     else:
         environment |= {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
-    done = subprocess.run(
-        shell.command, capture_output=True, text=True, check=False, env=os.environ | environment
-    )
-    assert (done.returncode, done.stderr) == (0, "")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        said = shell.process() if in_a_process else _said_here()
+    assert (said.code, said.err) == (0, "")
     if style == "zsh":
-        return done.stdout.splitlines()[1::3]
-    return [told.split(",", 1)[1].split("\t")[0] for told in done.stdout.splitlines()]
+        return said.out.splitlines()[1::3]
+    return [told.split(",", 1)[1].split("\t")[0] for told in said.out.splitlines()]
+
+
+def _said_here() -> Said:
+    """Without a process. What completes writes bytes, so it needs a stream that takes them."""
+    out, err = io.TextIOWrapper(io.BytesIO()), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), pytest.raises(SystemExit) as left:
+        main(())
+    out.flush()
+    return Said(int(left.value.code or 0), out.buffer.getvalue().decode(), err.getvalue())  # type: ignore[attr-defined]
 
 
 class TestTheTabKey:
@@ -110,7 +123,8 @@ class TestTheTabKey:
 
     @pytest.mark.parametrize("style", ["zsh", "fish"])
     def test_other_shells_are_told_the_same(self, shell: Any, style: str) -> None:
-        assert completed(shell, "onrecord browse --status a", style) == ["active", "archived"]
+        told = completed(shell, "onrecord browse --status a", style, in_a_process=True)
+        assert told == ["active", "archived"]
 
     @pytest.mark.parametrize("style", ["bash", "zsh", "fish"])
     def test_a_script_for_the_shell_is_printed(self, shell: Any, style: str) -> None:
@@ -120,7 +134,7 @@ class TestTheTabKey:
 
     def test_it_opens_no_store(self, shell: Any, tmp_path: Any) -> None:
         before = sorted(tmp_path.rglob("*"))
-        completed(shell, "onrecord --version recall --kind ")
+        completed(shell, "onrecord --version recall --kind ", in_a_process=True)
         assert sorted(tmp_path.rglob("*")) == before
 
     def test_what_is_typed_is_still_refused_in_our_own_words(self, filled: Any) -> None:

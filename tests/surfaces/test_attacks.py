@@ -514,16 +514,12 @@ def test_a_flood_by_one_key_leaves_the_others_alone(target: Any, theirs: httpx2.
             ).status_code
 
         flood = pool.map(save, range(120))
-        took = []
         for _ in range(10):
-            started = time.perf_counter()
             assert theirs.get("/v1/memories").status_code == 200
             assert theirs.post("/v1/recall", json={"question": "junk"}).json()["hits"] == []
-            took.append(time.perf_counter() - started)
         statuses = [*flood]
     assert statuses.count(201) == 5
     assert set(statuses) == {201, 403, 429}
-    assert sorted(took)[len(took) // 2] < 2
     with target.connect(target.ours) as ours:
         assert "junk" not in ours.get("/v1/memories", params={"limit": 1_000}).text
 

@@ -38,7 +38,7 @@ EXPLAINED = re.compile(
 )
 each_operation = pytest.mark.parametrize(("path", "method"), OPERATED, ids=lambda part: str(part))
 few = settings(
-    max_examples=4,
+    max_examples=3,
     deadline=None,
     phases=[Phase.generate],
     derandomize=True,

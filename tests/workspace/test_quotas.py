@@ -34,7 +34,7 @@ def tenants() -> Iterator[str]:
     return (f"tenant{number}" for number in range(1_000_000))
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(acts=ACTS)
 def test_files_are_refused_exactly_when_they_would_pass_a_quota(
     door: OnRecord, tenants: Iterator[str], acts: list[tuple[str, str, str, int]]
@@ -69,7 +69,7 @@ def test_files_are_refused_exactly_when_they_would_pass_a_quota(
         assert listed.bytes == sum(held.values()) <= OF_TENANT
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(notes=st.lists(st.text("aé日\n", min_size=1, max_size=60).filter(str.strip), max_size=8))
 def test_notes_are_refused_exactly_when_they_would_pass_their_size(
     door: OnRecord, tenants: Iterator[str], notes: list[str]

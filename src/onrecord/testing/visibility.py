@@ -56,11 +56,12 @@ class VisibilityConformance(Conformance):
     ) -> None:
         stranger = STRANGERS[who]
         door, before, faults = world.door(stranger.caller), world.held(stranger.hidden), []
+        own = door.remember("an own note", scope="user").memory
         tried: list[str] = []
         for name, attempt in ATTEMPTS.items():
-            nothing = outcome(attempt, Try(world, door, *world.ghosts(stranger.hidden[0])))
+            nothing = outcome(attempt, Try(world, door, *world.ghosts(stranger.hidden[0]), own))
             for scope in stranger.hidden:
-                answer = outcome(attempt, Try(world, door, *world.kept[scope]))
+                answer = outcome(attempt, Try(world, door, *world.kept[scope], own))
                 if name in TAKEN and stranger.caller.tenant == HOME:
                     expected = (
                         "Conflict: The id zqghost.1 cannot be used here. Choose another, or leave it out."
