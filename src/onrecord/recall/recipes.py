@@ -68,5 +68,5 @@ RECIPES: Final[Mapping[str, Recipe]] = {
 
 def recipe_named(name: str, recipes: Mapping[str, Recipe] = RECIPES) -> Recipe:
     if name not in recipes:
-        raise Invalid([Fault("recipe", f"is not known: {name!a}; there are {', '.join(sorted(recipes))}")])
+        raise Invalid([Fault("recipe", f"is not a recipe: {name!a}; there are {', '.join(sorted(recipes))}")])
     return recipes[name]
