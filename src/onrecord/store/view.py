@@ -46,7 +46,7 @@ class View:
         self.is_settled = is_settled
         self.visibility: Visibility = visibility_of(caller)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
-        if state is None:
+        if state is None and address.number is not None:
             found = backend.fetch(connection, _STATE, address.parameters)
             state = State(*found[0]) if found else None
         self.exists = state is not None

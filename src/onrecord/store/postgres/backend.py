@@ -21,6 +21,7 @@ from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.store.compiled import compiled_for
 from onrecord.store.postgres import distributing, vectors
 from onrecord.store.tables import VERSION_TABLE
 
@@ -66,7 +67,8 @@ class PostgresBackend:
     def fetch(
         self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
     ) -> Sequence[Any]:
-        return connection.execute(statement, given).all()
+        compiled = compiled_for(self.positional, statement)
+        return connection.exec_driver_sql(compiled.text, compiled.values(given)).all()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
