@@ -25,7 +25,7 @@ from texts import Texts
 from onrecord import Caller, OnRecord, connect
 from onrecord.catalog.resolution import resolve
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
 
@@ -183,7 +183,7 @@ def _questions(texts: Texts, models: int, columns: int) -> dict[str, list[str]]:
 
 def _door(path: Path) -> OnRecord:
     """Words alone: what vectors cost is measured in recall.py."""
-    caller = Caller(tenant="bench", user="bench", rules=frozenset(RULES))
+    caller = Caller(tenant="bench", user="bench", permissions=frozenset(PERMISSIONS))
     return connect(path, caller=caller, embedder="none")
 
 

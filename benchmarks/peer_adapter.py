@@ -38,12 +38,12 @@ class OnRecord(Adapter):
 
     def open(self, path: str, fresh: bool) -> None:
         from onrecord import Caller, connect
-        from onrecord.model.limits import RULES
+        from onrecord.model.limits import PERMISSIONS
 
         self.fresh_dir(path, fresh)
         self._folder = Path(path)
         self._numbers = count()
-        caller = Caller(tenant=_TENANT, user="peers", rules=frozenset(RULES))
+        caller = Caller(tenant=_TENANT, user="peers", permissions=frozenset(PERMISSIONS))
         self._door = connect(self._folder / "store.db", caller=caller, embedder=_Stub())
 
     def add(self, mid: str, text: str) -> None:

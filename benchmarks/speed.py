@@ -22,7 +22,7 @@ from raw import Raw, fts_question
 from texts import Texts
 
 from onrecord import Caller, Memory, OnRecord, connect
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 
 _BLOCK = 20
 _IMPORTS = 5
@@ -205,7 +205,7 @@ def _ours(path: Path, tenant: str = "bench") -> OnRecord:
 
 
 def _caller(tenant: str) -> Caller:
-    return Caller(tenant=tenant, user="bench", rules=frozenset(RULES))
+    return Caller(tenant=tenant, user="bench", permissions=frozenset(PERMISSIONS))
 
 
 def fill(door: OnRecord, texts: Sequence[str], folder: Path) -> None:

@@ -75,7 +75,7 @@ LISTS = (
     ("confidence", limits.CONFIDENCES, limits.DEFAULT_CONFIDENCE),
     ("origin", limits.ORIGINS, "the caller's actor"),
     ("actor", limits.ACTORS, "person"),
-    ("rule", limits.RULES, ""),
+    ("permission", limits.PERMISSIONS, ""),
 )
 
 
@@ -103,7 +103,7 @@ def operations() -> Iterator[str]:
     yield table(
         ("operation", "command", "route", "effect", "needs"),
         [
-            (_link(each), _code(each.command), _code(each.route), each.effect, f"`{each.rule}`")
+            (_link(each), _code(each.command), _code(each.route), each.effect, f"`{each.permission}`")
             for each in OPERATIONS
         ],
     )

@@ -19,7 +19,9 @@ ann = Caller(tenant="acme", user="ann", systems={"billing": "manage"})
 bob = Caller(tenant="acme", user="bob", conversation="planning")
 agent = Caller(tenant="acme", user="support-agent", actor="agent", systems={"billing": "read"})
 night = Caller(tenant="acme", user="night-run", actor="unattended")
-chief = Caller(tenant="acme", user="chief", rules=frozenset({"memory.read", "memory.manage", "memory.admin"}))
+chief = Caller(
+    tenant="acme", user="chief", permissions=frozenset({"memory.read", "memory.manage", "memory.admin"})
+)
 
 memory = connect(":memory:", caller=ann)
 

@@ -12,7 +12,7 @@ from onrecord.config import Config, load, read_number, read_several
 from onrecord.context.turns import Turns
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
-from onrecord.model.limits import MOST_TURNS, RULES
+from onrecord.model.limits import MOST_TURNS, PERMISSIONS
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
@@ -187,7 +187,7 @@ def local_caller(config: Config) -> Caller:
         tenant=config.tenant,
         user=config.user,
         conversation=config.conversation,
-        rules=frozenset(RULES),
+        permissions=frozenset(PERMISSIONS),
         systems={EVERY_SYSTEM: "manage"},
         operator=True,
     )

@@ -98,7 +98,7 @@ _HELP: Final = {
     "oidc_issuer": "Whose tokens are taken beside keys.",
     "oidc_audience": "For whom such a token must be made: this server.",
     "oidc_jwks": "Where the issuer's keys are: a file or an address; else the issuer is asked.",
-    "oidc_claims": "What stands where in a token, such as tenant=org,user=sub,rules=scope,personas=groups.",
+    "oidc_claims": "What stands where in a token, such as tenant=org,user=sub,permissions=scope,personas=groups.",
     "grants": "Who knows which systems a caller may touch: a file, header:NAME or an address.",
     "trusted_proxies": "From which addresses such a header is believed, with commas between them.",
     "allowed_hosts": "Under which names a server is reached, with commas between them.",

@@ -23,7 +23,7 @@ from onrecord.jobs.worker import Worker
 from onrecord.model import answers
 from onrecord.model.caller import Caller
 from onrecord.model.collections import COLLECTIONS, ENTITIES, Home
-from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN, RuleName
+from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN, Permission
 from onrecord.model.memory import Memory
 from onrecord.model.requests import (
     AppendScratchpad,
@@ -117,7 +117,7 @@ class Operation:
     name: str
     request: type[Request]
     effect: Effect
-    rule: RuleName
+    permission: Permission
     route: str | None
     command: str | None
     method: Callable[..., Any]
@@ -130,18 +130,20 @@ class Operation:
 
     def is_offered_to(self, caller: Caller) -> bool:
         """Whether there is any use in showing it to this caller."""
-        return self.rule in caller.rules and not (self.effect == "destroy" and caller.actor == "unattended")
+        return self.permission in caller.permissions and not (
+            self.effect == "destroy" and caller.actor == "unattended"
+        )
 
 
 def operation(
     request: Callable[P, Asked],
     effect: Effect,
-    rule: RuleName,
+    permission: Permission,
     route: str | None = None,
     command: str | None = "",
     begins: bool = False,
 ) -> Callable[[Callable[["OnRecord", Asked], Answer]], Callable[Concatenate["OnRecord", P], Answer]]:
-    """Make a method take the fields of its request, or the request itself; check the rule and every field first."""
+    """Make a method take the fields of its request, or the request itself; check the permission and every field first."""
     kind: type[Asked] = request  # type: ignore[assignment]
 
     def bind(method: Callable[["OnRecord", Asked], Answer]) -> Callable[Concatenate["OnRecord", P], Answer]:
@@ -166,7 +168,7 @@ def operation(
         }
         call.__annotations__["return"] = shown.return_annotation
         spelt = method.__name__.rstrip("_").replace("_", "-") if command == "" else command
-        told = Operation(method.__name__, kind, effect, rule, route, spelt, call, begins)
+        told = Operation(method.__name__, kind, effect, permission, route, spelt, call, begins)
         call.operation = told  # type: ignore[attr-defined]
         return call
 
@@ -586,7 +588,7 @@ class OnRecord:
 
     def _require(self, asked: Operation) -> None:
         """Forbidden unless the caller may do this at all."""
-        self.caller.require(asked.rule)
+        self.caller.require(asked.permission)
         if asked.effect == "destroy" and self.caller.actor == "unattended":
             raise Forbidden("An unattended run erases nothing; retire it, or let a person do it.")
 

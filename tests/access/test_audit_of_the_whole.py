@@ -74,7 +74,9 @@ def test_an_import_is_one_line(memory: OnRecord, tmp_path: Path, opened: Callabl
 def test_every_refusal_of_a_door_is_noted_and_what_merely_fails_is_not(memory: OnRecord) -> None:
     memory.remember("note", id="k")
     bob = memory.as_caller(
-        replace(memory.caller, user="bob", rules=frozenset({"memory.read", "memory.manage"}), operator=False)
+        replace(
+            memory.caller, user="bob", permissions=frozenset({"memory.read", "memory.manage"}), operator=False
+        )
     )
     robot = bob.as_caller(replace(bob.caller, actor="unattended"))
     for attempt in (

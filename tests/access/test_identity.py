@@ -20,10 +20,12 @@ from onrecord.access.throttle import Throttle
 from onrecord.errors import Invalid, TooMany, Unauthenticated
 from onrecord.model.answers import CreatedKey
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 
-LOCAL = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
-TOKEN_CALLER = Caller(tenant="acme", user="ann", rules=frozenset({"memory.read"}), actor="agent")
+LOCAL = Caller(
+    tenant="default", user="ann", permissions=frozenset(PERMISSIONS), systems={"*": "manage"}, operator=True
+)
+TOKEN_CALLER = Caller(tenant="acme", user="ann", permissions=frozenset({"memory.read"}), actor="agent")
 
 
 class Tokens:
@@ -56,7 +58,7 @@ def made(door: OnRecord, **wanted: Any) -> CreatedKey:
     chosen = {
         "tenant": "acme",
         "user": "bot",
-        "rules": ["memory.read"],
+        "permissions": ["memory.read"],
         "systems": ["crm"],
         "personas": ["analyst"],
     }
@@ -73,7 +75,7 @@ def test_a_key_says_who_asks_and_what_they_may_do(memory: OnRecord, authenticato
         tenant="acme",
         user="bot",
         personas=frozenset({"analyst"}),
-        rules=frozenset({"memory.read"}),
+        permissions=frozenset({"memory.read"}),
         systems={"crm": "read", "warehouse": "manage"},
         actor="agent",
         key=key.key.id,
@@ -427,7 +429,7 @@ def test_a_grant_in_a_header_counts_from_the_proxy_alone_and_only_if_sent_once(d
 
 NAMES = st.sampled_from(
     [
-        *("OnRecord-Tenant", "OnRecord-User", "OnRecord-Rules", "OnRecord-Systems", "OnRecord-Personas"),
+        *("OnRecord-Tenant", "OnRecord-User", "OnRecord-Permissions", "OnRecord-Systems", "OnRecord-Personas"),
         *(
             "OnRecord-Actor",
             "OnRecord-Key",

@@ -118,9 +118,9 @@ def test_the_name_of_a_system_may_hold_an_equals_sign(memory: OnRecord) -> None:
 def test_a_key_that_is_bounded_makes_none_that_is_bounded_less(
     memory: OnRecord, bound: str, less: int, more: int
 ) -> None:
-    bounded = memory.create_key(rules=["memory.read", "memory.admin"], **{bound: less}).key
+    bounded = memory.create_key(permissions=["memory.read", "memory.admin"], **{bound: less}).key
     holder = memory.as_caller(keys.caller_of(bounded))
     for unbound in ({}, {bound: more}):
         with pytest.raises(Forbidden, match=f"give {bound}"):
-            holder.create_key(rules=["memory.read"], **unbound)
-    assert holder.create_key(rules=["memory.read"], **{bound: less}).key.created_by == bounded.user
+            holder.create_key(permissions=["memory.read"], **unbound)
+    assert holder.create_key(permissions=["memory.read"], **{bound: less}).key.created_by == bounded.user

@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 
 from onrecord.access.tokens import Claims, FetchedKeys, FileKeys, OidcTokens, open_tokens, read_claims
 from onrecord.errors import IdentityUnavailable, Invalid, StoreUnavailable, Unauthenticated
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 
 ISSUER, AUDIENCE = "https://id.example.com/", "https://memory.example.com"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OTHER_RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 EC_KEY = ec.generate_private_key(ec.SECP256R1())
 ED_KEY = ed25519.Ed25519PrivateKey.generate()
-CLAIMS = Claims(tenant="org", rules="scope")
+CLAIMS = Claims(tenant="org", permissions="scope")
 
 
 def jwk(key: Any, kid: str | None, **more: Any) -> dict[str, Any]:
@@ -73,7 +73,9 @@ def keys_file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tokens(keys_file: Path) -> OidcTokens:
-    return open_tokens(issuer=ISSUER, audience=AUDIENCE, jwks=str(keys_file), claims="tenant=org,rules=scope")
+    return open_tokens(
+        issuer=ISSUER, audience=AUDIENCE, jwks=str(keys_file), claims="tenant=org,permissions=scope"
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def tokens(keys_file: Path) -> OidcTokens:
 )
 def test_a_token_of_the_issuer_for_us_says_who_asks(tokens: OidcTokens, key: Any, alg: str, kid: str) -> None:
     caller = tokens.caller(token(key, alg=alg, kid=kid))
-    assert (caller.tenant, caller.user, caller.rules) == ("acme", "ann", {"memory.read"})
+    assert (caller.tenant, caller.user, caller.permissions) == ("acme", "ann", {"memory.read"})
     assert not caller.operator
     assert caller.key is None
 
@@ -222,15 +224,15 @@ def reader(keys_file: Path, claims: str) -> OidcTokens:
     return open_tokens(issuer=ISSUER, audience=AUDIENCE, jwks=str(keys_file), claims=claims)
 
 
-def test_without_a_claim_for_rules_a_token_reads_and_manages(keys_file: Path) -> None:
-    assert reader(keys_file, "tenant=org").caller(token()).rules == {"memory.read", "memory.manage"}
+def test_without_a_claim_for_permissions_a_token_reads_and_manages(keys_file: Path) -> None:
+    assert reader(keys_file, "tenant=org").caller(token()).permissions == {"memory.read", "memory.manage"}
 
 
 @pytest.mark.parametrize(
     ("scope", "rules"),
     [
         ("openid memory.read memory.review", {"memory.read", "memory.review"}),
-        (["memory.admin", "email"], set(RULES)),
+        (["memory.admin", "email"], set(PERMISSIONS)),
         ("memory.everything MEMORY.ADMIN memory.readmemory.admin", set()),
         ("", set()),
         (None, set()),
@@ -239,12 +241,12 @@ def test_without_a_claim_for_rules_a_token_reads_and_manages(keys_file: Path) ->
         ([["memory.admin"], {"memory.admin": 1}, None], set()),
     ],
 )
-def test_only_known_rules_count(tokens: OidcTokens, scope: Any, rules: set[str]) -> None:
-    assert tokens.caller(token(scope=scope)).rules == rules
+def test_only_known_permissions_count(tokens: OidcTokens, scope: Any, rules: set[str]) -> None:
+    assert tokens.caller(token(scope=scope)).permissions == rules
 
 
-def test_a_token_without_the_claim_for_rules_may_do_nothing(tokens: OidcTokens) -> None:
-    assert tokens.caller(token(without=("scope",))).rules == frozenset()
+def test_a_token_without_the_claim_for_permissions_may_do_nothing(tokens: OidcTokens) -> None:
+    assert tokens.caller(token(without=("scope",))).permissions == frozenset()
 
 
 def test_personas_systems_and_the_actor_come_from_their_claims(keys_file: Path) -> None:
@@ -270,12 +272,12 @@ def test_systems_may_be_words_or_a_list_too(keys_file: Path) -> None:
 
 
 def test_a_claim_may_lie_in_another_or_have_dots_in_its_name(keys_file: Path) -> None:
-    nested = reader(keys_file, "tenant=https://example.com/org,rules=realm_access.roles")
+    nested = reader(keys_file, "tenant=https://example.com/org,permissions=realm_access.roles")
     caller = nested.caller(
         token(**{"https://example.com/org": "acme", "realm_access": {"roles": ["memory.admin"]}})
     )
     assert caller.tenant == "acme"
-    assert caller.rules == set(RULES)
+    assert caller.permissions == set(PERMISSIONS)
 
 
 def test_a_tenant_that_is_a_number_is_its_digits(tokens: OidcTokens) -> None:
@@ -295,7 +297,7 @@ json_values = st.recursive(
     | st.booleans()
     | st.integers()
     | st.text(max_size=20)
-    | st.sampled_from([*RULES, "*", "crm=manage"]),
+    | st.sampled_from([*PERMISSIONS, "*", "crm=manage"]),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=10), inner, max_size=4),
     max_leaves=8,
 )
@@ -307,7 +309,7 @@ json_values = st.recursive(
     )
 )
 def test_whatever_the_claims_hold_it_is_a_caller_or_unauthenticated(claims: dict[str, Any]) -> None:
-    mapping = read_claims("tenant=org,user=who,rules=scope,personas=groups,systems=systems,actor=kind")
+    mapping = read_claims("tenant=org,user=who,permissions=scope,personas=groups,systems=systems,actor=kind")
     reader = OidcTokens(issuer=ISSUER, audience=AUDIENCE, keys=_OneKey(), claims=mapping)
     try:
         caller = reader.caller(token(EC_KEY, alg="ES256", **claims))
@@ -316,7 +318,7 @@ def test_whatever_the_claims_hold_it_is_a_caller_or_unauthenticated(claims: dict
     said = claims["scope"].split() if isinstance(claims["scope"], str) else claims["scope"]
     assert caller.tenant == str(claims["org"])
     # An admin counts as all the others.
-    assert "memory.admin" in said or all(rule in said for rule in caller.rules)
+    assert "memory.admin" in said or all(rule in said for rule in caller.permissions)
     assert not caller.operator
 
 
@@ -329,8 +331,8 @@ class _OneKey:
 
 
 def test_claims_are_read_from_a_text() -> None:
-    assert read_claims("tenant=org, user = email ,rules=scope") == Claims(
-        tenant="org", user="email", rules="scope"
+    assert read_claims("tenant=org, user = email ,permissions=scope") == Claims(
+        tenant="org", user="email", permissions="scope"
     )
     assert read_claims("tenant=org").user == "sub"
 
@@ -341,10 +343,10 @@ def test_claims_are_read_from_a_text() -> None:
         (None, "tenant=org"),
         ("user=sub", "which claim holds the tenant"),
         ("tenant=org,tenannt=x", "'tenannt'"),
-        ("tenant=org,rules", "'rules'"),
+        ("tenant=org,permissions", "'permissions'"),
         ("tenant=", "'tenant='"),
         ("tenant=org,user=sub,user=email", "twice, as sub and as email"),
-        ("tenant=org,operator=admin", "there are tenant, user, rules, personas, systems, actor"),
+        ("tenant=org,operator=admin", "there are tenant, user, permissions, personas, systems, actor"),
     ],
 )
 def test_a_mapping_that_is_wrong_is_said_when_the_server_starts(setting: str | None, said: str) -> None:

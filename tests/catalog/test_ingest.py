@@ -22,7 +22,7 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordErro
 from onrecord.model.answers import EntityChanges, Ingested
 from onrecord.model.catalog import Join, Model, Part
 from onrecord.model.collections import ENTITIES, Home
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.model.memory import Memory, Version
 from onrecord.store.records.archive import SqlRestoring
 from onrecord.store.records.writing import SqlWriting
@@ -599,7 +599,7 @@ def test_two_ingests_at_once_do_not_write_over_each_other(
 
 def test_another_tenant_sees_nothing_of_a_catalog(memory: OnRecord, folder: Folder) -> None:
     memory.ingest(str(folder))
-    other = memory.as_caller(Caller(tenant="other", user="bob", rules=frozenset(RULES)))
+    other = memory.as_caller(Caller(tenant="other", user="bob", permissions=frozenset(PERMISSIONS)))
     assert other.search(question="orders amount").entities == ()
     assert other.entities().total == other.entities(inside="shop").total == 0
     assert not is_there(other, "shop.orders")

@@ -214,7 +214,7 @@ class TestRefusals:
     def test_keys_say_who_asks(self, server: Served) -> None:
         with connect(server.url) as memory:
             memory.remember("One.")
-            key, reader = server.make_key(), server.make_key(rules=["memory.read"])
+            key, reader = server.make_key(), server.make_key(permissions=["memory.read"])
             with pytest.raises(Unauthenticated):
                 memory.browse()
         with connect(server.url, key=key) as memory:

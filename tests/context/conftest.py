@@ -8,7 +8,7 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 
 Doors = Callable[..., OnRecord]
 
@@ -16,7 +16,7 @@ Doors = Callable[..., OnRecord]
 @pytest.fixture
 def store_of(clock: Any) -> Iterator[OnRecord]:
     """The door of whoever runs a store in memory."""
-    root = Caller(tenant="acme", user="root", rules=frozenset(RULES), operator=True)
+    root = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS), operator=True)
     with connect(":memory:", caller=root, clock=clock) as door:
         yield door
 

@@ -79,7 +79,7 @@ def test_an_unknown_part_is_refused(ann: OnRecord) -> None:
 
 def test_whoever_may_not_read_is_told_nothing(door: Doors) -> None:
     with pytest.raises(Forbidden):
-        door(rules=frozenset({"memory.manage"})).context()
+        door(permissions=frozenset({"memory.manage"})).context()
 
 
 def test_the_legend_explains_every_kind() -> None:

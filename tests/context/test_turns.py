@@ -13,7 +13,7 @@ from onrecord import OnRecord
 from onrecord.context.turns import Turns
 from onrecord.errors import Invalid
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RULES, TURNS
+from onrecord.model.limits import PERMISSIONS, TURNS
 from onrecord.model.requests import ClearTurns, ListTurns, NoteTurn
 from tests.context.conftest import Doors
 
@@ -95,7 +95,9 @@ def test_whoever_speaks_in_one_conversation_cannot_name_another(door: Doors) -> 
     for call in (bound.turns, bound.clear_turns, bound.context):
         with pytest.raises(Invalid, match="conversation: is another"):
             call(conversation="talk")
-    assert len(door("root", conversation="other", rules=RULES).turns(conversation="talk").turns) == 1
+    assert (
+        len(door("root", conversation="other", permissions=PERMISSIONS).turns(conversation="talk").turns) == 1
+    )
 
 
 def test_the_conversation_not_used_for_longest_goes() -> None:

@@ -73,7 +73,14 @@ def test_every_exit_code_is_in_the_guide_with_its_error(kind: type[Exception], c
 
 @pytest.mark.parametrize(
     "word",
-    [*limits.KINDS, *limits.DIMENSIONS, *limits.RELATIONS, *limits.STATUSES, *limits.SCOPES, *limits.RULES],
+    [
+        *limits.KINDS,
+        *limits.DIMENSIONS,
+        *limits.RELATIONS,
+        *limits.STATUSES,
+        *limits.SCOPES,
+        *limits.PERMISSIONS,
+    ],
 )
 def test_every_closed_list_is_in_the_glossary(word: str) -> None:
     assert re.search(rf"\b{re.escape(word)}\b", read("docs/glossary.md"))

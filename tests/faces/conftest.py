@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.cli import main
 
 Model = dict[str, Any]
@@ -97,7 +97,7 @@ class Ground:
 
     def empty(self) -> OnRecord:
         self._count += 1
-        who = Caller(tenant=f"tenant{self._count}", user="ann", rules=frozenset(RULES))
+        who = Caller(tenant=f"tenant{self._count}", user="ann", permissions=frozenset(PERMISSIONS))
         door = self._door.as_caller(who)
         door.ingest(str(self._folder))
         return door

@@ -12,7 +12,7 @@ import pytest
 from onrecord.faces import arbiter
 from onrecord.faces.arbiter_fields import TYPES
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.rest.bodies import BODY_BYTES
 
 from ..surfaces.conftest import Served
@@ -649,7 +649,7 @@ class TestTenants:
         clients: list[Any] = []
 
         def client(tenant: str, **headers: str) -> Any:
-            root = Caller(tenant=tenant, user="root", rules=frozenset(RULES))
+            root = Caller(tenant=tenant, user="root", permissions=frozenset(PERMISSIONS))
             server.parts.authenticator.forget_keys()
             secret = server.parts.door.as_caller(root).create_key(label=tenant, user="ann").secret
             clients.append(server.connect(secret, **headers))

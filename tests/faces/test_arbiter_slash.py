@@ -758,7 +758,7 @@ class TestVisibility:
 
     def test_whoever_may_only_read_changes_nothing(self, door: OnRecord) -> None:
         add(door, "Tea")
-        reader = door.as_caller(replace(door.caller, rules=frozenset({"memory.read"})))
+        reader = door.as_caller(replace(door.caller, permissions=frozenset({"memory.read"})))
         answer = arbiter_slash.run(
             reader, "/mem entries\n/mem write x\n/mem invalidate 1\n/mem add entry user T\nB\n/endmem"
         )
@@ -766,7 +766,7 @@ class TestVisibility:
         assert door.show("1").memory.is_live
 
     def test_whoever_may_only_write_can_add(self, door: OnRecord) -> None:
-        writer = door.as_caller(replace(door.caller, rules=frozenset({"memory.manage"})))
+        writer = door.as_caller(replace(door.caller, permissions=frozenset({"memory.manage"})))
         assert "OK: added entry" in say(writer, "/mem add entry user T\nB\n/endmem")
 
     def test_a_store_that_is_gone_is_said_in_each_block_without_where_it_is(

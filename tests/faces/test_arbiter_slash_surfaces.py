@@ -216,7 +216,9 @@ class TestRoute:
         door = server.parts.door
         other = door.as_caller(
             Caller(
-                tenant="other", user="eve", rules=frozenset({"memory.read", "memory.manage", "memory.admin"})
+                tenant="other",
+                user="eve",
+                permissions=frozenset({"memory.read", "memory.manage", "memory.admin"}),
             )
         )
         server.parts.authenticator.forget_keys()

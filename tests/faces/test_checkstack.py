@@ -9,7 +9,7 @@ from mcp import MCPError
 
 from onrecord import OnRecord, connect
 from onrecord.faces import checkstack
-from onrecord.model.limits import CONTENT_BYTES, HINT_CHARACTERS, RULES, TAGS
+from onrecord.model.limits import CONTENT_BYTES, HINT_CHARACTERS, PERMISSIONS, TAGS
 
 from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
 
@@ -35,7 +35,9 @@ def opened() -> Iterator[Open]:
 
 @pytest.fixture
 def office(opened: Open, clock: Any) -> Iterator[Office]:
-    with connect(":memory:", caller=someone(actor="person", rules=frozenset(RULES)), clock=clock) as door:
+    with connect(
+        ":memory:", caller=someone(actor="person", permissions=frozenset(PERMISSIONS)), clock=clock
+    ) as door:
         yield opened(door)
 
 
@@ -56,11 +58,13 @@ class TestWhoIsOfferedWhat:
             robot.call("ai.deleteMemory", id="1")
 
     def test_who_may_not_read_is_not_offered_search(self, office: Office) -> None:
-        assert office(rules=frozenset({"memory.manage"})).offered == THREE[1:]
+        assert office(permissions=frozenset({"memory.manage"})).offered == THREE[1:]
 
     def test_who_may_not_manage_is_offered_neither_save_nor_delete(self, office: Office) -> None:
-        assert office(rules=frozenset({"memory.read"})).offered == THREE[:1]
-        assert office(rules=frozenset({"memory.read"}), actor="unattended", run="x").offered == THREE[:1]
+        assert office(permissions=frozenset({"memory.read"})).offered == THREE[:1]
+        assert (
+            office(permissions=frozenset({"memory.read"}), actor="unattended", run="x").offered == THREE[:1]
+        )
 
     def test_only_people_list_and_toggle(self, office: Office) -> None:
         assert office(actor="person").offered == FIVE
@@ -314,11 +318,11 @@ class TestSearch:
 class TestWhoSeesWhat:
     def test_the_owner_alone_sees_a_user_memory(self, office: Office) -> None:
         office().save(JIRA, "mine")
-        everything = frozenset(RULES)
+        everything = frozenset(PERMISSIONS)
         assert len(office().found(JIRA)) == 1
-        for other in (office("bob"), office("root", rules=everything, systems={"*": "manage"})):
+        for other in (office("bob"), office("root", permissions=everything, systems={"*": "manage"})):
             assert other.found(JIRA) == []
-        assert office("root", rules=everything, actor="person").did("listMemories")["memories"] == []
+        assert office("root", permissions=everything, actor="person").did("listMemories")["memories"] == []
 
     def test_whoever_reads_a_system_sees_what_is_known_of_it(self, office: Office) -> None:
         office(systems={"pay": "read"}).about("pay", JIRA)
@@ -596,7 +600,7 @@ class TestAlwaysInject:
             assert checkstack.preamble(door) == ""
 
     def test_whoever_may_not_read_is_told_nothing(self, office: Office) -> None:
-        door = office.door.as_caller(someone(rules=frozenset({"memory.manage"})))
+        door = office.door.as_caller(someone(permissions=frozenset({"memory.manage"})))
         assert checkstack.preamble(door) == ""
 
 

@@ -22,7 +22,7 @@ from onrecord import connect
 from onrecord.app import open_server_parts
 from onrecord.config import load
 from onrecord.faces import checkstack
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.serving import application
 
 from .. import kept
@@ -79,7 +79,9 @@ def opened() -> Iterator[Open]:
 
 @pytest.fixture
 def office(opened: Open, clock: Any) -> Iterator[Office]:
-    with connect(":memory:", caller=someone(actor="person", rules=frozenset(RULES)), clock=clock) as door:
+    with connect(
+        ":memory:", caller=someone(actor="person", permissions=frozenset(PERMISSIONS)), clock=clock
+    ) as door:
         yield opened(door)
 
 

@@ -83,7 +83,7 @@ def quick() -> Iterator[OnRecord]:
 def inside(door: OnRecord, profile: str) -> list[Any]:
     """Every memory of a profile and for everyone, whatever its status."""
     there = door.as_caller(
-        Caller(tenant=profile, user="ann", rules=frozenset({"memory.read", "memory.admin"}))
+        Caller(tenant=profile, user="ann", permissions=frozenset({"memory.read", "memory.admin"}))
     )
     statuses = ["active", "archived", "stale", "pending"]
     return sorted(there.browse(statuses=statuses, limit=1_000).memories, key=lambda memory: memory.id)

@@ -10,7 +10,7 @@ from mcp import Client
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Invalid
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from onrecord.testing.embedder import StubEmbedder
@@ -46,7 +46,7 @@ def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
 
 @pytest.fixture
 def admin(agent: Connect) -> Agent:
-    return agent("lawfirm-A", rules=frozenset(RULES), user="chief")
+    return agent("lawfirm-A", permissions=frozenset(PERMISSIONS), user="chief")
 
 
 def contents(answer: Any) -> list[str]:
@@ -191,7 +191,7 @@ class TestWhoAsks:
         self, agent: Connect
     ) -> None:
         agent("saas-B").did("memory_save", content="tea is theirs")
-        owner = agent("lawfirm-A", rules=frozenset(RULES), operator=True)
+        owner = agent("lawfirm-A", permissions=frozenset(PERMISSIONS), operator=True)
         assert owner.did("memory_recall", query="tea", profile="saas-B")["count"] == 0
         assert owner.did("memory_list_profiles") == {"profiles": []}
         assert "saas-B" in owner.refused("memory_save", content="x", profile="saas-B")

@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from onrecord import Caller, connect
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.faces import chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from tests import kept
@@ -78,7 +78,7 @@ def test_a_session_reads_as_it_did(introduce: Callable[[Client], Agent], clock: 
     with connect(":memory:", clock=clock) as door:
         callers = {
             "agent": Caller(tenant="lawfirm-A", user="ann", actor="agent", conversation="paper-2026"),
-            "chief": Caller(tenant="lawfirm-A", user="chief", rules=frozenset(RULES)),
+            "chief": Caller(tenant="lawfirm-A", user="chief", permissions=frozenset(PERMISSIONS)),
             "colleague": Caller(tenant="lawfirm-A", user="bob", actor="agent"),
             "rival": Caller(tenant="saas-B", user="eve", actor="agent"),
         }

@@ -205,7 +205,7 @@ class TestSearching:
 
 class TestWhoAsks:
     def test_without_a_key_there_is_401_once_there_are_keys(self, server: Served) -> None:
-        reader = server.connect(server.make_key(rules=["memory.read"]))
+        reader = server.connect(server.make_key(permissions=["memory.read"]))
         refused(server.client.post("/search", json={}), 401)
         refused(server.client.post("/memories", json=NOTE), 401)
         assert reader.post("/search", json={}).status_code == 200
@@ -301,7 +301,7 @@ class TestClient:
         assert server.parts.door.inspect("orders").model == "mydb.orders"
 
     def test_it_shows_its_key(self, server: Served) -> None:
-        key = server.make_key(rules=["memory.read"])
+        key = server.make_key(permissions=["memory.read"])
 
         async def talk(client: SlayerClient) -> None:
             await client.search()

@@ -7,11 +7,13 @@ from typing import Any
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.model.embedding import Passage
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.providers.guard import Guarded
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
-ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
+ANN = Caller(
+    tenant="default", user="ann", permissions=frozenset(PERMISSIONS), systems={"*": "manage"}, operator=True
+)
 
 
 def text_of(number: int) -> str:

@@ -14,7 +14,7 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import OnRecordError
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 
 Whole = Callable[[OnRecord], list[str]]
 
@@ -78,7 +78,9 @@ def test_a_backup_of_every_tenant_gives_an_equal_store(
 ) -> None:
     with connect(shared_db) as door:
         for tenant in ("red", "blue"):
-            fill(door.as_caller(Caller(tenant=tenant, user="ann", rules=frozenset(RULES))), tenant)
+            fill(
+                door.as_caller(Caller(tenant=tenant, user="ann", permissions=frozenset(PERMISSIONS))), tenant
+            )
         door.remember("for everyone", scope="global")
         door.backup(str(tmp_path / "copy"))
         before = whole(door)

@@ -26,10 +26,12 @@ from sqlalchemy import Engine, event
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import NotFound, OnRecordError, StoreUnavailable, VersionConflict
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import PostgresBackend  # noqa: F401 - for the children, which open what they are given
 
-ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
+ANN = Caller(
+    tenant="default", user="ann", permissions=frozenset(PERMISSIONS), systems={"*": "manage"}, operator=True
+)
 NOBODY = 65534
 
 

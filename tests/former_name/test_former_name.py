@@ -56,8 +56,8 @@ class TestAStore:
                 gate(door).caller({"Authorization": f"Bearer {KEYS[kind][name]}"})
                 for name in ("owner", "reader")
             )
-            assert (owner.user, owner.actor, "memory.admin" in owner.rules) == ("ann", "person", True)
-            assert (reader.user, reader.rules) == ("bob", frozenset({"memory.read"}))
+            assert (owner.user, owner.actor, "memory.admin" in owner.permissions) == ("ann", "person", True)
+            assert (reader.user, reader.permissions) == ("bob", frozenset({"memory.read"}))
             with pytest.raises(Unauthenticated):
                 gate(door).caller({"Authorization": f"Bearer {KEYS[kind]['revoked']}"})
             assert {key.label for key in door.list_keys().keys} == {"owner", "reader", "revoked"}

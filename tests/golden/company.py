@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onrecord import Caller, OnRecord
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from tests.conftest import Clock
 
 MODELS = Path(__file__).with_name("models")
@@ -22,7 +22,11 @@ STEP_HOURS = 39
 
 PEOPLE: dict[str, Caller] = {
     "cleo": Caller(
-        tenant="kestrel", user="cleo", rules=frozenset(RULES), systems={"*": "manage"}, operator=True
+        tenant="kestrel",
+        user="cleo",
+        permissions=frozenset(PERMISSIONS),
+        systems={"*": "manage"},
+        operator=True,
     ),
     "ann": Caller(tenant="kestrel", user="ann", personas=frozenset({"analyst"}), systems={"billing": "read"}),
     "bob": Caller(
@@ -37,8 +41,8 @@ PEOPLE: dict[str, Caller] = {
     "ann in c-23": Caller(tenant="kestrel", user="ann", conversation="c-23", actor="agent"),
     "robot": Caller(tenant="kestrel", user="robot", actor="unattended", run="night-1"),
     "robot later": Caller(tenant="kestrel", user="robot", actor="unattended", run="night-2"),
-    "guest": Caller(tenant="kestrel", user="guest", rules=frozenset({"memory.read"})),
-    "dora": Caller(tenant="harbour", user="dora", rules=frozenset(RULES)),
+    "guest": Caller(tenant="kestrel", user="guest", permissions=frozenset({"memory.read"})),
+    "dora": Caller(tenant="harbour", user="dora", permissions=frozenset(PERMISSIONS)),
     "stranger": Caller(tenant="nobody", user="zed"),
 }
 

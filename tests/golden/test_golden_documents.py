@@ -201,7 +201,7 @@ WRONG: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("ann", "read_artifact", {"id": "99"}),
     ("ann", "append_scratchpad", {"content": "x", "agent": "a/b"}),
     ("ann", "create_key", {"label": "x"}),
-    ("cleo", "create_key", {"label": "x", "rules": ["memory.fly"], "systems": ["a=own"]}),
+    ("cleo", "create_key", {"label": "x", "permissions": ["memory.fly"], "systems": ["a=own"]}),
     ("cleo", "revoke_key", {"id": "nowhere"}),
     ("dora", "create_tenant", {"name": "x"}),
     ("cleo", "create_tenant", {"name": "global"}),

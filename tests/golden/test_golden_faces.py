@@ -16,7 +16,7 @@ from onrecord.app import local_caller
 from onrecord.config import load
 from onrecord.faces import slayer
 from onrecord.faces.datamind import open_memory
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from tests.conftest import Clock
 from tests.faces.conftest import shop, write_models
 from tests.surfaces.conftest import Served, Shell
@@ -255,7 +255,10 @@ def test_the_tools_of_a_face_are_described_as_they_were(
     transcript = Transcript()
     with connect(":memory:", caller=local_caller(load())) as door:
         for who, caller in (
-            ("everyone who may do all", Caller(tenant="acme", user="ann", rules=frozenset(RULES))),
+            (
+                "everyone who may do all",
+                Caller(tenant="acme", user="ann", permissions=frozenset(PERMISSIONS)),
+            ),
             ("an agent", Caller(tenant="acme", user="ann", actor="agent")),
             ("a run that nobody watches", Caller(tenant="acme", user="ann", actor="unattended", run="night")),
         ):

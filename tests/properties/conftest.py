@@ -10,12 +10,14 @@ import psycopg
 import pytest
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from tests.schemas import address, new_schema
 from tests.stores import empty
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
-KEEPER = Caller(tenant="acme", user="keeper", rules=frozenset(RULES), systems={"*": "manage"}, operator=True)
+KEEPER = Caller(
+    tenant="acme", user="keeper", permissions=frozenset(PERMISSIONS), systems={"*": "manage"}, operator=True
+)
 
 
 def outcome(error: type[Exception], call: Callable[..., Any], *given: Any, **named: Any) -> Any:

@@ -35,7 +35,7 @@ def callers(draw: st.DrawFn) -> Caller:
         personas=draw(st.sets(st.sampled_from((*PERSONAS, "None", "%")), max_size=2)),
         systems=draw(systems),
         conversation=draw(st.none() | conversations),
-        rules=rules,
+        permissions=rules,
     )
 
 
@@ -44,7 +44,7 @@ def saves(draw: st.DrawFn) -> tuple[Caller, dict[str, Any]]:
     """A memory in any room, saved by an admin who may go everywhere, under any user's name."""
     scope = draw(st.sampled_from(["global", "tenant", "persona", "user", "system", "system", "session"]))
     owner = Caller(
-        tenant=draw(tenants), user=draw(users), rules={"memory.read", "memory.manage", "memory.admin"}
+        tenant=draw(tenants), user=draw(users), permissions={"memory.read", "memory.manage", "memory.admin"}
     )
     room: dict[str, Any] = {"scope": scope}
     if scope == "persona":
@@ -194,5 +194,5 @@ def test_the_keeper_of_these_tests_is_no_admin_elsewhere(stores: Stores) -> None
     """The other tests here rely on it: an admin of one tenant is nobody in another."""
     for door in stores.emptied("sqlite-memory").values():
         door.remember("oat")
-        stranger = door.as_caller(Caller(tenant="umbra", user=KEEPER.user, rules=KEEPER.rules))
+        stranger = door.as_caller(Caller(tenant="umbra", user=KEEPER.user, permissions=KEEPER.rules))
         assert stranger.browse().memories == ()

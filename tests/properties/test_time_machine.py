@@ -31,9 +31,9 @@ CALLERS = {
     "ann": Caller(tenant="acme", user="ann", personas={"dba"}, systems={"billing": "read"}),
     "bob": Caller(tenant="acme", user="bob", systems={"billing": "manage"}),
     "carl": Caller(tenant="acme", user="carl", conversation="c1", systems={"*": "read"}),
-    "root": Caller(tenant="acme", user="root", rules={"memory.read", "memory.manage", "memory.admin"}),
+    "root": Caller(tenant="acme", user="root", permissions={"memory.read", "memory.manage", "memory.admin"}),
     "night": Caller(tenant="acme", user="ann", conversation="c1", actor="unattended"),
-    "eve": Caller(tenant="umbra", user="eve", rules={"memory.read", "memory.manage", "memory.admin"}),
+    "eve": Caller(tenant="umbra", user="eve", permissions={"memory.read", "memory.manage", "memory.admin"}),
 }
 TENANT: Record = {"scope": "tenant"}
 USER: Record = {"scope": "user"}

@@ -110,7 +110,7 @@ WRITERS = [
         systems={"billing": grant, "hr": "read"},
         conversation="c1",
         actor=actor,
-        rules=rules,
+        permissions=rules,
     )
     for user, grant, actor, rules in (
         ("ann", "read", "person", BASIC),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.model.requests import Recall
 from onrecord.recall.draft import Draft
 from onrecord.recall.recipes import Fusion, Recipe
@@ -90,7 +90,7 @@ class Ground:
     def empty(self, **who: Any) -> OnRecord:
         """A door to a tenant that nobody has written to."""
         usual = {"tenant": f"tenant{next(self._tenants)}", "user": "ann"}
-        return self._door.as_caller(Caller(**{**usual, "rules": frozenset(RULES), **who}))
+        return self._door.as_caller(Caller(**{**usual, "permissions": frozenset(PERMISSIONS), **who}))
 
 
 @pytest.fixture(scope="module")

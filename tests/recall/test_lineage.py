@@ -111,7 +111,7 @@ def test_a_memory_that_the_asker_may_not_see_is_not_reached(memory: OnRecord) ->
 
 
 def test_another_tenant_has_another_lineage(memory: OnRecord, lonely: str) -> None:
-    other = memory.as_caller(Caller(tenant="other", user="ann", rules=memory.caller.rules))
+    other = memory.as_caller(Caller(tenant="other", user="ann", permissions=memory.caller.permissions))
     other.ingest(lonely)
     assert set(found(tell(other))) == {"seed"}
 

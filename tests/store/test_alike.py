@@ -13,7 +13,7 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.model.answers import Hit
-from onrecord.model.limits import KINDS, RULES, STATUSES, Status
+from onrecord.model.limits import KINDS, PERMISSIONS, STATUSES, Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.recall.recipes import RECIPES
@@ -78,7 +78,7 @@ def _fill(root: OnRecord, clock: Clock, memories: int) -> None:
 
 
 _CALLERS = {
-    "admin": Caller(tenant="acme", user="root", rules=frozenset(RULES)),
+    "admin": Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS)),
     "ann": Caller(tenant="acme", user="ann", personas=frozenset({"chef"}), conversation="talk"),
     "bob": Caller(tenant="acme", user="bob", systems={"*": "manage"}),
     "stranger": Caller(tenant="beta", user="ann"),

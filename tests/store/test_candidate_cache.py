@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.limits import RULES, STATUSES
+from onrecord.model.limits import PERMISSIONS, STATUSES
 from onrecord.model.memory import Change
 from onrecord.model.when import When
 from onrecord.store.ports.index import Key, Match
@@ -18,7 +18,7 @@ from onrecord.store.records.candidate_cache import CandidateCache, candidate_cac
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
 
-ANN = Caller(tenant="desk", user="ann", rules=frozenset(RULES))
+ANN = Caller(tenant="desk", user="ann", permissions=frozenset(PERMISSIONS))
 ANN_PLAIN = Caller(tenant="desk", user="ann")
 BOB = Caller(tenant="desk", user="bob")
 
@@ -130,7 +130,9 @@ def test_what_one_caller_had_read_another_does_not_get(door: OnRecord, store: Sq
     for caller, seen in ((BOB, ["ours"]), (ANN_PLAIN, ["mine", "ours"])):
         with store.reading(caller, clock()) as reading:
             assert ids(reading.eligible(keys)) == seen
-    with store.reading(Caller(tenant="elsewhere", user="ann", rules=frozenset(RULES)), clock()) as reading:
+    with store.reading(
+        Caller(tenant="elsewhere", user="ann", permissions=frozenset(PERMISSIONS)), clock()
+    ) as reading:
         assert reading.eligible(keys) == {}
 
 
@@ -194,7 +196,7 @@ def test_a_name_of_too_many_is_passed_over(door: OnRecord, store: SqlStore, cloc
 def test_tenants_that_were_asked_longest_ago_make_room(door: OnRecord, store: SqlStore, clock: Any) -> None:
     kept = CandidateCache(most=3)
     for tenant in ("one", "two"):
-        caller = Caller(tenant=tenant, user="ann", rules=frozenset(RULES))
+        caller = Caller(tenant=tenant, user="ann", permissions=frozenset(PERMISSIONS))
         for number in range(2):
             door.as_caller(caller).remember(f"amber {number}")
         with store.reading(caller, clock()) as reading:

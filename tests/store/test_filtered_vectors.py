@@ -11,7 +11,7 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.model.embedding import Model, Passage
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import vectors
 
 _MEMORIES = 4_000
@@ -60,7 +60,7 @@ def _filled(door: OnRecord, folder: Path) -> None:
 def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
     """A store whose index is built at once, though four thousand are few."""
     monkeypatch.setattr(vectors, "MANY", 5)
-    root = Caller(tenant="acme", user="root", rules=frozenset(RULES))
+    root = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS))
     with connect(postgres_dsn, caller=root, embedder=AnyDirection()) as door:
         _filled(door, tmp_path)
         yield door

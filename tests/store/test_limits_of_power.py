@@ -8,12 +8,12 @@ import pytest
 
 from onrecord import Caller, OnRecord
 from onrecord.errors import Forbidden
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 
 
 def test_an_admin_of_one_tenant_cannot_touch_the_others(memory: OnRecord, tmp_path: Path) -> None:
     memory.remember("of the first tenant")
-    other = memory.as_caller(Caller(tenant="other", user="eve", rules=frozenset(RULES)))
+    other = memory.as_caller(Caller(tenant="other", user="eve", permissions=frozenset(PERMISSIONS)))
     path = str(tmp_path / "export.jsonl")
     memory.export(path)
     for attempt in (
@@ -54,7 +54,7 @@ def test_an_import_that_skips_conflicts_draws_no_edges_between_what_it_left_alon
 def test_an_unattended_run_cannot_approve_its_own_proposal(memory: OnRecord) -> None:
     rules = frozenset({"memory.read", "memory.manage", "memory.review"})
     robot = memory.as_caller(
-        Caller(tenant=memory.caller.tenant, user="robot", rules=rules, actor="unattended")
+        Caller(tenant=memory.caller.tenant, user="robot", permissions=rules, actor="unattended")
     )
     proposal = robot.remember("the cache is always safe to clear").memory
     assert proposal.status == "pending"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import Caller
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store.index.lexical import statistics
 from onrecord.store.index.posting_cache import PostingCache
 from onrecord.store.index.ranking import (
@@ -25,7 +25,7 @@ from onrecord.store.sqlite import SqliteBackend
 
 TENANT = 3
 LISTS = st.dictionaries(st.integers(1, 60), st.tuples(st.integers(1, 9), st.integers(1, 9)), max_size=40)
-ANN = Caller(tenant="desk", user="ann", rules=frozenset(RULES))
+ANN = Caller(tenant="desk", user="ann", permissions=frozenset(PERMISSIONS))
 
 
 def packed(postings: dict[int, tuple[int, int]]) -> str:

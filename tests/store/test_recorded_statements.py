@@ -13,7 +13,7 @@ import pytest
 from onrecord import OnRecord
 from onrecord.app import local_caller
 from onrecord.config import load
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import PostgresBackend, vectors
 from onrecord.store.sql import SqlStore
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
@@ -61,7 +61,7 @@ def beyond_the_story(door: OnRecord) -> None:
     everyone = door.remember("Everyone knows of refunds.", scope="global").memory.id
     mine = door.remember("Refunds are mine.", entities=[f"memory:{everyone}"], tags=["net"]).memory.id
     door.revise(mine, content="Refunds are ours.", expected_version=1)
-    made = door.create_key(label="one", rules=sorted(RULES), saves_per_day=5).key
+    made = door.create_key(label="one", permissions=sorted(PERMISSIONS), saves_per_day=5).key
     keyed = door.as_caller(replace(door.caller, key=made.id, run="day"))
     keyed.remember("Refunds are counted by key.")
     while door.worker.run_once() is not None:

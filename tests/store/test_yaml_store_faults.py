@@ -27,11 +27,11 @@ from sqlalchemy.exc import OperationalError
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import StoreUnavailable, VersionConflict
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store.yaml.files import TextFile
 from onrecord.testing.builders import everything
 
-ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
+ANN = Caller(tenant="default", user="ann", permissions=frozenset(PERMISSIONS), operator=True)
 YAML, HISTORY = "memories.yaml", "memories.history.jsonl"
 _TIME = re.compile(r"datetime\.datetime\([^()]*\)")
 

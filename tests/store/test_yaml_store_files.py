@@ -18,11 +18,11 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Invalid, NotFound, StoreUnavailable
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.testing.builders import Clock, everything
 from onrecord.testing.embedder import StubEmbedder
 
-ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
+ANN = Caller(tenant="default", user="ann", permissions=frozenset(PERMISSIONS), operator=True)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -107,7 +107,7 @@ class TestTheTabKey:
             ("onrecord relate 1 s", ["supersedes", "supports"]),
             ("onrecord recall x --recipe s", ["semantic"]),
             ("onrecord inspect orders --section me", ["measures"]),
-            ("onrecord keys create --rule memory.a", ["memory.admin"]),
+            ("onrecord keys create --permission memory.a", ["memory.admin"]),
             ("onrecord keys create --actor un", ["unattended"]),
             ("onrecord context --part b", ["briefing"]),
             ("onrecord mcp --face s", ["slayer"]),

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from sqlalchemy.engine import Engine
 
 import onrecord
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.faces import FACES
 from onrecord.surfaces.mcp.prompts import PROMPTS
 from onrecord.surfaces.mcp.server import INSTRUCTIONS
@@ -125,8 +125,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         worker="no",
         host="127.0.0.1",
     )
-    server.ours = server.make_key(tenant="acme", user="ann", rules=list(RULES), actor="person")
-    server.theirs = server.make_key(tenant="beta", user="bob", rules=list(RULES), actor="person")
+    server.ours = server.make_key(tenant="acme", user="ann", permissions=list(PERMISSIONS), actor="person")
+    server.theirs = server.make_key(tenant="beta", user="bob", permissions=list(PERMISSIONS), actor="person")
     with server.connect(server.ours) as client:
         client.post("/v1/memories", json={"content": "secret plans", "id": "plan", "tags": ["secret"]})
         client.post("/v1/memories", json={"content": "secret aims", "id": "aim"})
@@ -222,7 +222,7 @@ def test_a_token_for_another_audience_or_of_another_issuer_is_none(tmp_path: Pat
         oidc_issuer="https://id.example.com/",
         oidc_audience="https://memory.example.com",
         oidc_jwks=str(jwks),
-        oidc_claims="tenant=org,user=sub,rules=scope",
+        oidc_claims="tenant=org,user=sub,permissions=scope",
     )
     try:
         for claims, status in (

@@ -211,11 +211,11 @@ class TestTheRequestAndItsFields:
             memory.remember("note", content="another")
 
 
-class TestTheRule:
+class TestThePermission:
     @pytest.mark.parametrize("operation", OPERATIONS, ids=NAMES)
-    def test_an_operation_needs_its_rule_before_anything_is_looked_at(
+    def test_an_operation_needs_its_permission_before_anything_is_looked_at(
         self, memory: OnRecord, operation: Any
     ) -> None:
-        poor = memory.as_caller(Caller(tenant="default", user="eve", rules=frozenset()))
-        with pytest.raises(Forbidden, match=operation.rule):
+        poor = memory.as_caller(Caller(tenant="default", user="eve", permissions=frozenset()))
+        with pytest.raises(Forbidden, match=operation.permission):
             operation.method(poor, nonsense=1)

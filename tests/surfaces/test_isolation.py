@@ -272,7 +272,7 @@ class House:
             tenant=caller.tenant,
             user=caller.user,
             personas=sorted(caller.personas),
-            rules=sorted(caller.rules),
+            permissions=sorted(caller.permissions),
             systems=[f"{name}={grant}" for name, grant in caller.systems.items()],
             actor=caller.actor,
         )

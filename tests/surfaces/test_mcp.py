@@ -16,7 +16,7 @@ from mcp_types import CallToolResult, ListToolsResult
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import StoreUnavailable
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.service import OPERATIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import INSTRUCTIONS, ToolRequest, build_server
@@ -315,7 +315,7 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("face", FACES)
 def test_what_comes_back_fits_what_was_announced(agent: Connect, face: str, era: str) -> None:
-    someone = agent(face, rules=frozenset(RULES), actor="person", mode=era)
+    someone = agent(face, permissions=frozenset(PERMISSIONS), actor="person", mode=era)
     announced = {tool.name: tool for tool in someone.listed().tools}
     for tool in announced.values():
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
@@ -360,15 +360,15 @@ def test_a_memory_cannot_leave_its_frame(agent: Connect) -> None:
         )
 
 
-def test_a_caller_is_offered_only_what_its_rules_allow(agent: Connect) -> None:
-    reader = agent(rules=frozenset({"memory.read"}))
+def test_a_caller_is_offered_only_what_its_permissions_allow(agent: Connect) -> None:
+    reader = agent(permissions=frozenset({"memory.read"}))
     assert reader.tools == ["memory_context", "memory_search", "memory_get"]
-    assert agent(rules=frozenset({"memory.manage"})).tools == [
+    assert agent(permissions=frozenset({"memory.manage"})).tools == [
         "memory_save",
         "memory_update",
         "memory_forget",
     ]
-    assert agent(rules=frozenset({"memory.review"})).tools == []
+    assert agent(permissions=frozenset({"memory.review"})).tools == []
     with pytest.raises(MCPError) as hidden:
         reader.call("memory_save", content="x")
     with pytest.raises(MCPError) as unknown:
@@ -381,7 +381,7 @@ def test_an_unattended_run_is_not_offered_to_erase_anything(agent: Connect) -> N
     assert run.tools == [name for name in NATIVE if name != "memory_forget"]
     with pytest.raises(MCPError, match="Unknown tool"):
         run.call("memory_forget", id="1")
-    everything = agent("full", actor="unattended", run="nightly", rules=frozenset(RULES))
+    everything = agent("full", actor="unattended", run="nightly", permissions=frozenset(PERMISSIONS))
     destructive = {each.name for each in OPERATIONS if each.effect == "destroy"}
     assert destructive
     assert destructive.isdisjoint(everything.tools)
@@ -389,15 +389,15 @@ def test_an_unattended_run_is_not_offered_to_erase_anything(agent: Connect) -> N
 
 def test_what_is_refused_to_a_caller_is_noted(agent: Connect, door: OnRecord) -> None:
     with pytest.raises(MCPError):
-        agent(rules=frozenset({"memory.read"})).call("memory_forget", id="1")
-    admin = door.as_caller(caller(rules=frozenset(RULES)))
+        agent(permissions=frozenset({"memory.read"})).call("memory_forget", id="1")
+    admin = door.as_caller(caller(permissions=frozenset(PERMISSIONS)))
     [line] = [entry for entry in admin.audit().entries if entry.outcome == "refused"]
     assert line.operation == "forget"
 
 
 def test_another_tenant_gets_the_answer_for_an_unknown_id(agent: Connect) -> None:
     agent().did("memory_save", content="Our margin is thin.", scope="tenant")
-    stranger = agent(tenant="rival", rules=frozenset(RULES), actor="person")
+    stranger = agent(tenant="rival", permissions=frozenset(PERMISSIONS), actor="person")
     assert stranger.did("memory_search", question="margin")["memories"] == []
     asked = {
         "memory_get": {},
@@ -469,12 +469,12 @@ def test_there_are_prompts_to_remember_recall_and_review(agent: Connect, era: st
         someone.ask(someone.client.get_prompt, "recall", {})
 
 
-def test_prompts_and_resources_follow_the_rules_too(agent: Connect) -> None:
-    reader = agent(rules=frozenset({"memory.read"}))
+def test_prompts_and_resources_follow_the_permissions_too(agent: Connect) -> None:
+    reader = agent(permissions=frozenset({"memory.read"}))
     assert [each.name for each in reader.ask(reader.client.list_prompts).prompts] == ["recall"]
     with pytest.raises(MCPError, match="Unknown prompt"):
         reader.ask(reader.client.get_prompt, "remember", {"what": "x"})
-    writer = agent(rules=frozenset({"memory.manage"}))
+    writer = agent(permissions=frozenset({"memory.manage"}))
     assert writer.ask(writer.client.list_resources).resources == []
     with pytest.raises(MCPError):
         writer.read("memory://context")

@@ -10,7 +10,7 @@ from mcp import Client
 
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.service import OPERATIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
@@ -51,7 +51,9 @@ def door(tmp_path: Path) -> Iterator[OnRecord]:
     write_model(layer, "mydb", "invoices", "id", "amount")
     write_model(layer, "mydb", "users", "id")
     write_model(layer, "other", "users", "id", "amount")
-    with connect(tmp_path / "faces.db", caller=caller(rules=frozenset(RULES), actor="person")) as door:
+    with connect(
+        tmp_path / "faces.db", caller=caller(permissions=frozenset(PERMISSIONS), actor="person")
+    ) as door:
         door.ingest(str(layer))
         yield door
 
@@ -59,7 +61,7 @@ def door(tmp_path: Path) -> Iterator[OnRecord]:
 @pytest.fixture
 def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
-        known: dict[str, Any] = {"rules": frozenset(RULES), "actor": "person"}
+        known: dict[str, Any] = {"permissions": frozenset(PERMISSIONS), "actor": "person"}
         visit = ToolRequest(door.as_caller(caller(**known | who)), chosen(faces))
         return introduce(Client(build_server(lambda context: visit), mode=mode))
 
@@ -181,7 +183,7 @@ def test_the_slayer_face_looks_at_models_and_takes_them_away(agent: Connect) -> 
 
 
 def test_the_slayer_face_hides_what_needs_an_admin(agent: Connect) -> None:
-    plain = agent("slayer", rules=frozenset({"memory.read", "memory.manage"}))
+    plain = agent("slayer", permissions=frozenset({"memory.read", "memory.manage"}))
     assert plain.tools == SLAYER[:4]
 
 

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from onrecord import OnRecord, connect
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Throttle
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.http import mcp_app
 from onrecord.surfaces.rest.request_runner import RequestRunner, RequestState
 
@@ -93,7 +93,7 @@ def noting(app: Any) -> Any:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     file = tmp_path_factory.mktemp("site") / "site.db"
-    who = caller(rules=frozenset(RULES), actor="person", operator=True, systems={"*": "manage"})
+    who = caller(permissions=frozenset(PERMISSIONS), actor="person", operator=True, systems={"*": "manage"})
     with connect(file, caller=who, embedder="none") as door:
         authenticator = Authenticator(door._store)
         host = RequestRunner(
@@ -174,7 +174,7 @@ def test_an_agent_comes_in_over_http_with_a_key(site: Site, introduce: Meet, era
 
 @pytest.mark.parametrize("era", ERAS)
 def test_the_path_chooses_the_faces(site: Site, introduce: Meet, era: str) -> None:
-    key = site.key(rules=list(RULES))
+    key = site.key(permissions=list(PERMISSIONS))
     slayer = introduce(site.client("/mcp/slayer", mode=era, key=key)).tools
     assert slayer[0] == "save_memory"
     assert introduce(site.client("/mcp/native+slayer", mode=era, key=key)).tools == NATIVE + slayer
@@ -182,7 +182,7 @@ def test_the_path_chooses_the_faces(site: Site, introduce: Meet, era: str) -> No
 
 
 def test_no_tool_over_http_reaches_into_files_of_the_server(site: Site, introduce: Meet) -> None:
-    full = introduce(site.client("/mcp/full", key=site.key(rules=list(RULES))))
+    full = introduce(site.client("/mcp/full", key=site.key(permissions=list(PERMISSIONS))))
     assert {"export", "import", "backup"}.isdisjoint(full.tools)
     with pytest.raises(MCPError, match="Unknown tool"):
         full.call("export", path="/tmp/never-written.jsonl")
@@ -223,7 +223,7 @@ def test_whoever_has_no_key_is_told_where_tokens_come_from(
     told = httpx2.get(where).json()
     assert told["resource"] == site.url + path
     assert told["authorization_servers"] == [ISSUER]
-    assert set(told["scopes_supported"]) == set(RULES)
+    assert set(told["scopes_supported"]) == set(PERMISSIONS)
 
 
 def test_a_key_in_the_query_string_is_none(site: Site) -> None:
@@ -254,8 +254,8 @@ def test_another_tenant_sees_nothing_over_http(site: Site, introduce: Meet, era:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_a_key_is_offered_what_its_rules_allow(site: Site, introduce: Meet, era: str) -> None:
-    reader = introduce(site.client(mode=era, key=site.key(rules=["memory.read"])))
+def test_a_key_is_offered_what_its_permissions_allow(site: Site, introduce: Meet, era: str) -> None:
+    reader = introduce(site.client(mode=era, key=site.key(permissions=["memory.read"])))
     assert reader.tools == NATIVE[:3]
     with pytest.raises(MCPError, match="Unknown tool"):
         reader.call("memory_save", content="x")

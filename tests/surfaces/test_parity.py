@@ -23,7 +23,7 @@ from onrecord.app import local_caller
 from onrecord.client import connect, connect_async
 from onrecord.config import load
 from onrecord.errors import OnRecordError
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.model.requests import request_fields
 from onrecord.model.rules import Flag, ListOf, OrNone
 from onrecord.model.wire import to_json
@@ -139,7 +139,10 @@ STORY: tuple[Call, ...] = (
     ("erase_tenant", {"name": "default", "confirm": "defualt"}),
     ("erase_tenant", {"name": "default", "confirm": "default"}),
     # From now on a server wants to see a key, and is shown this one.
-    ("create_key", {"label": "owner", "rules": sorted(RULES), "systems": ["*=manage"], "actor": "person"}),
+    (
+        "create_key",
+        {"label": "owner", "permissions": sorted(PERMISSIONS), "systems": ["*=manage"], "actor": "person"},
+    ),
     ("create_key", {"label": "agent", "systems": ["crm", "erp=manage"]}),
     ("revoke_key", {"id": "{key}"}),
     ("revoke_key", {"id": "{key}"}),

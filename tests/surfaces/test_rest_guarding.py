@@ -23,7 +23,7 @@ def every_route(server: Any) -> list[tuple[str, str]]:
 @pytest.fixture
 def keyed(server: Any) -> Any:
     """A server whose store has keys: nobody comes in without one."""
-    server.key = server.make_key(rules=["memory.read", "memory.manage", "memory.admin"])
+    server.key = server.make_key(permissions=["memory.read", "memory.manage", "memory.admin"])
     return server
 
 
@@ -77,7 +77,7 @@ def test_figures_count_routes_and_not_addresses(keyed: Any) -> None:
 
 
 def test_figures_are_for_this_machine_and_for_admins(keyed: Any) -> None:
-    reader = keyed.make_key(rules=["memory.read"])
+    reader = keyed.make_key(permissions=["memory.read"])
     from_afar = {"X-Forwarded-For": "203.0.113.9"}
     assert keyed.client.get("/metrics").status_code == 200
     assert keyed.client.get("/metrics", headers=from_afar).status_code == 401
@@ -118,11 +118,11 @@ def test_a_key_is_made_over_the_network_and_shown_once(keyed: Any) -> None:
         assert agent.get("/v1/keys").status_code == 403
 
 
-def test_a_caller_without_the_rule_is_refused_everywhere(keyed: Any) -> None:
-    none_but_review = keyed.make_key(rules=["memory.review"])
+def test_a_caller_without_the_permission_is_refused_everywhere(keyed: Any) -> None:
+    none_but_review = keyed.make_key(permissions=["memory.review"])
     with keyed.connect(none_but_review) as client:
         for operation in OPERATIONS:
-            if operation.route is None or operation.rule == "memory.review":
+            if operation.route is None or operation.permission == "memory.review":
                 continue
             method, _, path = operation.route.partition(" ")
             headers = {"Content-Type": "application/jsonl"} if operation.name == "import_" else {}
@@ -239,14 +239,14 @@ def test_who_asks_too_often_is_told_when_to_come_back(served: Starting) -> None:
 
 def test_another_tenant_reads_and_changes_nothing_and_learns_nothing(keyed: Any) -> None:
     other = keyed.make_key(
-        tenant="other", user="bob", rules=["memory.read", "memory.manage", "memory.review"]
+        tenant="other", user="bob", permissions=["memory.read", "memory.manage", "memory.review"]
     )
     with keyed.connect(keyed.key) as ours:
         ours.post("/v1/memories", json={"content": "secret plans", "id": "plan"})
     routes = [
         operation.route.split(" ")
         for operation in OPERATIONS
-        if operation.route and "{id}" in operation.route and operation.rule != "memory.admin"
+        if operation.route and "{id}" in operation.route and operation.permission != "memory.admin"
     ]
     with keyed.connect(other) as theirs:
         for method, path in routes:

@@ -16,8 +16,8 @@ ADMIN = ["memory.read", "memory.manage", "memory.review", "memory.admin"]
 
 def test_an_answer_is_not_given_again_to_one_who_may_not_have_it(server: Any) -> None:
     repeated = {"Idempotency-Key": "one"}
-    first = server.make_key(user="ann", rules=ADMIN)
-    second = server.make_key(user="ann", rules=["memory.read"])
+    first = server.make_key(user="ann", permissions=ADMIN)
+    second = server.make_key(user="ann", permissions=["memory.read"])
     with server.connect(first) as admin, server.connect(second) as reader:
         said = admin.post("/v1/memories", json={"content": "Pay day is the 27th."}, headers=repeated)
         assert said.status_code == 201
@@ -28,17 +28,19 @@ def test_an_answer_is_not_given_again_to_one_who_may_not_have_it(server: Any) ->
 
 
 def test_one_who_writes_and_does_not_read_gets_the_same_answer_again(server: Any) -> None:
-    with server.connect(server.make_key(rules=["memory.manage"]), **{"Idempotency-Key": "one"}) as writer:
+    with server.connect(
+        server.make_key(permissions=["memory.manage"]), **{"Idempotency-Key": "one"}
+    ) as writer:
         first, second = (writer.post("/v1/memories", json={"content": "Pay day."}) for _ in range(2))
     assert first.json()["memory"] == second.json()["memory"]
     assert second.headers["idempotent-replayed"] == "true"
 
 
-def test_an_admin_reads_manages_and_reviews_with_that_rule_alone(
+def test_an_admin_reads_manages_and_reviews_with_that_permission_alone(
     server: Any, introduce: Callable[[Client], Agent]
 ) -> None:
-    whole = server.make_key(user="root", rules=ADMIN)
-    key = server.make_key(user="ann", rules=["memory.admin"], actor="person")
+    whole = server.make_key(user="root", permissions=ADMIN)
+    key = server.make_key(user="ann", permissions=["memory.admin"], actor="person")
     robot = server.make_key(user="robot", actor="unattended")
     with server.connect(robot) as run:
         run.post("/v1/memories", json={"content": "Refunds take a week.", "id": "proposal"})
@@ -47,10 +49,10 @@ def test_an_admin_reads_manages_and_reviews_with_that_rule_alone(
         assert admin.get("/v1/memories").json()["memories"]
         assert admin.post("/v1/memories/proposal/approve", json={}).json()["changed"]
         # What it may do it may also pass on.
-        made = admin.post("/v1/keys", json={"rules": ["memory.read", "memory.review"]})
+        made = admin.post("/v1/keys", json={"permissions": ["memory.read", "memory.review"]})
         assert made.status_code == 201
         # The key itself is listed as it was made.
-        listed = {each["user"]: each["rules"] for each in admin.get("/v1/keys").json()["keys"]}
+        listed = {each["user"]: each["permissions"] for each in admin.get("/v1/keys").json()["keys"]}
         assert listed["root"] == ADMIN
     site = Site(server.url, server.parts.door)
     offered = [introduce(site.client("/mcp/full", key=each)).tools for each in (key, whole)]
@@ -58,8 +60,8 @@ def test_an_admin_reads_manages_and_reviews_with_that_rule_alone(
 
 
 @pytest.mark.parametrize("rule", ["memory.read", "memory.manage", "memory.review"])
-def test_no_other_rule_implies_one(server: Any, rule: str) -> None:
-    with server.connect(server.make_key(rules=[rule])) as holder:
+def test_no_other_permission_implies_one(server: Any, rule: str) -> None:
+    with server.connect(server.make_key(permissions=[rule])) as holder:
         said = {
             "memory.read": holder.get("/v1/memories"),
             "memory.manage": holder.post("/v1/memories", json={"content": "Pay day."}),
@@ -70,7 +72,7 @@ def test_no_other_rule_implies_one(server: Any, rule: str) -> None:
 
 
 def test_an_import_that_is_refused_is_in_the_audit(server: Any) -> None:
-    admin_key = server.make_key(user="ann", rules=ADMIN)
+    admin_key = server.make_key(user="ann", permissions=ADMIN)
     with server.connect(server.make_key(user="bob")) as bob, server.connect(admin_key) as admin:
         said = bob.post("/v1/import", content=b"{}", headers={"Content-Type": "application/jsonl"})
         assert said.status_code == 403

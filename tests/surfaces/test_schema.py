@@ -99,14 +99,14 @@ HOSTILE = st.one_of(
     TIMES.map(datetime.isoformat),
     st.sampled_from(["fact", "1", "#7", " ", "a\nb", "\0"]),
 )
-RULES = {
+PERMISSIONS = {
     repr(each.metadata["rule"]): each.metadata["rule"]
     for operation in OPERATIONS
     for each in request_fields(operation.request)
 }
 
 
-@pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize("rule", PERMISSIONS.values(), ids=lambda rule: type(rule).__name__)
 @given(value=HOSTILE)
 def test_what_fits_the_exact_schema_of_a_field_is_taken_by_its_rule(rule: rules.Rule, value: Any) -> None:
     if isinstance(getattr(rule, "rule", rule), rules.Timestamp | rules.SystemGrant | rules.Json):

@@ -11,10 +11,10 @@ from sqlalchemy import Engine, event
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Conflict
-from onrecord.model.limits import RULES
+from onrecord.model.limits import PERMISSIONS
 from onrecord.workspace import artifacts, scratchpads
 
-ANN = Caller(tenant="default", user="ann", rules=frozenset(RULES), operator=True)
+ANN = Caller(tenant="default", user="ann", permissions=frozenset(PERMISSIONS), operator=True)
 
 
 def fill(memory: OnRecord, number: int) -> None:

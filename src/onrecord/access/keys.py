@@ -63,7 +63,7 @@ def caller_of(
         tenant=key.tenant,
         user=key.user,
         personas=frozenset(key.personas),
-        rules=frozenset(key.rules),
+        permissions=frozenset(key.permissions),
         systems=key.systems,
         conversation=conversation,
         run=run,
@@ -86,7 +86,7 @@ def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> Creat
         user=ask.user or caller.user,
         label=ask.label,
         personas=tuple(ask.personas),
-        rules=tuple(ask.rules),
+        permissions=tuple(ask.permissions),
         systems=systems,
         actor=ask.actor,
         created_at=now,
@@ -106,8 +106,10 @@ def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> Creat
 
 def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Grant]) -> None:
     """Personas and users are free: whoever makes keys sees everyone's memories of the tenant already."""
-    if lacking := sorted(set(ask.rules) - caller.rules):
-        raise Forbidden(f"A key can do no more than its maker, who lacks the rule {', '.join(lacking)}.")
+    if lacking := sorted(set(ask.permissions) - caller.permissions):
+        raise Forbidden(
+            f"A key can do no more than its maker, who lacks the permission {', '.join(lacking)}."
+        )
     beyond = [
         f"{name}={grant}" if grant == "manage" else name
         for name, grant in sorted(systems.items())

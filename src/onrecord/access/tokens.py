@@ -21,7 +21,7 @@ from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RULES, Actor, RuleName
+from onrecord.model.limits import PERMISSIONS, Actor, Permission
 from onrecord.model.rules import NAME
 
 #: Signed with a key that only the issuer holds. With `none` and HS256 anyone could write a token.
@@ -29,11 +29,11 @@ ALGORITHMS: Final = (
     *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
     *("ES256", "ES384", "ES512", "EdDSA"),
 )
-FIELDS: Final = ("tenant", "user", "rules", "personas", "systems", "actor")
+FIELDS: Final = ("tenant", "user", "permissions", "personas", "systems", "actor")
 DISCOVERY: Final = "/.well-known/openid-configuration"
 
 _log: Final = logging.getLogger("onrecord.access")
-_DEFAULT_RULES: Final[frozenset[RuleName]] = frozenset({"memory.read", "memory.manage"})
+_DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
 _LEEWAY_S: Final = 30
 _TIMEOUT_S: Final = 5.0
 #: Keys are looked up anew after a while; while that fails, the ones before count on for a day.
@@ -51,14 +51,14 @@ class Claims:
 
     tenant: str
     user: str = "sub"
-    rules: str | None = None
+    permissions: str | None = None
     personas: str | None = None
     systems: str | None = None
     actor: str | None = None
 
 
 def read_claims(setting: str | None) -> Claims:
-    """`tenant=org,user=sub,rules=scope` and so on; Invalid with every fault of it."""
+    """`tenant=org,user=sub,permissions=scope` and so on; Invalid with every fault of it."""
     faults, claims = [], dict[str, str]()
     for part in filter(None, (each.strip() for each in (setting or "").split(","))):
         field, equals, claim = (each.strip() for each in part.partition("="))
@@ -179,7 +179,7 @@ def _caller(token: Mapping[str, Any], claims: Claims) -> Caller:
     return Caller(
         tenant=_name(token, claims.tenant),
         user=_name(token, claims.user),
-        rules=_rules(token, claims.rules),
+        permissions=_permissions(token, claims.permissions),
         personas=frozenset(_names(token, claims.personas)),
         systems=_systems(token, claims.systems),
         actor=_actor(token, claims.actor),
@@ -212,11 +212,11 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _rules(token: Mapping[str, Any], claim: str | None) -> frozenset[RuleName]:
+def _permissions(token: Mapping[str, Any], claim: str | None) -> frozenset[Permission]:
     if claim is None:
-        return _DEFAULT_RULES
+        return _DEFAULT_PERMISSIONS
     said = _listed(_claim(token, claim))
-    return frozenset(rule for rule in RULES if rule in said)
+    return frozenset(each for each in PERMISSIONS if each in said)
 
 
 def _names(token: Mapping[str, Any], claim: str | None) -> Iterator[str]:

@@ -46,7 +46,7 @@ class Call:
     @property
     def is_slow(self) -> bool:
         """Whether it goes through a whole store."""
-        return self.operation.rule == "memory.admin"
+        return self.operation.permission == "memory.admin"
 
 
 def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:

@@ -30,4 +30,4 @@ def needed(caller: Caller, named: str | None) -> str:
 
 def for_own_eyes(caller: Caller) -> Caller:
     """The same caller without an admin's eyes: what is told unasked is what is meant for them."""
-    return replace(caller, rules=caller.rules - {"memory.admin"})
+    return replace(caller, permissions=caller.permissions - {"memory.admin"})

@@ -7,10 +7,10 @@ from typing import Final
 
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import limits, rules
-from onrecord.model.limits import Actor, Grant, RuleName
+from onrecord.model.limits import Actor, Grant, Permission
 
 EVERY_SYSTEM: Final = "*"
-_DEFAULT_RULES: Final[frozenset[RuleName]] = frozenset({"memory.read", "memory.manage"})
+_DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Caller:
     tenant: str
     user: str
     personas: frozenset[str] = frozenset()
-    rules: frozenset[RuleName] = _DEFAULT_RULES
+    permissions: frozenset[Permission] = _DEFAULT_PERMISSIONS
     systems: Mapping[str, Grant] = field(default_factory=lambda: MappingProxyType({}))
     conversation: str | None = None
     run: str | None = None
@@ -38,12 +38,12 @@ class Caller:
         if faults:
             raise Invalid(faults)
         object.__setattr__(self, "personas", frozenset(self.personas))
-        object.__setattr__(self, "rules", _with_implied(frozenset(self.rules)))
+        object.__setattr__(self, "permissions", _with_implied(frozenset(self.permissions)))
         object.__setattr__(self, "systems", MappingProxyType(dict(self.systems)))
 
     @property
     def is_admin(self) -> bool:
-        return "memory.admin" in self.rules
+        return "memory.admin" in self.permissions
 
     def reads(self, system: str) -> bool:
         return system in self.systems or EVERY_SYSTEM in self.systems
@@ -51,11 +51,11 @@ class Caller:
     def manages(self, system: str) -> bool:
         return "manage" in (self.systems.get(system), self.systems.get(EVERY_SYSTEM))
 
-    def require(self, rule: RuleName) -> None:
-        """Forbidden unless the caller holds the rule."""
-        if rule not in self.rules:
+    def require(self, permission: Permission) -> None:
+        """Forbidden unless the caller holds this permission."""
+        if permission not in self.permissions:
             raise Forbidden(
-                f"This needs the rule {rule}, which {self.user} does not hold here. Ask an admin for it."
+                f"This needs the permission {permission}, which {self.user} does not hold here. Ask an admin for it."
             )
 
     def require_operator(self, what: str) -> None:
@@ -68,14 +68,14 @@ class Caller:
         return replace(self, conversation=conversation)
 
 
-def _with_implied(held: frozenset[RuleName]) -> frozenset[RuleName]:
+def _with_implied(held: frozenset[Permission]) -> frozenset[Permission]:
     """An admin sees all of the tenant and may change all of it, and so reads, manages and reviews there too."""
-    return frozenset(limits.RULES) if "memory.admin" in held else held
+    return frozenset(limits.PERMISSIONS) if "memory.admin" in held else held
 
 
 def _shape_faults(caller: Caller) -> Iterable[Fault]:
     """A single text is a collection too, of its letters: nobody means that."""
-    for name in ("personas", "rules"):
+    for name in ("personas", "permissions"):
         value = getattr(caller, name)
         if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             yield Fault(name, "must be a set of names")
@@ -103,7 +103,7 @@ def _faults(caller: Caller) -> Iterable[Fault]:
         )
     for name, choices, values in (
         ("actor", limits.ACTORS, (caller.actor,)),
-        ("rules", limits.RULES, caller.rules),
+        ("permissions", limits.PERMISSIONS, caller.permissions),
         ("systems", ("read", "manage"), caller.systems.values()),
     ):
         for value in sorted(set(map(str, values)) - set(choices)):

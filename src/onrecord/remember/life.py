@@ -74,9 +74,9 @@ def _revision(caller: Caller, ask: Revise, before: Memory, now: datetime) -> dic
         raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
     if ask.vouch:
         changes |= {"approved_by": caller.user, "approved_at": now}
-    reviews = caller.actor != "unattended" and "memory.review" in caller.rules
+    reviews = caller.actor != "unattended" and "memory.review" in caller.permissions
     if "status" in changes and before.status == "pending" and not reviews:
-        raise Forbidden(f"Memory {before.id} waits for review, which needs the rule memory.review.")
+        raise Forbidden(f"Memory {before.id} waits for review, which needs the permission memory.review.")
     return changes
 
 

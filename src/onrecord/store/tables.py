@@ -353,7 +353,7 @@ api_keys = Table(
     Column("user", Text, nullable=False),
     Column("label", Text),
     Column("personas", Words, nullable=False),
-    Column("rules", Words, nullable=False),
+    Column("rules", Words, key="permissions", nullable=False),
     Column("systems", Json, nullable=False),
     Column("actor", Text, nullable=False),
     Column("created_at", Timestamp, nullable=False),

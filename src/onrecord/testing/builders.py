@@ -10,7 +10,7 @@ import pytest
 from onrecord.errors import OnRecordError
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
-from onrecord.model.limits import RULES, Status
+from onrecord.model.limits import PERMISSIONS, Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.model.wire import to_json
@@ -51,7 +51,7 @@ def person(user: str = "ann", **more: Any) -> Caller:
 
 def administrator(user: str = "root", **more: Any) -> Caller:
     """Who may do everything in a tenant, and holds the store as well unless told otherwise."""
-    return person(user, rules=frozenset(RULES), **{"operator": True, **more})
+    return person(user, permissions=frozenset(PERMISSIONS), **{"operator": True, **more})
 
 
 class Conformance:

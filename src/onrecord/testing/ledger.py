@@ -46,7 +46,7 @@ class KeyConformance(Conformance):
         assert keys.find(made.secret, store, clock.now) == made.key
         caller = keys.caller_of(made.key, request="r1", conversation="talk", run="night")
         assert (caller.tenant, caller.user, caller.personas) == (HOME, "robot", frozenset({"chef"}))
-        assert caller.rules == {"memory.read", "memory.manage"}
+        assert caller.permissions == {"memory.read", "memory.manage"}
         assert dict(caller.systems) == {"crm": "manage", "erp": "read"}
         assert (caller.actor, caller.key, caller.request) == ("unattended", made.key.id, "r1")
         assert (caller.conversation, caller.run, caller.operator) == ("talk", "night", False)
@@ -99,28 +99,33 @@ class KeyConformance(Conformance):
         maker = root.as_caller(
             replace(
                 administrator(operator=False),
-                rules=frozenset({"memory.read", "memory.admin"}),
+                permissions=frozenset({"memory.read", "memory.admin"}),
                 systems={"crm": "read"},
                 actor="agent",
             )
         )
         for ask in (
-            {"rules": ["memory.read"], "systems": ["erp"]},
-            {"rules": ["memory.read"], "systems": ["crm=manage"]},
-            {"rules": ["memory.read"], "systems": ["*"]},
-            {"rules": ["memory.read"], "actor": "person"},
+            {"permissions": ["memory.read"], "systems": ["erp"]},
+            {"permissions": ["memory.read"], "systems": ["crm=manage"]},
+            {"permissions": ["memory.read"], "systems": ["*"]},
+            {"permissions": ["memory.read"], "actor": "person"},
         ):
             with pytest.raises(Forbidden, match="no more than its maker"):
                 maker.create_key(**ask)  # type: ignore[arg-type]
         with pytest.raises(Invalid, match="whoever runs the store"):
             maker.create_key(tenant=_ELSEWHERE)
         with pytest.raises(Invalid, match="future"):
-            maker.create_key(rules=["memory.read"], expires_at=clock.now)
-        assert maker.create_key(rules=["memory.read"], systems=["crm"], actor="unattended").key.user == "root"
+            maker.create_key(permissions=["memory.read"], expires_at=clock.now)
+        assert (
+            maker.create_key(permissions=["memory.read"], systems=["crm"], actor="unattended").key.user
+            == "root"
+        )
 
     def test_a_key_that_ends_makes_none_that_outlives_it(self, root: OnRecord, clock: Clock) -> None:
         ends = clock.now + timedelta(days=1)
-        own = root.create_key(rules=["memory.read", "memory.manage", "memory.admin"], expires_at=ends).key
+        own = root.create_key(
+            permissions=["memory.read", "memory.manage", "memory.admin"], expires_at=ends
+        ).key
         maker = root.as_caller(keys.caller_of(own))
         for later in (None, ends + timedelta(seconds=1)):
             with pytest.raises(Forbidden, match="expires_at"):
@@ -299,7 +304,7 @@ class LimitConformance(Conformance):
 
 
 class ReviewConformance(Conformance):
-    """A person with the rule for it lets a proposal count, or turns it down."""
+    """A person with the permission for it lets a proposal count, or turns it down."""
 
     @pytest.fixture
     def proposal(self, ann: OnRecord) -> str:
@@ -307,7 +312,7 @@ class ReviewConformance(Conformance):
 
     @pytest.fixture
     def reviewer(self, ann: OnRecord) -> OnRecord:
-        return ann.as_caller(person("eve", rules=frozenset({"memory.read", "memory.review"})))
+        return ann.as_caller(person("eve", permissions=frozenset({"memory.read", "memory.review"})))
 
     def test_an_approved_proposal_counts(self, reviewer: OnRecord, proposal: str, clock: Clock) -> None:
         clock.tick()
@@ -364,7 +369,7 @@ class ReviewConformance(Conformance):
         with pytest.raises(Forbidden, match="admin"):
             reviewer.approve(everyone)
         editor = reviewer.as_caller(
-            replace(reviewer.caller, rules=frozenset({"memory.read", "memory.manage", "memory.review"}))
+            replace(reviewer.caller, permissions=frozenset({"memory.read", "memory.manage", "memory.review"}))
         )
         with pytest.raises(Forbidden):
             editor.revise(proposal, content="something else")

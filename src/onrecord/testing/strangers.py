@@ -13,7 +13,7 @@ from onrecord.model.answers import Hit
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.embedding import embedded_text, text_hash
-from onrecord.model.limits import GLOBAL_TENANT, RULES, SCOPES, STATUSES, Scope
+from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS, SCOPES, STATUSES, Scope
 from onrecord.model.memory import Change, Memory, Place
 from onrecord.model.requests import Browse, ListRelations, Neighbours
 from onrecord.model.when import When
@@ -55,7 +55,8 @@ _OF_A_TENANT: Final = tuple(scope for scope in SCOPES if scope != "global")
 STRANGERS: Final[dict[str, Stranger]] = {
     "another tenant": Stranger(replace(OWNER, tenant="beta"), _OF_A_TENANT),
     "an admin of another tenant": Stranger(
-        replace(OWNER, tenant="gamma", rules=frozenset(RULES), systems={"*": "manage"}), _OF_A_TENANT
+        replace(OWNER, tenant="gamma", permissions=frozenset(PERMISSIONS), systems={"*": "manage"}),
+        _OF_A_TENANT,
     ),
     "another user": Stranger(replace(OWNER, user="bob"), ("user",)),
     "another persona": Stranger(replace(OWNER, personas=frozenset({"baker"})), ("persona",)),

@@ -9,7 +9,7 @@ import pytest
 
 from onrecord.errors import Forbidden, NotFound
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RULES, SCOPES
+from onrecord.model.limits import PERMISSIONS, SCOPES
 from onrecord.service import OPERATIONS, OnRecord, Operation
 from onrecord.store.ports.index import Index
 from onrecord.store.ports.records import Reading, Relations, Writing
@@ -155,10 +155,14 @@ class VisibilityConformance(Conformance):
             assert (reading.size, sum(each.memories for each in reading.index.coverage())) == (12, 12)
 
     @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-    def test_an_operation_needs_its_rule(self, ann: OnRecord, store: Store, operation: Operation) -> None:
+    def test_an_operation_needs_its_permission(
+        self, ann: OnRecord, store: Store, operation: Operation
+    ) -> None:
         ann.remember("note")
-        lacking = ann.as_caller(person(rules=frozenset(RULES) - {operation.rule, "memory.admin"}))
-        with refused(Forbidden, operation.rule.replace(".", r"\."), by=store):
+        lacking = ann.as_caller(
+            person(permissions=frozenset(PERMISSIONS) - {operation.permission, "memory.admin"})
+        )
+        with refused(Forbidden, operation.permission.replace(".", r"\."), by=store):
             operation.method(lacking)
 
     def test_the_same_id_in_two_tenants_is_two_memories(self, ann: OnRecord) -> None:

@@ -254,7 +254,7 @@ class _Turn:
 
     def _unadvised(self) -> Iterator[str]:
         """What an advisor would have done, for a caller who may ask how the agent is set."""
-        if "memory.read" not in self._door.caller.rules:
+        if "memory.read" not in self._door.caller.permissions:
             return
         for name in ("auto_tag", "auto_supersede"):
             if getattr(self._settings.settings, name):

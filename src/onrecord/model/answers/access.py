@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from onrecord.model.answers.base import Answer
-from onrecord.model.limits import Actor, AuditOutcome, Grant, Origin, RuleName
+from onrecord.model.limits import Actor, AuditOutcome, Grant, Origin, Permission
 from onrecord.model.memory import Memory
 
 
@@ -18,7 +18,7 @@ class Key(Answer):
     user: str
     label: str | None = None
     personas: tuple[str, ...] = ()
-    rules: tuple[RuleName, ...] = ()
+    permissions: tuple[Permission, ...] = ()
     systems: Mapping[str, Grant] = field(default_factory=dict)
     actor: Actor = "agent"
     created_at: datetime

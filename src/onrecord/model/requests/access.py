@@ -7,7 +7,7 @@ from datetime import datetime
 from onrecord.errors import Fault
 from onrecord.model import limits
 from onrecord.model.caller import Caller
-from onrecord.model.limits import Actor, AuditOutcome, RuleName
+from onrecord.model.limits import Actor, AuditOutcome, Permission
 from onrecord.model.requests.base import MAYBE_INSTANT, MAYBE_NAME, Request, ask
 
 # By name, since a key has a field `rules`.
@@ -25,9 +25,9 @@ class CreateKey(Request):
     tenant: str | None = ask(MAYBE_NAME, "Whose memories; the caller's own when left out.", None)
     user: str | None = ask(MAYBE_NAME, "Who comes with it; the caller when left out.", None)
     personas: Sequence[str] = ask(ListOf(NAME, at_most=100), "Personas it speaks for.", ())
-    rules: Sequence[RuleName] = ask(
-        ListOf(Choice(limits.RULES), at_most=len(limits.RULES), at_least=1),
-        f"What it may do, of {', '.join(limits.RULES)}.",
+    permissions: Sequence[Permission] = ask(
+        ListOf(Choice(limits.PERMISSIONS), at_most=len(limits.PERMISSIONS), at_least=1),
+        f"What it may do, of {', '.join(limits.PERMISSIONS)}.",
         ("memory.read", "memory.manage"),
     )
     systems: Sequence[str] = ask(

@@ -210,8 +210,8 @@ def _read_key(row: Any) -> Key:
 
 _SECRET_FACT: Final = "secret"
 _SECRET: Final = select(store_facts.c.value).where(store_facts.c.name == _SECRET_FACT)
-_KEY_FIELDS: Final = tuple(column.name for column in api_keys.columns if column.name != "hash")
-_KEY_COLUMNS: Final = tuple(api_keys.c[name] for name in _KEY_FIELDS)
+_KEY_FIELDS: Final = tuple(column.key for column in api_keys.columns if column.name != "hash")
+_KEY_COLUMNS: Final = tuple(api_keys.c[name].label(name) for name in _KEY_FIELDS)
 _ENTRY_COLUMNS: Final = tuple(column for column in audit.columns if column.name != "tenant")
 _BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("wanted"))
 _KEY_MAY: Final = select(api_keys.c.saves_per_day).where(

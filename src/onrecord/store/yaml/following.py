@@ -16,7 +16,7 @@ from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
 from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
-from onrecord.model.limits import GLOBAL_TENANT, RULES
+from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS
 from onrecord.model.memory import Change, Memory
 from onrecord.store.backend import Backend
 from onrecord.store.index.embeddings import Embeddings
@@ -79,7 +79,7 @@ class Index:
     @contextmanager
     def writing(self, tenant: str) -> Iterator[SqlWriting]:
         own = DEFAULT_TENANT if tenant == GLOBAL_TENANT else tenant
-        caller = Caller(tenant=own, user=FILE, rules=frozenset(RULES))
+        caller = Caller(tenant=own, user=FILE, permissions=frozenset(PERMISSIONS))
         self.address(Home(own))
         writing = SqlWriting(self.transaction, caller, self.now, self.address(Home(tenant)))
         yield writing

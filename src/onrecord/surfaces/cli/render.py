@@ -624,7 +624,7 @@ def _(answer: answers.ListedKeys) -> Iterator[Part]:
 
 def _key_row(key: answers.Key) -> tuple[str, ...]:
     systems = (name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
-    may = ", ".join(rule.removeprefix("memory.") for rule in key.rules)
+    may = ", ".join(each.removeprefix("memory.") for each in key.permissions)
     return (
         key.id,
         key.user,

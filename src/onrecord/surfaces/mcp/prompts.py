@@ -8,7 +8,7 @@ import mcp_types as protocol
 
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.model.caller import Caller
-from onrecord.model.limits import RuleName
+from onrecord.model.limits import Permission
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Prompt:
     name: str
     title: str
     description: str
-    rule: RuleName
+    permission: Permission
     argument: str
     help: str
     is_required: bool
@@ -39,7 +39,7 @@ PROMPTS: Final = (
         name="remember",
         title="Remember this",
         description="Save something worth knowing in later conversations.",
-        rule="memory.manage",
+        permission="memory.manage",
         argument="what",
         help="What to remember, in your own words.",
         is_required=True,
@@ -53,7 +53,7 @@ PROMPTS: Final = (
         name="recall",
         title="What do we know about this?",
         description="Answer from memory, with the ids of what was used.",
-        rule="memory.read",
+        permission="memory.read",
         argument="question",
         help="What you want to know.",
         is_required=True,
@@ -66,7 +66,7 @@ PROMPTS: Final = (
         name="review",
         title="Review what is remembered",
         description="Go through what memory holds on a subject and propose what to correct, retire or merge.",
-        rule="memory.manage",
+        permission="memory.manage",
         argument="subject",
         help="A table, a project, a person; left out, what was told at the start.",
         is_required=False,
@@ -87,12 +87,14 @@ PROMPTS: Final = (
 
 
 def listed(caller: Caller) -> list[protocol.Prompt]:
-    return [each.described() for each in PROMPTS if each.rule in caller.rules]
+    return [each.described() for each in PROMPTS if each.permission in caller.permissions]
 
 
 def given(caller: Caller, name: str, arguments: Mapping[str, str]) -> protocol.GetPromptResult:
     """The words of a prompt; NotFound if there is none of that name for this caller."""
-    prompt = next((each for each in PROMPTS if each.name == name and each.rule in caller.rules), None)
+    prompt = next(
+        (each for each in PROMPTS if each.name == name and each.permission in caller.permissions), None
+    )
     if prompt is None:
         raise NotFound(f"Unknown prompt: {name}")
     faults = [

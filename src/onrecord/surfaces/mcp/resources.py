@@ -21,7 +21,7 @@ _OF_A_MODEL: Final = ("columns", "measures", "aggregations", "joins")
 
 
 def listed(caller: Caller) -> list[protocol.Resource]:
-    if "memory.read" not in caller.rules:
+    if "memory.read" not in caller.permissions:
         return []
     return [
         protocol.Resource(
@@ -35,7 +35,7 @@ def listed(caller: Caller) -> list[protocol.Resource]:
 
 
 def templates(caller: Caller) -> list[protocol.ResourceTemplate]:
-    if "memory.read" not in caller.rules:
+    if "memory.read" not in caller.permissions:
         return []
     return [
         protocol.ResourceTemplate(
@@ -57,7 +57,7 @@ def templates(caller: Caller) -> list[protocol.ResourceTemplate]:
 
 def read(door: OnRecord, uri: str) -> str:
     """The text behind an address; NotFound is the same for what is not there and for what is not for this caller."""
-    if "memory.read" not in door.caller.rules:
+    if "memory.read" not in door.caller.permissions:
         raise NotFound(_missing(uri))
     if uri == _CONTEXT:
         return door.context().text

@@ -107,7 +107,7 @@ class _Answers:
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
         visit = self._visit_of(context)
         tool = visit.offered.get(asked.name)
-        is_slow = tool is not None and tool.operation.rule == "memory.admin"
+        is_slow = tool is not None and tool.operation.permission == "memory.admin"
         call = Call(asked.arguments or {}, *reply_of(context, asked))
         result: protocol.CallToolResult | Question = await visit.run(
             _call, visit, asked.name, call, slow=is_slow

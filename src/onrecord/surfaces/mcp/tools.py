@@ -39,7 +39,7 @@ class Confirmation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool. `operation` is the one whose rule and effect it has, whatever else it does on the way.
+    """One tool. `operation` is the one whose permission and effect it has, whatever else it does on the way.
 
     `is_local` is for what reaches into the files of this machine: it is not offered over a network. `is_for_people` is
     for what no agent does in their place.

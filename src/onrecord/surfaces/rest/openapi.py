@@ -92,8 +92,8 @@ def _operation(operation: Operation, method: str, definitions: Definitions) -> S
     told: Schema = {
         "operationId": operation.name.rstrip("_"),
         "summary": summary.strip(),
-        "description": " ".join(f"{summary} {rest} Needs the rule {operation.rule}.".split()),
-        "tags": [operation.rule.partition(".")[2]],
+        "description": " ".join(f"{summary} {rest} Needs the permission {operation.permission}.".split()),
+        "tags": [operation.permission.partition(".")[2]],
         "parameters": _parameters(operation, method),
         "responses": _responses(operation, method, definitions),
     }

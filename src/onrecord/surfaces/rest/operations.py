@@ -43,7 +43,7 @@ class Handling:
         self.method, _, self.path = (operation.route or "").partition(" ")
         self.in_path = path_fields(operation)
         self.has_body = self.method not in QUERIED
-        self.is_slow = operation.rule == "memory.admin"
+        self.is_slow = operation.permission == "memory.admin"
         self.reads = operation.effect == "read"
         self.runner = runner
         rules = {each.name: each.metadata["rule"] for each in request_fields(operation.request)}

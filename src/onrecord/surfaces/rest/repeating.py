@@ -14,7 +14,7 @@ from typing import Any, Final
 from starlette.datastructures import Headers
 
 from onrecord.errors import Conflict, Fault, Invalid
-from onrecord.model.limits import RuleName
+from onrecord.model.limits import Permission
 from onrecord.model.memory import Memory
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
@@ -100,8 +100,8 @@ def _recalled(door: OnRecord, operation: Operation, kept: Any) -> Any:
     if operation.effect == "destroy":
         return kept
     # What was told to one who writes is told to them again, though they may read nothing else.
-    reads: frozenset[RuleName] = frozenset({"memory.read"})
-    reading = door.as_caller(replace(door.caller, rules=door.caller.rules | reads))
+    reads: frozenset[Permission] = frozenset({"memory.read"})
+    reading = door.as_caller(replace(door.caller, permissions=door.caller.permissions | reads))
     found = {
         name: to_json(find(reading, kept[name]))
         for name, find in _FOUND_AGAIN.items()

@@ -45,7 +45,7 @@ class _Health:
         return _told(200 if ready else 503, told)
 
     async def metrics(self, request: Request) -> Response:
-        """The figures; from elsewhere they take the rule of whoever cares for the store."""
+        """The figures; from elsewhere they take the permission of whoever cares for the store."""
         peer = request.client.host if request.client else None
         if not is_from_here(request.headers.__contains__, peer, unknown=False):
             await self._runner.call(request, lambda door: door.caller.require("memory.admin"))
