@@ -47,8 +47,9 @@ evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on 
 peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare
 	$(BIN)/python benchmarks/peers.py --peers "$(PEERS)"
 
-docs: $(VENV)/dev ## Write the reference anew from the operations
+docs: $(VENV)/dev ## Write the reference and the stub of the doors anew from the operations
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/stub.py
 
 lock: $(VENV)/dev ## Compile the requirements anew, with hashes
 	$(BIN)/python -m pip install --quiet uv

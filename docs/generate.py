@@ -16,12 +16,13 @@ import click
 from onrecord import config, errors
 from onrecord.care.kinds import FORMAT, KINDS
 from onrecord.care.kinds import HEAD as HEAD_KEY
+from onrecord.features import OPERATIONS
 from onrecord.model import limits, rules
-from onrecord.model.requests import request_fields
+from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset
-from onrecord.recall import LAYERS
-from onrecord.remember import COMMIT, PREPARE
-from onrecord.service import OPERATIONS, Operation
+from onrecord.operation import Operation
+from onrecord.recall.recall import LAYERS
+from onrecord.remember.remember import COMMIT, PREPARE
 from onrecord.surfaces.cli import EXIT_CODES
 from onrecord.surfaces.cli.commands import command_of
 

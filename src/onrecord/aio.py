@@ -2,16 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Generator
-from functools import wraps
+from collections.abc import Callable, Generator
 from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
+from onrecord.doors import AsyncDoor
 from onrecord.model.caller import Caller
+from onrecord.operation import Operation
 from onrecord.service import OnRecord
 
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
 Made = TypeVar("Made")
 
 
@@ -35,17 +34,7 @@ class Once(Generic[Made]):
         return self.made if self.made is not None else await asyncio.to_thread(self.get)
 
 
-def _hop(
-    method: Callable[Concatenate[OnRecord, P], Answer],
-) -> Callable[Concatenate["AsyncOnRecord", P], Coroutine[Any, Any, Answer]]:
-    @wraps(method)
-    async def call(self: "AsyncOnRecord", /, *given: P.args, **named: P.kwargs) -> Answer:
-        return await asyncio.to_thread(method, await self._door.ready(), *given, **named)
-
-    return call
-
-
-class AsyncOnRecord:
+class AsyncOnRecord(AsyncDoor):
     """A store as one caller sees it, for async programs. It is opened by `await`, by `async with`, or by its first operation."""
 
     def __init__(self, sync: OnRecord | Callable[[], OnRecord]) -> None:
@@ -80,62 +69,17 @@ class AsyncOnRecord:
             else AsyncOnRecord(door.as_caller(caller))
         )
 
-    remember = _hop(OnRecord.remember)
-    recall = _hop(OnRecord.recall)
-    show = _hop(OnRecord.show)
-    browse = _hop(OnRecord.browse)
-    revise = _hop(OnRecord.revise)
-    retire = _hop(OnRecord.retire)
-    forget = _hop(OnRecord.forget)
-    relate = _hop(OnRecord.relate)
-    unrelate = _hop(OnRecord.unrelate)
-    relations = _hop(OnRecord.relations)
-    remove_relation = _hop(OnRecord.remove_relation)
-    neighbours = _hop(OnRecord.neighbours)
-    history = _hop(OnRecord.history)
-    diff = _hop(OnRecord.diff)
-    search = _hop(OnRecord.search)
-    ingest = _hop(OnRecord.ingest)
-    entities = _hop(OnRecord.entities)
-    inspect = _hop(OnRecord.inspect)
-    drop_entity = _hop(OnRecord.drop_entity)
-    prioritise = _hop(OnRecord.prioritise)
-    approve = _hop(OnRecord.approve)
-    reject = _hop(OnRecord.reject)
-    context = _hop(OnRecord.context)
-    note_turn = _hop(OnRecord.note_turn)
-    turns = _hop(OnRecord.turns)
-    clear_turns = _hop(OnRecord.clear_turns)
-    register_conversation = _hop(OnRecord.register_conversation)
-    conversations = _hop(OnRecord.conversations)
-    show_conversation = _hop(OnRecord.show_conversation)
-    delete_conversation = _hop(OnRecord.delete_conversation)
-    write_artifact = _hop(OnRecord.write_artifact)
-    read_artifact = _hop(OnRecord.read_artifact)
-    artifacts = _hop(OnRecord.artifacts)
-    delete_artifact = _hop(OnRecord.delete_artifact)
-    append_scratchpad = _hop(OnRecord.append_scratchpad)
-    read_scratchpad = _hop(OnRecord.read_scratchpad)
-    scratchpads = _hop(OnRecord.scratchpads)
-    clear_scratchpad = _hop(OnRecord.clear_scratchpad)
-    set_agent = _hop(OnRecord.set_agent)
-    show_agent = _hop(OnRecord.show_agent)
-    create_key = _hop(OnRecord.create_key)
-    list_keys = _hop(OnRecord.list_keys)
-    revoke_key = _hop(OnRecord.revoke_key)
-    create_tenant = _hop(OnRecord.create_tenant)
-    list_tenants = _hop(OnRecord.list_tenants)
-    erase_tenant = _hop(OnRecord.erase_tenant)
-    audit = _hop(OnRecord.audit)
-    export = _hop(OnRecord.export)
-    import_ = _hop(OnRecord.import_)
-    backup = _hop(OnRecord.backup)
-    doctor = _hop(OnRecord.doctor)
-    reindex = _hop(OnRecord.reindex)
-    embed_missing = _hop(OnRecord.embed_missing)
-    status = _hop(OnRecord.status)
-    issue_confirmation = _hop(OnRecord.issue_confirmation)
-    verify_confirmation = _hop(OnRecord.verify_confirmation)
+    async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
+        door = await self._door.ready()
+        return await asyncio.to_thread(door.perform, operation, *given, **named)
+
+    async def issue_confirmation(self, what: str) -> str:
+        """As of the door behind this one."""
+        return await asyncio.to_thread((await self._door.ready()).issue_confirmation, what)
+
+    async def verify_confirmation(self, what: str, word: str) -> bool:
+        """As of the door behind this one."""
+        return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, word)
 
     async def close(self) -> None:
         if (door := self._door.made) is not None:

@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from onrecord.config import Config, load, read_number, read_several
-from onrecord.context.turns import Turns
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.limits import MOST_TURNS, PERMISSIONS
+from onrecord.operation import Progress, Terms
 from onrecord.providers.embedding import Embedder
 from onrecord.providers.opening import OpenedEmbedders, guarded, open_embedder, read_options
 from onrecord.remember.scrub import scrub_memory
-from onrecord.service import OnRecord, Progress, Terms
+from onrecord.service import OnRecord
 from onrecord.store.backend import Backend
 from onrecord.store.ports.store import Store
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.yaml import MEMORIES
+from onrecord.turn_buffer import TurnBuffer
 
 if TYPE_CHECKING:
     from onrecord.access.identity import Authenticator
@@ -167,8 +168,8 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _turns(config: Config) -> Turns:
-    return Turns(read_number("turns", config.turns, 1, MOST_TURNS))
+def _turns(config: Config) -> TurnBuffer:
+    return TurnBuffer(read_number("turns", config.turns, 1, MOST_TURNS))
 
 
 def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:

@@ -16,9 +16,9 @@ from onrecord import OnRecord, connect
 from onrecord.access import identity
 from onrecord.access.grants import open_grants
 from onrecord.access.identity import Authenticator
+from onrecord.access.keys import CreatedKey
 from onrecord.access.throttle import Throttle
 from onrecord.errors import Invalid, TooMany, Unauthenticated
-from onrecord.model.answers import CreatedKey
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS
 
@@ -429,7 +429,13 @@ def test_a_grant_in_a_header_counts_from_the_proxy_alone_and_only_if_sent_once(d
 
 NAMES = st.sampled_from(
     [
-        *("OnRecord-Tenant", "OnRecord-User", "OnRecord-Permissions", "OnRecord-Systems", "OnRecord-Personas"),
+        *(
+            "OnRecord-Tenant",
+            "OnRecord-User",
+            "OnRecord-Permissions",
+            "OnRecord-Systems",
+            "OnRecord-Personas",
+        ),
         *(
             "OnRecord-Actor",
             "OnRecord-Key",

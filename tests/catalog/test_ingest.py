@@ -15,11 +15,11 @@ import pytest
 from onrecord import Caller, OnRecord, connect
 from onrecord.catalog import ingest as ingesting
 from onrecord.catalog import rendering
+from onrecord.catalog.ingest import EntityChanges, Ingested
 from onrecord.catalog.records import RECORD_VERSION, records_of_model
 from onrecord.catalog.resolution import resolve
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, StoreUnavailable
-from onrecord.model.answers import EntityChanges, Ingested
 from onrecord.model.catalog import Join, Model, Part
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.limits import PERMISSIONS

@@ -25,8 +25,11 @@ from onrecord.errors import (
     Unauthenticated,
     VersionConflict,
 )
-from onrecord.model.requests import Browse, Recall, Remember, Show
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
+from onrecord.recall.browse import Browse
+from onrecord.recall.recall import Recall
+from onrecord.recall.show import Show
+from onrecord.remember.remember import Remember
 
 from ..surfaces.conftest import Served
 from .conftest import Line
@@ -52,7 +55,7 @@ class TestNames:
             return {name for name in dir(kind) if not name.startswith("_")}
 
         # Who asks is what the key says, and a worker works where the store is.
-        assert public(Client) == public(AsyncClient) == {*NAMES, "location", "close", "narrowed"}
+        assert public(Client) == public(AsyncClient) == {*NAMES, "location", "close", "narrowed", "perform"}
 
     @pytest.mark.parametrize("name", NAMES)
     def test_signatures_and_help_are_the_same(self, name: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.context.always import CAUTION
-from onrecord.model.answers import ContextGiven
+from onrecord.context.parts import ContextGiven
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ALWAYS_INJECTED
 from onrecord.store.records import reading

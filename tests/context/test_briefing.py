@@ -3,7 +3,7 @@
 from typing import Any
 
 from onrecord import OnRecord
-from onrecord.model.answers import ContextBlock
+from onrecord.context.parts import ContextBlock
 from onrecord.model.caller import Caller
 from tests.context.conftest import Doors, inside
 

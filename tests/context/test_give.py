@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.context.legend import MEANING, legend
-from onrecord.context.parts import Part, Piece, fitted
+from onrecord.context.parts import ContextGiven, Part, Piece, fitted
 from onrecord.errors import Forbidden, Invalid
-from onrecord.model.answers import ContextGiven
 from onrecord.model.caller import Caller
 from onrecord.model.limits import CONTEXT_PARTS, KINDS
 from onrecord.text.tokens import count_tokens

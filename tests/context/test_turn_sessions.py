@@ -5,15 +5,22 @@ from datetime import UTC, datetime
 import pytest
 
 from onrecord import OnRecord
-from onrecord.context.turns import Turns
 from onrecord.errors import Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import MOST_TURNS
-from onrecord.model.requests import ClearTurns, NoteTurn
+from onrecord.turn_buffer import Turn, TurnBuffer
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANN = Caller(tenant="acme", user="ann")
 EVE = Caller(tenant="umbrella", user="eve")
+
+
+def say(
+    turns: TurnBuffer, caller: Caller, conversation: str, content: str, metadata: dict[str, str] | None = None
+) -> None:
+    turns.add(
+        caller.tenant, conversation, Turn(role="user", content=content, at=NOON, metadata=metadata or {})
+    )
 
 
 def test_a_turn_keeps_its_metadata_without_the_secrets_in_it(ann: OnRecord) -> None:
@@ -32,20 +39,20 @@ def test_metadata_that_is_no_object_is_refused(ann: OnRecord) -> None:
 
 
 def test_the_conversations_of_a_tenant_are_told_to_that_tenant_alone() -> None:
-    turns = Turns()
+    turns = TurnBuffer()
     for caller, name in ((ANN, "one"), (EVE, "hers"), (ANN, "two"), (ANN, "one")):
-        turns.note(caller, NoteTurn("x", conversation=name), NOON)
-    assert turns.sessions(ANN) == ("two", "one")
-    assert turns.sessions(EVE) == ("hers",)
-    turns.clear(ANN, ClearTurns(conversation="one"))
-    assert turns.sessions(ANN) == ("two",)
+        say(turns, caller, name, "x")
+    assert turns.conversations(ANN.tenant) == ("two", "one")
+    assert turns.conversations(EVE.tenant) == ("hers",)
+    turns.clear(ANN.tenant, "one")
+    assert turns.conversations(ANN.tenant) == ("two",)
 
 
 def test_metadata_counts_for_what_is_held() -> None:
-    turns = Turns(held_bytes=1_000)
-    turns.note(ANN, NoteTurn("x", conversation="one", metadata={"a": "y" * 900}), NOON)
-    turns.note(ANN, NoteTurn("x", conversation="two", metadata={"a": "y" * 900}), NOON)
-    assert turns.sessions(ANN) == ("two",)
+    turns = TurnBuffer(held_bytes=1_000)
+    say(turns, ANN, "one", "x", metadata={"a": "y" * 900})
+    say(turns, ANN, "two", "x", metadata={"a": "y" * 900})
+    assert turns.conversations(ANN.tenant) == ("two",)
 
 
 def test_more_turns_can_be_asked_for_than_are_kept_by_default(ann: OnRecord) -> None:
@@ -55,18 +62,18 @@ def test_more_turns_can_be_asked_for_than_are_kept_by_default(ann: OnRecord) -> 
 
 
 def test_a_tenant_that_opens_many_conversations_costs_no_other_its_turns() -> None:
-    turns = Turns(sessions=10)
-    turns.note(ANN, NoteTurn("x", conversation="ours"), NOON)
+    turns = TurnBuffer(conversations=10)
+    say(turns, ANN, "ours", "x")
     for number in range(100):
-        turns.note(EVE, NoteTurn("x", conversation=f"hers {number}"), NOON)
-    assert turns.sessions(ANN) == ("ours",)
-    assert turns.sessions(EVE) == tuple(f"hers {number}" for number in range(91, 100))
+        say(turns, EVE, f"hers {number}", "x")
+    assert turns.conversations(ANN.tenant) == ("ours",)
+    assert turns.conversations(EVE.tenant) == tuple(f"hers {number}" for number in range(91, 100))
 
 
 def test_a_tenant_that_says_much_costs_no_other_its_turns() -> None:
-    turns = Turns(held_bytes=1_000)
-    turns.note(ANN, NoteTurn("x", conversation="ours"), NOON)
+    turns = TurnBuffer(held_bytes=1_000)
+    say(turns, ANN, "ours", "x")
     for number in range(5):
-        turns.note(EVE, NoteTurn("x" * 600, conversation=f"hers {number}"), NOON)
-    assert turns.sessions(ANN) == ("ours",)
-    assert turns.sessions(EVE) == ("hers 4",)
+        say(turns, EVE, f"hers {number}", "x" * 600)
+    assert turns.conversations(ANN.tenant) == ("ours",)
+    assert turns.conversations(EVE.tenant) == ("hers 4",)

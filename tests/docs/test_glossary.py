@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
 from onrecord.store.tables import metadata
 
 ROOT = Path(__file__).parents[2]

@@ -10,10 +10,10 @@ import pytest
 
 from onrecord import errors
 from onrecord.config import load
+from onrecord.features import OPERATIONS
 from onrecord.model import limits
-from onrecord.recall import LAYERS
-from onrecord.remember import STEPS
-from onrecord.service import OPERATIONS
+from onrecord.recall.recall import LAYERS
+from onrecord.remember.remember import STEPS
 from onrecord.surfaces.cli import EXIT_CODES
 
 ROOT = Path(__file__).parents[2]

@@ -12,8 +12,9 @@ from onrecord import Caller
 from onrecord.evaluation.data import Document
 from onrecord.evaluation.loading import memory_of
 from onrecord.model.limits import CONTENT_BYTES, ENTITIES
-from onrecord.model.requests import Remember, checked
+from onrecord.model.request import checked
 from onrecord.model.unset import UNSET
+from onrecord.remember.remember import Remember
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 ANN = Caller(tenant="acme", user="ann")

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from onrecord import OnRecord, connect
+from onrecord.care.status import ModelCoverage, TenantStatus
 from onrecord.errors import ProviderError
-from onrecord.model.answers import ModelCoverage, TenantStatus
 from onrecord.model.embedding import Model, Passage, embedded_text
 from onrecord.providers.guard import Guarded
 from onrecord.store.records import queue

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import and_, select
 
 from onrecord import OnRecord, connect
-from onrecord.model.answers import ModelCoverage
+from onrecord.care.status import ModelCoverage
 from onrecord.model.embedding import Model, embedded_text
 from onrecord.providers.guard import Guarded
 from onrecord.store.tables import embedded, jobs, vectors

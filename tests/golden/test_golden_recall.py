@@ -21,9 +21,11 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.errors import OnRecordError
-from onrecord.model.answers import Hit, Recalled, Searched
 from onrecord.providers.embedding import Embedder, Model, Passage
 from onrecord.providers.opening import open_embedder
+from onrecord.recall.hits import Hit
+from onrecord.recall.recall import Recalled
+from onrecord.recall.subjects import Searched
 from tests import kept
 from tests.conftest import Clock
 

@@ -19,7 +19,7 @@ from onrecord import OnRecord, connect
 from onrecord.app import local_caller
 from onrecord.client.asking import MOVING, prepare
 from onrecord.config import load
-from onrecord.service import Operation
+from onrecord.operation import Operation
 from tests.conftest import Clock
 from tests.surfaces.conftest import Served, Shell
 from tests.surfaces.test_mcp import Agent

@@ -14,16 +14,17 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from onrecord import Caller, Memory, OnRecord
+from onrecord.care.importing import Imported
 from onrecord.care.kinds import KINDS
 from onrecord.config import load
 from onrecord.errors import Conflict, Invalid, OnRecordError
+from onrecord.features import OPERATIONS
 from onrecord.model import ids, limits, rules
-from onrecord.model.answers import Imported
 from onrecord.model.memory import derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
-from onrecord.model.requests import Remember, checked, request_fields
+from onrecord.model.request import checked, request_fields
 from onrecord.model.wire import memory_from_json, read_instant, to_json, write_instant
-from onrecord.service import OPERATIONS
+from onrecord.remember.remember import Remember
 from onrecord.store.index.entries import read_positions, write_positions
 
 from .conftest import KEEPER, Stores, outcome

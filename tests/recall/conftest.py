@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.model.limits import PERMISSIONS
-from onrecord.model.requests import Recall
 from onrecord.recall.draft import Draft
+from onrecord.recall.recall import Recall
 from onrecord.recall.recipes import Fusion, Recipe
 from onrecord.store.ports.index import Found, Key, Match, Near
 from onrecord.store.timestamps import microseconds_of

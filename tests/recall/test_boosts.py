@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import OnRecord
-from onrecord.model.answers import Hit
 from onrecord.recall.boosts import freshness
+from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import RECIPES
 
 from .conftest import NOW, Ground, days, ids

@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 import onrecord
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
-from onrecord.model.answers import Hit, Part, Recalled
 from onrecord.model.wire import to_json
-from onrecord.recall import LAYERS
+from onrecord.recall.hits import Hit, Part
+from onrecord.recall.recall import LAYERS, Recalled
 from onrecord.recall.recipes import RECIPES
 from onrecord.testing.embedder import StubEmbedder
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.answers import Hit
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.recall import graph
+from onrecord.recall.hits import Hit
 from onrecord.store.tenant import Address
 from onrecord.store.view import View
 from onrecord.testing.embedder import StubEmbedder

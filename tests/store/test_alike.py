@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.answers import Hit
 from onrecord.model.limits import KINDS, PERMISSIONS, STATUSES, Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
+from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import RECIPES
 from onrecord.store.index import lexical
 from onrecord.store.index.entries import CONTENT_WEIGHT, entries_of

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from onrecord import Caller, connect
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
 
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 COMMANDS = [*(operation.command for operation in OPERATIONS if operation.command), "config"]

@@ -8,15 +8,20 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 
 from onrecord import AsyncOnRecord, Caller, OnRecord, connect, connect_async
 from onrecord.errors import Forbidden, Invalid, StoreUnavailable
-from onrecord.model import requests
-from onrecord.model.requests import Browse, Recall, Remember, Request, Show, request_fields
-from onrecord.service import OPERATIONS
+from onrecord.features import FEATURES, OPERATIONS
+from onrecord.model.request import Request, request_fields
+from onrecord.operation import operations_in
+from onrecord.recall.browse import Browse
+from onrecord.recall.recall import Recall
+from onrecord.recall.show import Show
+from onrecord.remember.remember import Remember
 
 NAMES = [operation.name for operation in OPERATIONS]
 
@@ -159,10 +164,15 @@ class TestBothDoors:
 class TestTheRequestAndItsFields:
     def test_each_operation_has_a_request_of_its_own(self) -> None:
         assert len({operation.request for operation in OPERATIONS}) == len(OPERATIONS)
+
+    @pytest.mark.parametrize("feature", FEATURES, ids=lambda module: module.__name__)
+    def test_the_requests_of_a_feature_stand_beside_what_is_done(self, feature: ModuleType) -> None:
         written = {
-            kind for kind in vars(requests).values() if isinstance(kind, type) and issubclass(kind, Request)
+            kind
+            for kind in vars(feature).values()
+            if isinstance(kind, type) and issubclass(kind, Request) and kind.__module__ == feature.__name__
         }
-        assert {operation.request for operation in OPERATIONS} == written - {Request}
+        assert written == {each.request for each in operations_in(feature)} != set()
 
     def test_a_request_gives_the_same_answer_as_its_fields(self, memory: OnRecord) -> None:
         by_fields = memory.remember("one way", kind="decision", tags=("a",), id="x").memory
@@ -185,7 +195,7 @@ class TestTheRequestAndItsFields:
     def test_a_field_that_is_not_there_is_named(self, memory: OnRecord, operation: Any) -> None:
         given = dict.fromkeys([each.name for each in request_fields(operation.request)], "1")
         with pytest.raises(Invalid) as refused:
-            operation.method(memory, **given, colour="red")
+            memory.perform(operation, **given, colour="red")
         assert [str(fault) for fault in refused.value.faults] == ["colour: is not a field here"]
 
     def test_a_field_that_is_nearly_there_is_suggested(self, memory: OnRecord) -> None:
@@ -218,4 +228,4 @@ class TestThePermission:
     ) -> None:
         poor = memory.as_caller(Caller(tenant="default", user="eve", permissions=frozenset()))
         with pytest.raises(Forbidden, match=operation.permission):
-            operation.method(poor, nonsense=1)
+            poor.perform(operation, nonsense=1)

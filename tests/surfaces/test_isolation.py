@@ -22,11 +22,12 @@ from onrecord.client.asking import read_arguments
 from onrecord.errors import NotFound, OnRecordError
 from onrecord.faces.arbiter_slash import parse
 from onrecord.faces.arbiter_slash.commands import Command, Refused
+from onrecord.features import OPERATIONS
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
 from onrecord.model.limits import SCOPES, STATUSES, Scope
 from onrecord.model.wire import from_json, to_json
-from onrecord.service import OPERATIONS, OnRecord
+from onrecord.service import OnRecord
 from onrecord.store.tables import WORKSPACE
 from onrecord.surfaces.mcp.faces import FACES
 from onrecord.surfaces.rest.request_runner import RequestRunner

@@ -16,8 +16,8 @@ from mcp_types import CallToolResult, ListToolsResult
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import StoreUnavailable
+from onrecord.features import OPERATIONS
 from onrecord.model.limits import PERMISSIONS
-from onrecord.service import OPERATIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import INSTRUCTIONS, ToolRequest, build_server
 

@@ -10,8 +10,8 @@ from mcp import Client
 
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
+from onrecord.features import OPERATIONS
 from onrecord.model.limits import PERMISSIONS
-from onrecord.service import OPERATIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from schemathesis import GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
 from onrecord.surfaces.rest.openapi import document
 
 load_all_checks()

@@ -23,11 +23,12 @@ from onrecord.app import local_caller
 from onrecord.client import connect, connect_async
 from onrecord.config import load
 from onrecord.errors import OnRecordError
+from onrecord.features import OPERATIONS
 from onrecord.model.limits import PERMISSIONS
-from onrecord.model.requests import request_fields
+from onrecord.model.request import request_fields
 from onrecord.model.rules import Flag, ListOf, OrNone
 from onrecord.model.wire import to_json
-from onrecord.service import OPERATIONS, Operation
+from onrecord.operation import Operation
 from onrecord.surfaces.mcp.faces import chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from onrecord.features import OPERATIONS
 from onrecord.model.wire import to_json
-from onrecord.service import OPERATIONS
 
 Starting = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
 
 Starting = Callable[..., Any]
 #: What anyone may see: that it lives, that it is ready, what it can do, and where a token comes from.

@@ -12,12 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from onrecord.features import OPERATIONS
 from onrecord.model import rules
-from onrecord.model.requests import request_fields
+from onrecord.model.request import request_fields
 from onrecord.model.schema import Definitions, input_schema, output_schema, rule_schema
 from onrecord.model.unset import Unset
 from onrecord.model.wire import from_json, to_json
-from onrecord.service import OPERATIONS, Operation
+from onrecord.operation import Operation
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -130,7 +131,7 @@ def test_two_answers_of_one_name_are_not_taken_for_each_other() -> None:
 
 
 def test_an_answer_of_a_newer_server_is_read_as_far_as_it_is_known() -> None:
-    from onrecord.model.answers import Forgotten
+    from onrecord.remember.forget import Forgotten
 
     written = {"id": "1", "versions": 1, "relations": 0, "references": 0, "moons": 3}
     assert from_json(Forgotten, written) == Forgotten(id="1", versions=1, relations=0, references=0)

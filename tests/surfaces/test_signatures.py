@@ -14,9 +14,11 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from onrecord import connect
 from onrecord.aio import AsyncOnRecord
 from onrecord.client import AsyncClient, Client
-from onrecord.model.requests import request_fields
+from onrecord.features import OPERATIONS
+from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset
-from onrecord.service import OPERATIONS, OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 
 
 @pytest.mark.parametrize("door", [OnRecord, AsyncOnRecord, Client, AsyncClient])

@@ -13,7 +13,7 @@ import pytest
 from onrecord import connect
 from onrecord.config import NEVER_EMPTY, load
 from onrecord.errors import Invalid, StoreUnavailable
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
 from onrecord.surfaces.cli.group import command_group
 
 from .test_cli import CALLS

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from onrecord import connect
 from onrecord.errors import Invalid
-from onrecord.model.requests import Recall, SetAgent, request_fields
+from onrecord.model.request import request_fields
 from onrecord.model.workspace import AgentSettings
-from onrecord.workspace.agents import filled
+from onrecord.recall.recall import Recall, filled
+from onrecord.workspace.agents import SetAgent
 
 SETTINGS = st.builds(
     AgentSettings,

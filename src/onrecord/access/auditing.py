@@ -1,29 +1,36 @@
 """WHAT was done and refused? Every write leaves a line in its own transaction; a refusal leaves one too."""
 
 from contextlib import suppress
-from datetime import datetime
+from dataclasses import dataclass
 
 from onrecord.errors import OnRecordError
-from onrecord.model.answers import Audited
-from onrecord.model.caller import Caller
-from onrecord.model.requests import ListAudit
-from onrecord.store.ports.store import Store
+from onrecord.model.answer import Answer
+from onrecord.model.ledger import AuditEntry
+from onrecord.operation import Call, operation
+from onrecord.store.ports.filters import AuditFilter
 
 
-def listed(caller: Caller, ask: ListAudit, store: Store) -> Audited:
-    """A page of the tenant's audit."""
-    with store.ledger(caller.tenant, writes=False) as ledger:
+@dataclass(frozen=True, slots=True)
+class ListAudit(AuditFilter):
+    """Who wrote what, when, and what was refused; newest first. The text of memories is not in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited(Answer):
+    """A page of the audit, newest first; `next` asks for the page after it."""
+
+    entries: tuple[AuditEntry, ...]
+    next: str | None = None
+
+
+@operation("read", "memory.admin", "GET /audit")
+def audit(call: Call, ask: ListAudit) -> Audited:
+    with call.store.ledger(call.caller.tenant, writes=False) as ledger:
         entries, mark = ledger.page(ask)
     return Audited(entries=tuple(entries), next=mark)
 
 
-def note(caller: Caller, operation: str, store: Store, now: datetime, subject: str | None = None) -> None:
-    """A line about something that was done as a whole, such as an import."""
-    with store.ledger(caller.tenant) as ledger:
-        ledger.note(caller, operation, now, subject)
-
-
-def note_refusal(caller: Caller, operation: str, store: Store, now: datetime) -> None:
+def note_refusal(call: Call, operation: str) -> None:
     """A line about what was not allowed; the refusal stands even where the line cannot be written."""
-    with suppress(OnRecordError), store.ledger(caller.tenant) as ledger:
-        ledger.note(caller, operation, now, outcome="refused")
+    with suppress(OnRecordError), call.store.ledger(call.caller.tenant) as ledger:
+        ledger.note(call.caller, operation, call.now, outcome="refused")

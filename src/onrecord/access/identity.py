@@ -19,8 +19,8 @@ from onrecord.access.grants import NO_GRANTS, Arrival, Grants
 from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated
 from onrecord.lru_cache import LruCache
-from onrecord.model.answers import Key
 from onrecord.model.caller import Caller
+from onrecord.model.ledger import Key
 from onrecord.model.limits import KEY_PREFIXES, NAME_CHARACTERS
 from onrecord.model.rules import NAME
 from onrecord.store.ports.store import Store

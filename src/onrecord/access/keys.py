@@ -7,19 +7,93 @@ under the former name begin with `rk_` and go on working.
 import re
 import secrets
 import string
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from typing import Any, Final
 
 from onrecord.access.systems import read_systems
 from onrecord.errors import Fault, Forbidden, Invalid, NotFound
-from onrecord.model.answers import CreatedKey, Key, ListedKeys, RevokedKey
+from onrecord.model import limits
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.limits import ACTORS, KEY_PREFIXES, Grant
-from onrecord.model.requests import CreateKey, RevokeKey
+from onrecord.model.ledger import Key
+from onrecord.model.limits import ACTORS, KEY_PREFIXES, Actor, Grant, Permission
+from onrecord.model.request import MAYBE_INSTANT, MAYBE_NAME, Request, ask
+from onrecord.model.rules import GRANT, NAME, SOURCE, Choice, Integer, ListOf, OrNone
+from onrecord.operation import Call, operation
 from onrecord.store.ports.ledger import Ledger
 from onrecord.store.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class CreateKey(Request):
+    """Make a key for an agent or a person. It is shown this once; only its hash is kept.
+
+    A key can do no more than whoever makes it: other tenants are for whoever runs the store.
+    """
+
+    label: str | None = ask(OrNone(SOURCE), "What the key is for.", None)
+    tenant: str | None = ask(MAYBE_NAME, "Whose memories; the caller's own when left out.", None)
+    user: str | None = ask(MAYBE_NAME, "Who comes with it; the caller when left out.", None)
+    personas: Sequence[str] = ask(ListOf(NAME, at_most=100), "Personas it speaks for.", ())
+    permissions: Sequence[Permission] = ask(
+        ListOf(Choice(limits.PERMISSIONS), at_most=len(limits.PERMISSIONS), at_least=1),
+        f"What it may do, of {', '.join(limits.PERMISSIONS)}.",
+        ("memory.read", "memory.manage"),
+    )
+    systems: Sequence[str] = ask(
+        ListOf(GRANT, at_most=1_000),
+        "Systems it may read, or manage with =manage behind the name; * is all.",
+        (),
+    )
+    actor: Actor = ask(Choice(limits.ACTORS), f"Who holds it: {', '.join(limits.ACTORS)}.", "agent")
+    expires_at: datetime | None = ask(MAYBE_INSTANT, "When it stops working; never when left out.", None)
+    per_minute: int | None = ask(
+        OrNone(Integer(1, 1_000_000)), "How many requests a minute; the server's own limit if less.", None
+    )
+    saves_per_day: int | None = ask(OrNone(Integer(0, 10_000_000)), "How many saves in 24 hours.", None)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.tenant not in (None, caller.tenant) and not caller.operator:
+            yield Fault("tenant", "a key for another tenant is made by whoever runs the store")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedKey(Answer):
+    """A new key. `secret` is the key itself, shown this once."""
+
+    secret: str = field(repr=False)
+    key: Key
+
+
+@dataclass(frozen=True, slots=True)
+class ListKeys(Request):
+    """The keys of the tenant, without their secrets; revoked and expired ones too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedKeys(Answer):
+    """The keys of a tenant, oldest first."""
+
+    keys: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeKey(Request):
+    """Let a key work no longer. A second call changes nothing."""
+
+    id: str = ask(NAME, "The id of the key, as listed.", positional=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevokedKey(Answer):
+    """A key that works no longer; `changed` is false if it did not before."""
+
+    key: Key
+    changed: bool
+
 
 _LETTERS: Final = string.ascii_letters + string.digits
 _ID_LETTERS: Final = string.ascii_lowercase + string.digits
@@ -73,7 +147,9 @@ def caller_of(
     )
 
 
-def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> CreatedKey:
+@operation("write", "memory.admin", "POST /keys", "keys create", begins=True)
+def create_key(call: Call, ask: CreateKey) -> CreatedKey:
+    caller, now = call.caller, call.now
     # `crm=manage` is the grant to manage, `crm` alone to read; that each is one was checked with the request.
     systems, _ = read_systems(ask.systems)
     _refuse_more_than(caller, ask, systems)
@@ -97,7 +173,7 @@ def create(caller: Caller, ask: CreateKey, store: Store, now: datetime) -> Creat
     )
     caller_of(key)
     shown = f"{KEY_PREFIXES[0]}{id}_{secret}"
-    with store.ledger(key.tenant) as ledger:
+    with call.store.ledger(key.tenant) as ledger:
         _refuse_overstepping(caller, key, ledger)
         ledger.add_key(key, hash_of(shown))
         ledger.note(caller, "create_key", now, id)
@@ -140,19 +216,21 @@ def _refuse_overstepping(caller: Caller, key: Key, ledger: Ledger) -> None:
             )
 
 
-def listed(caller: Caller, store: Store) -> ListedKeys:
-    with store.ledger(caller.tenant, writes=False) as ledger:
+@operation("read", "memory.admin", "GET /keys", "keys list")
+def list_keys(call: Call, ask: ListKeys) -> ListedKeys:
+    with call.store.ledger(call.caller.tenant, writes=False) as ledger:
         return ListedKeys(keys=tuple(ledger.all_keys()))
 
 
-def revoke(caller: Caller, ask: RevokeKey, store: Store, now: datetime) -> RevokedKey:
-    with store.ledger(_home(caller, ask.id, store)) as ledger:
-        revoked = ledger.revoke(ask.id, now)
+@operation("write", "memory.admin", "DELETE /keys/{id}", "keys revoke")
+def revoke_key(call: Call, ask: RevokeKey) -> RevokedKey:
+    with call.store.ledger(_home(call.caller, ask.id, call.store)) as ledger:
+        revoked = ledger.revoke(ask.id, call.now)
         if revoked is None:
             raise NotFound(f"No key {ask.id} here. List the keys to see which there are.")
         key, changed = revoked
         if changed:
-            ledger.note(caller, "revoke_key", now, ask.id)
+            ledger.note(call.caller, "revoke_key", call.now, ask.id)
     return RevokedKey(key=key, changed=changed)
 
 

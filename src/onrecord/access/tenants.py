@@ -1,30 +1,94 @@
 """WHICH tenants are there? Made, listed, and erased with everything that is theirs."""
 
-from datetime import datetime
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
-from onrecord.access import auditing
 from onrecord.errors import Fault, Invalid, NotFound
-from onrecord.model.answers import CreatedTenant, ErasedTenant, ListedTenants, Tenant
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, MEMORIES, Home
 from onrecord.model.limits import ENTITIES_OF, GLOBAL_TENANT
-from onrecord.model.requests import CreateTenant, EraseTenant
+from onrecord.model.request import Request, ask
+from onrecord.model.rules import NAME
+from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Archive
 from onrecord.store.ports.store import Store
 
 
-def create(caller: Caller, ask: CreateTenant, store: Store, now: datetime) -> CreatedTenant:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tenant(Answer):
+    """A tenant and how much it holds."""
+
+    name: str
+    memories: int
+    entities: int
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTenant(Request):
+    """Make room for a tenant before anything is saved there."""
+
+    name: str = ask(NAME, "What to call it.", positional=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreatedTenant(Answer):
+    """A tenant; `created` is false if it was there before."""
+
+    tenant: Tenant
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListTenants(Request):
+    """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedTenants(Answer):
+    """Tenants by name."""
+
+    tenants: tuple[Tenant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EraseTenant(Request):
+    """Erase everything of a tenant, with its catalog, its keys and its history, and look whether anything is left."""
+
+    name: str = ask(NAME, "The tenant to erase.", positional=True)
+    confirm: str = ask(NAME, "Its name once more, so that no other is meant.")
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.confirm != self.name:
+            yield Fault("confirm", f"must be {self.name!a} too: everything in it is erased for good")
+        if self.name != caller.tenant and not caller.operator:
+            yield Fault("name", "another tenant is erased by whoever runs the store")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErasedTenant(Answer):
+    """What was erased, by table, and what a search for the rest has found: nothing, if all is well."""
+
+    name: str
+    erased: Mapping[str, int]
+    residue: Mapping[str, int]
+
+
+@operation("write", "memory.admin", "POST /tenants", "tenants create", begins=True)
+def create_tenant(call: Call, ask: CreateTenant) -> CreatedTenant:
+    call.caller.require_operator("A new tenant")
     _refuse_reserved(ask.name)
-    created = store.make_room(ask.name)
+    created = call.store.make_room(ask.name)
     if created:
-        auditing.note(caller, "create_tenant", store, now, ask.name)
-    with store.archive() as archive:
+        call.note("create_tenant", ask.name)
+    with call.store.archive() as archive:
         return CreatedTenant(tenant=_counted(archive, ask.name), created=created)
 
 
-def listed(caller: Caller, store: Store) -> ListedTenants:
-    names = _names(store) if caller.operator else [caller.tenant]
-    with store.archive() as archive:
+@operation("read", "memory.admin", "GET /tenants", "tenants list")
+def list_tenants(call: Call, ask: ListTenants) -> ListedTenants:
+    names = _names(call.store) if call.caller.operator else [call.caller.tenant]
+    with call.store.archive() as archive:
         return ListedTenants(tenants=tuple(_counted(archive, name) for name in names))
 
 
@@ -37,15 +101,17 @@ def _names(store: Store) -> list[str]:
     return sorted(names - {GLOBAL_TENANT})
 
 
-def erase(caller: Caller, ask: EraseTenant, store: Store, now: datetime) -> ErasedTenant:
+@operation("destroy", "memory.admin", "DELETE /tenants/{name}", "tenants erase")
+def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
     """What is found afterwards is told: whoever has to prove an erasure needs both numbers."""
     _refuse_reserved(ask.name)
-    if not store.rows_of(ask.name):
+    if not call.store.rows_of(ask.name):
         raise NotFound(f"No tenant {ask.name} here. List the tenants to see which there are.")
-    erased, residue = store.erase_tenant(ask.name)
-    if ask.name != caller.tenant:
+    erased, residue = call.store.erase_tenant(ask.name)
+    call.turns.clear_tenant(ask.name)
+    if ask.name != call.caller.tenant:
         # In its own tenant the line would be the first thing to be there again.
-        auditing.note(caller, "erase_tenant", store, now, ask.name)
+        call.note("erase_tenant", ask.name)
     return ErasedTenant(name=ask.name, erased=erased, residue=residue)
 
 

@@ -1,34 +1,53 @@
 """IS the store sound? Every invariant is checked against the rows, and each problem says what mends it."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
+from onrecord.care import homes
 from onrecord.errors import StoreUnavailable
-from onrecord.model.answers import Examined, Problem
+from onrecord.model.answer import Answer
 from onrecord.model.collections import Home
-from onrecord.store.ports.store import Store
+from onrecord.model.findings import Problem
+from onrecord.model.request import Request
+from onrecord.operation import Call, operation
 
 
-def examine(
-    store: Store, homes: Sequence[Home] | None, progress: Callable[[str, int, int | None], None]
-) -> Examined:
-    """Some tenants, or where none are named all of them and the store as a whole."""
+@dataclass(frozen=True, slots=True)
+class Doctor(Request):
+    """Check that windows, versions, index and edges agree with the rows, and say what does not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined(Answer):
+    """What the doctor found."""
+
+    memories: int
+    problems: tuple[Problem, ...] = field(default=())
+
+    @property
+    def healthy(self) -> bool:
+        return not self.problems
+
+
+@operation("read", "memory.admin", "POST /doctor")
+def doctor(call: Call, ask: Doctor) -> Examined:
+    """The caller's tenant; for whoever runs the store all of them, and the store as a whole."""
+    store, wanted = call.store, homes.examined(call)
     problems: list[Problem] = []
     counts: dict[Home, int] = {}
-    if homes is None:
+    if wanted is None:
         with _noting(problems, store.location):
             problems += store.store_problems()
     with _noting(problems, store.location), store.archive() as archive:
-        there = archive.homes()
-        wanted = there if homes is None else [home for home in homes if home in there]
-        counts = {home: archive.count(home) for home in wanted}
+        counts = {home: archive.count(home) for home in archive.homes() if wanted is None or home in wanted}
     done, total = 0, sum(counts.values())
     for home, count in counts.items():
-        progress("examining", done, total)
+        call.progress("examining", done, total)
         with _noting(problems, str(home)):
             problems += store.problems(home)
         done += count
-    progress("examining", done, total)
+    call.progress("examining", done, total)
     return Examined(memories=total, problems=tuple(problems))
 
 

@@ -1,41 +1,53 @@
 """HOW does a store get the vectors that it lacks? Tenant by tenant, and what cannot be done is told."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from dataclasses import dataclass
 from functools import partial
 
+from onrecord.care import homes
 from onrecord.errors import Fault, Invalid
-from onrecord.jobs.embedding import embed_missing
-from onrecord.model.answers import EmbeddedMissing
-from onrecord.model.collections import Home
-from onrecord.model.requests import EmbedMissing
-from onrecord.providers.embedding import Embedders
+from onrecord.jobs.embedding import embed_missing as embed_home
+from onrecord.model import rules
+from onrecord.model.answer import Answer
+from onrecord.model.request import Request, ask
+from onrecord.operation import Call, operation
 from onrecord.store.ports.jobs import EMBED
-from onrecord.store.ports.store import Store
-
-Progress = Callable[[str, int, int | None], None]
 
 
-def embed_tenants(
-    store: Store,
-    embedders: Embedders,
-    homes: Sequence[Home],
-    ask: EmbedMissing,
-    now: datetime,
-    progress: Progress,
-) -> EmbeddedMissing:
-    embedder = embedders.current
+@dataclass(frozen=True, slots=True)
+class EmbedMissing(Request):
+    """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model.
+
+    A text that has its vectors is never embedded again.
+    """
+
+    all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
+    anew: bool = ask(rules.FLAG, "Give up the vectors that are there and make all of them anew.", False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedMissing(Answer):
+    """How many memories got their vectors, and why others did not."""
+
+    model: str
+    embedded: int
+    failures: tuple[str, ...] = ()
+
+
+@operation("write", "memory.admin", "POST /embed-missing")
+def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
+    there, store = homes.embedded(call, "Embedding all tenants", ask.all_tenants), call.store
+    embedder = call.embedders.current
     if embedder is None:
         raise Invalid([Fault("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")])
     # Said before any work is begun, if it cannot be reached.
     model = embedder.model
     done, failures = 0, list[str]()
-    for home in homes:
+    for home in there:
         with store.restoring(home) as restoring:
-            restoring.jobs.retry_failed(now)
+            restoring.jobs.retry_failed(call.now)
             if ask.anew:
                 restoring.drop_vectors()
-        batch = embed_missing(store, embedder, home, partial(progress, f"embedding {home}"))
+        batch = embed_home(store, embedder, home, partial(call.progress, f"embedding {home}"))
         done += batch.done
         failures += batch.failures
         with store.restoring(home) as restoring:

@@ -4,45 +4,59 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
 from onrecord.errors import Fault, Invalid, StoreUnavailable
-from onrecord.model.answers import BackedUp, Exported
+from onrecord.model import rules
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
-from onrecord.model.requests import Backup, Export
+from onrecord.model.request import Request, ask
 from onrecord.model.wire import write_instant
 from onrecord.model.workspace import WorkspaceNumbers
+from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Archive, MemoryHistory
 from onrecord.store.ports.store import Store
 
-Progress = Callable[[str, int, int | None], None]
+
+@dataclass(frozen=True, slots=True)
+class Export(Request):
+    """Write everything of this tenant and the global memories to a JSONL file, history included."""
+
+    path: str = ask(rules.Text(at_least=1), "The file to write; - is standard output.", positional=True)
+    all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
 
 
-def export_to(store: Store, caller: Caller, ask: Export, now: datetime, progress: Progress) -> Exported:
-    _refuse_itself(store, ask.path)
-    with store.archive() as archive, _replacing(ask.path) as file:
-        return _write(archive, file, _homes(archive, caller, ask.all_tenants), ask.path, now, progress)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported(Answer):
+    """How much an export wrote, and where. `scratchpads` and `agents` count those that have notes, or are set."""
+
+    path: str
+    memories: int
+    versions: int
+    relations: int
+    conversations: int = 0
+    artifacts: int = 0
+    scratchpads: int = 0
+    agents: int = 0
 
 
-def back_up(store: Store, caller: Caller, ask: Backup, now: datetime, progress: Progress) -> BackedUp:
-    """A copy of the database where it can copy itself, otherwise an export of every tenant."""
-    _refuse_itself(store, ask.path)
-    path = Path(ask.path)
-    with _beside(path) as partial:
-        if not store.backup(partial):
-            with store.archive() as archive, partial.open("w", encoding="utf-8") as file:
-                _write(archive, file, archive.homes(), ask.path, now, progress)
-    return BackedUp(path=str(path), bytes=path.stat().st_size)
+@operation("read", "memory.admin", "GET /export")
+def export(call: Call, ask: Export) -> Exported:
+    if ask.all_tenants:
+        call.caller.require_operator("An export of all tenants")
+    refuse_itself(call.store, ask.path)
+    with call.store.archive() as archive, _replacing(ask.path) as file:
+        return write_homes(archive, file, _homes(archive, call.caller, ask.all_tenants), ask.path, call)
 
 
-def _refuse_itself(store: Store, path: str) -> None:
+def refuse_itself(store: Store, path: str) -> None:
     """A copy that took the place of the store, of its log or of its history, would destroy what it copied."""
     own = Path(store.location).resolve()
     beside = [f"{own.name}-wal", f"{own.name}-shm"]
@@ -59,12 +73,10 @@ def _homes(archive: Archive, caller: Caller, everyone: bool) -> list[Home]:
     )
 
 
-def _write(
-    archive: Archive, file: IO[str], homes: Sequence[Home], path: str, now: datetime, progress: Progress
-) -> Exported:
+def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: str, call: Call) -> Exported:
     total = sum(map(archive.count, homes))
     counts, versions = Counter[str](), 0
-    _line(file, {HEAD: FORMAT, "exported_at": write_instant(now), "memories": total})
+    _line(file, {HEAD: FORMAT, "exported_at": write_instant(call.now), "memories": total})
     for home in homes:
         for held in _holdings(archive, home):
             kind = kind_for(held)
@@ -72,7 +84,7 @@ def _write(
             counts[kind.key] += 1
             if isinstance(held, MemoryHistory):
                 versions += len(held.versions)
-                progress("exporting", counts[kind.key], total)
+                call.progress("exporting", counts[kind.key], total)
     return exported(path, counts, versions)
 
 
@@ -113,12 +125,12 @@ def _replacing(path: str) -> Iterator[IO[str]]:
     if path == STANDARD:
         yield sys.stdout
     else:
-        with _beside(Path(path)) as partial, partial.open("w", encoding="utf-8") as file:
+        with beside(Path(path)) as partial, partial.open("w", encoding="utf-8") as file:
             yield file
 
 
 @contextmanager
-def _beside(path: Path) -> Iterator[Path]:
+def beside(path: Path) -> Iterator[Path]:
     """A file that takes its place only when it is whole, so that a good one is never half overwritten."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -2,7 +2,7 @@
 
 import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,22 +15,49 @@ from onrecord.care.lines import Line, lines_of
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
 from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
 from onrecord.model import rules
-from onrecord.model.answers import Imported
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation
-from onrecord.model.requests import Import
+from onrecord.model.request import Request, ask
 from onrecord.model.workspace import WorkspaceNumbers
+from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Counters, MemoryHistory, Restoring
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.ports.store import Store
 
+
+@dataclass(frozen=True, slots=True)
+class Import(Request):
+    """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+
+    path: str = ask(rules.Text(at_least=1), "The file to read; - is standard input.", positional=True)
+    keep_tenants: bool = ask(rules.FLAG, "Restore each tenant under its own name.", False)
+    skip_conflicts: bool = ask(rules.FLAG, "Keep what is here where an id holds something else.", False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported(Answer):
+    """How much an import added, what it found unchanged, and what it left alone because something else is in its place.
+
+    `added` and `unchanged` count memories, the others what is named; `workspace_unchanged` is for all of the last four.
+    """
+
+    added: int
+    unchanged: int
+    relations: int
+    conflicts: tuple[str, ...] = ()
+    conversations: int = 0
+    artifacts: int = 0
+    scratchpads: int = 0
+    agents: int = 0
+    workspace_unchanged: int = 0
+
+
 _BATCH: Final = 1_000
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 _NAMED_CONFLICTS: Final = 5
-
-Progress = Callable[[str, int, int | None], None]
 
 
 @dataclass(slots=True)
@@ -77,20 +104,23 @@ class _Tally:
         return any((home, name) in self.left for name in names)
 
 
-def import_from(
-    store: Store, caller: Caller, ask: Import, progress: Progress, embed_from: datetime | None = None
-) -> Imported:
+@operation("write", "memory.admin", "POST /import", begins=True)
+def import_(call: Call, ask: Import) -> Imported:
     """What was imported stays when a later line fails, and a repeated import goes on from there.
 
-    With a time, each batch leaves a job to embed whatever has no vectors, due from then on.
+    Each batch leaves a job to embed whatever has no vectors.
     """
+    if ask.keep_tenants:
+        call.caller.require_operator("An import that keeps its tenants")
+    embed_from = call.now if call.embedders.current else None
     tally = _Tally()
     with _opened(ask.path) as file, _no_search_for_cycles():
-        reader = _Reader(caller, ask)
+        reader = _Reader(call.caller, ask)
         for section in reader.sections(file):
-            _take_in(store, section, ask, tally, embed_from)
-            progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
-    store.settle()
+            _take_in(call.store, section, ask, tally, embed_from)
+            call.progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
+    call.store.settle()
+    call.note("import_")
     return Imported(
         added=tally.added,
         unchanged=tally.unchanged,

@@ -18,7 +18,7 @@ from onrecord.care.workspace_lines import (
     read_settings,
     write_file,
 )
-from onrecord.model.answers import ShownAgent
+from onrecord.model.agent import ShownAgent
 from onrecord.model.memory import Relation
 from onrecord.model.wire import to_json
 from onrecord.model.workspace import Conversation, KeptFile, Notes, WorkspaceNumbers

@@ -1,28 +1,40 @@
 """HOW is derived data healed? It is dropped and derived again from the rows, a tenant in a transaction."""
 
-from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from onrecord.model.answers import Reindexed
-from onrecord.model.collections import Home
-from onrecord.store.ports.store import Store
+from onrecord.care import homes
+from onrecord.model.answer import Answer
+from onrecord.model.request import Request
+from onrecord.operation import Call, operation
 
 
-def rebuild(
-    store: Store, homes: Sequence[Home] | None, progress: Callable[[str, int, int | None], None]
-) -> Reindexed:
-    """Some tenants, or where none are named all of them: only then the whole index is known to be new."""
+@dataclass(frozen=True, slots=True)
+class Reindex(Request):
+    """Rebuild everything derived from the rows. The rows themselves are not touched."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reindexed(Answer):
+    """How much was indexed anew."""
+
+    memories: int
+    postings: int
+
+
+@operation("write", "memory.admin", "POST /reindex")
+def reindex(call: Call, ask: Reindex) -> Reindexed:
+    """Where all tenants are indexed anew, and only then, the whole index is known to be new."""
+    store, wanted = call.store, homes.examined(call)
     with store.archive() as archive:
-        there = archive.homes()
-        wanted = there if homes is None else [home for home in homes if home in there]
-        counts = {home: archive.count(home) for home in wanted}
+        counts = {home: archive.count(home) for home in archive.homes() if wanted is None or home in wanted}
     memories = postings = 0
     for home in counts:
-        progress("reindexing", memories, sum(counts.values()))
+        call.progress("reindexing", memories, sum(counts.values()))
         with store.restoring(home) as restoring:
             seen, written = restoring.reindex()
         memories, postings = memories + seen, postings + written
-    if homes is None:
+    if wanted is None:
         store.note_reindexed()
     store.settle()
-    progress("reindexing", memories, memories)
+    call.progress("reindexing", memories, memories)
     return Reindexed(memories=memories, postings=postings)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from onrecord.care.kinds import kind_for
 from onrecord.care.lines import Line
 from onrecord.errors import Conflict
-from onrecord.model.answers import ShownAgent
+from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.workspace import Conversation, KeptFile, Notes, WorkspaceNumbers
 from onrecord.store.ports.workspace import WorkspaceItem, WorkspaceRestoring

@@ -1,27 +1,71 @@
 """HOW does the store stand? What has vectors, what waits, and what was given up."""
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
+from onrecord.care import homes
 from onrecord.errors import ProviderError
-from onrecord.model.answers import ModelCoverage, StoreStatus, TenantStatus
+from onrecord.model import rules
+from onrecord.model.answer import Answer
 from onrecord.model.collections import Home
 from onrecord.model.embedding import Model
-from onrecord.providers.embedding import Embedders
+from onrecord.model.request import Request, ask
+from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Archive
-from onrecord.store.ports.store import Store
 
 
-def look(store: Store, embedders: Embedders, homes: Sequence[Home]) -> StoreStatus:
+@dataclass(frozen=True, slots=True)
+class ShowStatus(Request):
+    """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+
+    all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCoverage(Answer):
+    """How many memories have vectors of a model; `current` is the one that new memories get."""
+
+    model: str
+    indexed: int
+    expected: int
+    current: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantStatus(Answer):
+    """How a tenant stands: its memories, what waits to be done, and what was given up."""
+
+    tenant: str
+    #: What is counted: `memories`, or `entities`, the records of what they are about.
+    collection: str
+    memories: int
+    waiting: int
+    failed: int
+    models: tuple[ModelCoverage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStatus(Answer):
+    """How the store stands. Without an embedder, `embedder` is None."""
+
+    location: str
+    embedder: str | None
+    tenants: tuple[TenantStatus, ...]
+    degraded: tuple[str, ...] = ()
+
+
+@operation("read", "memory.admin", "GET /status")
+def status(call: Call, ask: ShowStatus) -> StoreStatus:
+    there = homes.embedded(call, "The status of all tenants", ask.all_tenants)
     current, degraded = None, tuple[str, ...]()
-    if embedders.current is not None:
+    if call.embedders.current is not None:
         try:
-            current = embedders.current.model
+            current = call.embedders.current.model
         except ProviderError as problem:
             degraded = (f"embedder: {problem}",)
-    with store.archive() as archive:
-        here = [_tenant(archive, home, current) for home in homes]
+    with call.store.archive() as archive:
+        here = [_tenant(archive, home, current) for home in there]
     return StoreStatus(
-        location=store.location,
+        location=call.store.location,
         embedder=None if current is None else current.name,
         tenants=tuple(here),
         degraded=degraded,

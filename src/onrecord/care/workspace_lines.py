@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from onrecord.care import workspace_records
 from onrecord.care.lines import Line
 from onrecord.errors import Fault
-from onrecord.model import rules, workspace_records
-from onrecord.model.answers import ShownAgent
+from onrecord.model import rules
+from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
 from onrecord.model.wire import from_json, to_json
 from onrecord.model.workspace import Artifact, Conversation, KeptFile, Notes, WorkspaceNumbers

@@ -8,7 +8,7 @@ before and names its datasources by itself.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, islice
@@ -33,14 +33,17 @@ from onrecord.catalog.records import (
 )
 from onrecord.catalog.resolution import probe
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
-from onrecord.errors import Conflict, Invalid, OnRecordError
-from onrecord.model.answers import EntityChanges, Ingested
+from onrecord.errors import Conflict, Forbidden, Invalid, OnRecordError
+from onrecord.model import rules
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import MEMORY_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, Home, entity_facet
 from onrecord.model.memory import Change, Memory, Version
-from onrecord.model.requests import Browse
+from onrecord.model.request import MAYBE_NAME, Request, ask
+from onrecord.operation import Call, Progress, operation
 from onrecord.store.ports.archive import MemoryHistory
+from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
@@ -48,8 +51,62 @@ from onrecord.store.ports.store import Store
 if TYPE_CHECKING:
     from onrecord.catalog.sources import Source
 
+
+@dataclass(frozen=True, slots=True)
+class Ingest(Request):
+    """Let the catalog learn what there is: from model files, a live database, or what dbt has written.
+
+    What is given is told apart by looking at it. Doing it again takes in what has changed; what is no longer there is
+    retired, and taken out of the references of memories, which keep their text.
+    """
+
+    path: str = ask(
+        rules.Text(at_least=1, at_most=4_096),
+        "A folder of model files, a manifest.json of dbt or its folder, a SQLite file, or the URL of a database.",
+        positional=True,
+    )
+    datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
+    schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
+    sample_values: int = ask(
+        rules.Integer(0, 100),
+        "Take so many example values of each column; those taken before stay until then.",
+        0,
+    )
+    dry_run: bool = ask(rules.FLAG, "Tell what would change, and change nothing.", False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityChanges(Answer):
+    """How many entities of each kind."""
+
+    datasources: int = 0
+    models: int = 0
+    columns: int = 0
+    measures: int = 0
+    aggregations: int = 0
+    systems: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingested(Answer):
+    """What a source has told the catalog, and what that did to the memories.
+
+    `stripped` counts memories that lost references to what is gone; `stale_queries` names those whose example query
+    can no longer be understood, which are left alone.
+    """
+
+    source: str
+    location: str
+    added: EntityChanges
+    changed: EntityChanges
+    gone: EntityChanges
+    stripped: int = 0
+    stale_queries: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
 _BATCH: Final = 1_000
-Progress = Callable[[str, int, int | None], None]
 Item = TypeVar("Item")
 
 
@@ -71,20 +128,30 @@ class _Plan:
         return [*self.new, *(record for known, record in self.changed if not known.is_live)]
 
 
-def ingest(
-    store: Store,
-    caller: Caller,
-    source: "Source",
-    *,
-    now: datetime,
-    dry_run: bool = False,
-    embeds: bool = False,
-    progress: Progress = lambda what, done, total: None,
-) -> Ingested:
+@operation("write", "memory.admin", "POST /ingest", begins=True)
+def ingest(call: Call, ask: Ingest) -> Ingested:
+    from onrecord.catalog.sources import open_source
+
+    if call.terms.sources is not None and ask.path not in call.terms.sources:
+        # A path or an address is looked at with the server's rights, not with those of whoever sends it.
+        raise Forbidden("Only the sources that this server was set up with can be read from here.")
+    source = open_source(
+        ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
+    )
+    ingested = _ingested(call, source, ask.dry_run)
+    if not ask.dry_run:
+        # Not the path: the address of a database may hold its password.
+        call.note("ingest", ask.datasource)
+    return ingested
+
+
+def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
+    store, caller, now, progress = call.store, call.caller, call.now, call.progress
+    embeds = call.embedders.current is not None
     datasources = source.datasources()
     fingerprints = {name: f"{RECORD_VERSION}.{each}" for name, each in source.fingerprints().items()}
     roots = [datasource.name for datasource in datasources]
-    with store.reading(caller, now) as reading:
+    with call.reading() as reading:
         vanished = _vanished(reading.reading_of(ENTITIES), source.origin, roots)
         known = _known_models(reading.reading_of(ENTITIES), [*roots, *vanished])
     models = _differing(source, fingerprints, known, progress)
@@ -94,7 +161,7 @@ def ingest(
     others = [*homes, *map(record_of_system, source.systems())]
     if (priority := source.priority()) is not None:
         others.append(priority_record(priority))
-    with store.reading(caller, now) as reading:
+    with call.reading() as reading:
         plan = _planned(
             reading.reading_of(ENTITIES), models, others, known.keys() - fingerprints.keys(), vanished
         )
@@ -365,7 +432,7 @@ def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ..
     with store.reading(caller, now) as reading:
         lookup, mark = StoredCatalog(reading), None
         while True:
-            page, mark = reading.browse(Browse(limit=_BATCH, after=mark))
+            page, mark = reading.browse(MemoryFilter(limit=_BATCH, after=mark))
             for memory in page:
                 reason = staleness(memory, lookup)
                 stale += [f"memory:{memory.id}: {reason}"] if reason else []

@@ -1,12 +1,11 @@
 """WHAT can be done with a catalog? Look through it, look at a model, and take out what is no longer there."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from datetime import datetime
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 from onrecord.catalog.ingest import keep, priority_record, retire
-from onrecord.catalog.inspection import Learning, inspection
+from onrecord.catalog.inspection import Learning, as_markdown, inspection
 from onrecord.catalog.records import (
     HIDDEN,
     entity_of,
@@ -17,23 +16,144 @@ from onrecord.catalog.records import (
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved, resolve, resolve_model
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Fault, Invalid, NotFound
-from onrecord.model.answers import DroppedEntity, Entity, ListedEntities, Prioritised
+from onrecord.model import rules
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
-from onrecord.model.catalog import Model, canonicals_of
+from onrecord.model.catalog import ENTITY_KINDS, EntityKind, Model, canonicals_of
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Change, Memory
-from onrecord.model.requests import DropEntity, ListEntities, Prioritise
+from onrecord.model.request import MAYBE_NAME, Request, ask
+from onrecord.model.rules import ListOf, OrNone
+from onrecord.operation import Call, operation
 from onrecord.store.ports.records import Reading, Writing
-from onrecord.store.ports.store import Store
 
 
-def entities(reading: Reading, ask: ListEntities) -> ListedEntities:
+@dataclass(frozen=True, slots=True)
+class ListEntities(Request):
+    """List what memories can be about, by name: datasources, or what is of a kind or lies inside another."""
+
+    inside: str | None = ask(
+        MAYBE_NAME,
+        "The datasource or model to look into, such as shop or shop.orders.",
+        None,
+        positional=True,
+    )
+    kind: EntityKind | None = ask(
+        OrNone(rules.Choice(ENTITY_KINDS)), f"Only of this kind: {', '.join(ENTITY_KINDS)}.", None
+    )
+    limit: int = ask(rules.Integer(1, 10_000), "How many at most.", 100)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity(Answer):
+    """What memories can be about, as the catalog knows it; `text` is what it is found by."""
+
+    canonical: str
+    kind: EntityKind
+    text: str
+    description: str | None = None
+    tags: tuple[str, ...] = ()
+    hidden: bool = False
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedEntities(Answer):
+    """Entities by name; `total` counts those beyond the limit too."""
+
+    entities: tuple[Entity, ...]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Inspect(Request):
+    """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
+
+    model: str = ask(rules.NAME, "The model, such as orders or shop.orders.", positional=True)
+    data_source: str | None = ask(MAYBE_NAME, "Its datasource, if several have a model of that name.", None)
+    sections: Sequence[str] | None = ask(
+        OrNone(ListOf(rules.NAME, at_most=50)), "Only these sections; all when left out.", None
+    )
+    show_sql: bool = ask(rules.FLAG, "Show the SQL behind columns and measures.", False)
+    descriptions_max_chars: int | None = ask(
+        OrNone(rules.Integer(0, 100_000)), "Cut descriptions to so many characters.", None
+    )
+    reachable_fields_depth: int = ask(rules.Integer(0, 20), "How many joins to follow.", 5)
+    num_rows: int = ask(rules.Integer(0, 100), "How many example values of a column.", 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inspected(Answer):
+    """A model with its parts, where its joins lead, and what was learned about it."""
+
+    model: str
+    sections: Mapping[str, Any]
+    markdown: str
+
+
+@dataclass(frozen=True, slots=True)
+class DropEntity(Request):
+    """Take a datasource, a model or a part of one out of the catalog, and out of the references of every memory.
+
+    Memories keep their text, also those that lose their last reference.
+    """
+
+    entity: str = ask(
+        rules.Reference(), "What to take out, such as shop.orders or shop.orders.amount.", positional=True
+    )
+    kind: Literal["datasource", "model"] | None = ask(
+        OrNone(rules.Choice(("datasource", "model"))), "Refuse unless it is this.", None
+    )
+    data_source: str | None = ask(
+        MAYBE_NAME, "The datasource of a model, if several have one of that name.", None
+    )
+    parts: Sequence[str] | None = ask(
+        OrNone(ListOf(rules.NAME, at_most=10_000, at_least=1)),
+        "Only these columns, measures or aggregations of the model: all or none of them.",
+        None,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DroppedEntity(Answer):
+    """What went with an entity: the entities under it, and the references of so many memories."""
+
+    entity: str
+    kind: EntityKind
+    entities: int
+    stripped: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prioritise(Request):
+    """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
+
+    datasources: Sequence[str] = ask(
+        ListOf(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
+    )
+    clear: bool = ask(rules.FLAG, "Give the order up: all go by name again.", False)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.clear and self.datasources:
+            yield Fault("clear", "is for an order that is given up; leave it out, or name no datasources")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prioritised(Answer):
+    """The order in which datasources are looked through."""
+
+    datasources: tuple[str, ...]
+
+
+@operation("read", "memory.read", "GET /entities")
+def entities(call: Call, ask: ListEntities) -> ListedEntities:
     """Those of a kind, or those in a datasource or model, by name."""
-    records = reading.reading_of(ENTITIES)
     facet = entity_facet("in", ask.inside) if ask.inside else entity_facet("is", ask.kind or "datasource")
+    with call.reading() as reading:
+        records = reading.reading_of(ENTITIES).filed_memories(facet)
     found = [
         _entity(record)
-        for record in records.filed_memories(facet)
+        for record in records
         if record.id != record_id(PRIORITY) and (ask.kind is None or entity_of(record)["kind"] == ask.kind)
     ]
     found.sort(key=lambda each: each.canonical)
@@ -52,6 +172,18 @@ def _entity(record: Memory) -> Entity:
         hidden=record.status == "stale",
         fingerprint=known.get("fingerprint"),
     )
+
+
+#: What an inspection passes on as it was asked.
+_SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fields_depth", "num_rows")
+
+
+@operation("read", "memory.read", "GET /models/{model}")
+def inspect(call: Call, ask: Inspect) -> Inspected:
+    shown = {name: getattr(ask, name) for name in _SHOWN}
+    with call.reading() as reading:
+        model, told = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+    return Inspected(model=model.canonical, sections=told, markdown=as_markdown(told))
 
 
 def inspected(
@@ -89,13 +221,14 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
     return model
 
 
-def drop(store: Store, caller: Caller, ask: DropEntity, now: datetime) -> DroppedEntity:
+@operation("destroy", "memory.admin", "DELETE /entities/{entity}")
+def drop_entity(call: Call, ask: DropEntity) -> DroppedEntity:
     """One transaction: what is meant with all that lies under it, and every reference to them."""
-    with store.writing(caller, now) as writing:
+    with call.writing() as writing:
         lookup = StoredCatalog(writing)
         meant = _meant(ask, lookup)
         canonical, kind = str(entity_of(meant)["canonical"]), entity_of(meant)["kind"]
-        change = Change("drop", caller.user, caller.actor, now)
+        change = call.change("drop")
         if ask.parts is not None:
             gone = _parts(lookup, canonical, ask.parts)
         else:
@@ -168,12 +301,13 @@ def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change:
         keep(writing, record_of_datasource(datasource, seen, origin), change)
 
 
-def prioritise(store: Store, caller: Caller, ask: Prioritise, now: datetime) -> Prioritised:
+@operation("write", "memory.admin", "PUT /priority")
+def prioritise(call: Call, ask: Prioritise) -> Prioritised:
     """Which datasources come first where a name is in several; unless told otherwise, those that do already."""
     if not ask.datasources and not ask.clear:
-        with store.reading(caller, now) as reading:
+        with call.reading() as reading:
             return Prioritised(datasources=StoredCatalog(reading).priority())
-    with store.writing(caller, now) as writing:
+    with call.writing() as writing:
         known = set(StoredCatalog(writing).datasources())
         if unknown := [name for name in ask.datasources if name not in known]:
             raise Invalid(
@@ -184,7 +318,7 @@ def prioritise(store: Store, caller: Caller, ask: Prioritise, now: datetime) -> 
                     )
                 ]
             )
-        change = Change("prioritise", caller.user, caller.actor, now)
+        change = call.change("prioritise")
         keep(writing, priority_record(ask.datasources), change)
         writing.note("prioritise")
     return Prioritised(datasources=tuple(ask.datasources))

@@ -11,10 +11,10 @@ from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 from onrecord.errors import Fault, Forbidden, Invalid
-from onrecord.model.requests import Request, request_fields
+from onrecord.model.request import Request, request_fields
 from onrecord.model.unset import Unset
 from onrecord.model.wire import to_json
-from onrecord.service import Operation, build_request
+from onrecord.operation import Operation, build_request
 
 PREFIX: Final = "/v1"
 #: What carries its fields in the query; the others carry a JSON object.

@@ -2,11 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Generator
-from functools import wraps
+from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Concatenate, Final, ParamSpec, Self, TypeVar
+from typing import Any, Final, Self
 
 import httpx2
 
@@ -15,10 +14,9 @@ from onrecord.client.answering import Lost, Reply, pause_before_repeating, read_
 from onrecord.client.asking import MOVING, Call, prepare, read_arguments
 from onrecord.client.moving import exported, file_for
 from onrecord.client.wire import SLOW_S, credentials, lost, narrowing, read_address, together
-from onrecord.service import OnRecord, Operation
+from onrecord.doors import AsyncDoor, Door
+from onrecord.operation import Operation
 
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
 _TIMEOUT_S: Final = 30.0
 _AT_ONCE: Final = 256 * 1024
 
@@ -58,31 +56,7 @@ def connect_async(
     return AsyncClient(http, address, narrowing(conversation, run), timeout)
 
 
-def _ask(method: Callable[Concatenate[OnRecord, P], Answer]) -> Callable[Concatenate["Client", P], Answer]:
-    operation: Operation = method.operation  # type: ignore[attr-defined]
-
-    @wraps(method)
-    def call(self: "Client", /, *given: P.args, **named: P.kwargs) -> Answer:
-        answer: Answer = self._ask(operation, given, named)
-        return answer
-
-    return call
-
-
-def _ask_async(
-    method: Callable[Concatenate[OnRecord, P], Answer],
-) -> Callable[Concatenate["AsyncClient", P], Coroutine[Any, Any, Answer]]:
-    operation: Operation = method.operation  # type: ignore[attr-defined]
-
-    @wraps(method)
-    async def call(self: "AsyncClient", /, *given: P.args, **named: P.kwargs) -> Answer:
-        answer: Answer = await self._ask(operation, given, named)
-        return answer
-
-    return call
-
-
-class Client:
+class Client(Door):
     """A store elsewhere, as the holder of a key sees it. Threads may share it; closing it ends its connections."""
 
     def __init__(
@@ -100,62 +74,7 @@ class Client:
         """The same store over the same connections, from inside a conversation or as a run."""
         return Client(self._http, self.location, self._narrowed | narrowing(conversation, run), self._timeout)
 
-    remember = _ask(OnRecord.remember)
-    recall = _ask(OnRecord.recall)
-    show = _ask(OnRecord.show)
-    browse = _ask(OnRecord.browse)
-    revise = _ask(OnRecord.revise)
-    retire = _ask(OnRecord.retire)
-    forget = _ask(OnRecord.forget)
-    relate = _ask(OnRecord.relate)
-    unrelate = _ask(OnRecord.unrelate)
-    relations = _ask(OnRecord.relations)
-    remove_relation = _ask(OnRecord.remove_relation)
-    neighbours = _ask(OnRecord.neighbours)
-    history = _ask(OnRecord.history)
-    diff = _ask(OnRecord.diff)
-    ingest = _ask(OnRecord.ingest)
-    search = _ask(OnRecord.search)
-    entities = _ask(OnRecord.entities)
-    inspect = _ask(OnRecord.inspect)
-    drop_entity = _ask(OnRecord.drop_entity)
-    prioritise = _ask(OnRecord.prioritise)
-    approve = _ask(OnRecord.approve)
-    reject = _ask(OnRecord.reject)
-    context = _ask(OnRecord.context)
-    note_turn = _ask(OnRecord.note_turn)
-    turns = _ask(OnRecord.turns)
-    clear_turns = _ask(OnRecord.clear_turns)
-    register_conversation = _ask(OnRecord.register_conversation)
-    conversations = _ask(OnRecord.conversations)
-    show_conversation = _ask(OnRecord.show_conversation)
-    delete_conversation = _ask(OnRecord.delete_conversation)
-    write_artifact = _ask(OnRecord.write_artifact)
-    read_artifact = _ask(OnRecord.read_artifact)
-    artifacts = _ask(OnRecord.artifacts)
-    delete_artifact = _ask(OnRecord.delete_artifact)
-    append_scratchpad = _ask(OnRecord.append_scratchpad)
-    read_scratchpad = _ask(OnRecord.read_scratchpad)
-    scratchpads = _ask(OnRecord.scratchpads)
-    clear_scratchpad = _ask(OnRecord.clear_scratchpad)
-    set_agent = _ask(OnRecord.set_agent)
-    show_agent = _ask(OnRecord.show_agent)
-    create_key = _ask(OnRecord.create_key)
-    list_keys = _ask(OnRecord.list_keys)
-    revoke_key = _ask(OnRecord.revoke_key)
-    create_tenant = _ask(OnRecord.create_tenant)
-    list_tenants = _ask(OnRecord.list_tenants)
-    erase_tenant = _ask(OnRecord.erase_tenant)
-    audit = _ask(OnRecord.audit)
-    export = _ask(OnRecord.export)
-    import_ = _ask(OnRecord.import_)
-    backup = _ask(OnRecord.backup)
-    doctor = _ask(OnRecord.doctor)
-    reindex = _ask(OnRecord.reindex)
-    embed_missing = _ask(OnRecord.embed_missing)
-    status = _ask(OnRecord.status)
-
-    def _ask(self, operation: Operation, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
         values = read_arguments(operation, given, named)
         if operation.name not in MOVING:
             return self._send(prepare(operation, values))
@@ -206,7 +125,7 @@ class Client:
         self.close()
 
 
-class AsyncClient:
+class AsyncClient(AsyncDoor):
     """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the loop that first uses it."""
 
     def __init__(
@@ -226,62 +145,7 @@ class AsyncClient:
             self._http, self.location, self._narrowed | narrowing(conversation, run), self._timeout
         )
 
-    remember = _ask_async(OnRecord.remember)
-    recall = _ask_async(OnRecord.recall)
-    show = _ask_async(OnRecord.show)
-    browse = _ask_async(OnRecord.browse)
-    revise = _ask_async(OnRecord.revise)
-    retire = _ask_async(OnRecord.retire)
-    forget = _ask_async(OnRecord.forget)
-    relate = _ask_async(OnRecord.relate)
-    unrelate = _ask_async(OnRecord.unrelate)
-    relations = _ask_async(OnRecord.relations)
-    remove_relation = _ask_async(OnRecord.remove_relation)
-    neighbours = _ask_async(OnRecord.neighbours)
-    history = _ask_async(OnRecord.history)
-    diff = _ask_async(OnRecord.diff)
-    ingest = _ask_async(OnRecord.ingest)
-    search = _ask_async(OnRecord.search)
-    entities = _ask_async(OnRecord.entities)
-    inspect = _ask_async(OnRecord.inspect)
-    drop_entity = _ask_async(OnRecord.drop_entity)
-    prioritise = _ask_async(OnRecord.prioritise)
-    approve = _ask_async(OnRecord.approve)
-    reject = _ask_async(OnRecord.reject)
-    context = _ask_async(OnRecord.context)
-    note_turn = _ask_async(OnRecord.note_turn)
-    turns = _ask_async(OnRecord.turns)
-    clear_turns = _ask_async(OnRecord.clear_turns)
-    register_conversation = _ask_async(OnRecord.register_conversation)
-    conversations = _ask_async(OnRecord.conversations)
-    show_conversation = _ask_async(OnRecord.show_conversation)
-    delete_conversation = _ask_async(OnRecord.delete_conversation)
-    write_artifact = _ask_async(OnRecord.write_artifact)
-    read_artifact = _ask_async(OnRecord.read_artifact)
-    artifacts = _ask_async(OnRecord.artifacts)
-    delete_artifact = _ask_async(OnRecord.delete_artifact)
-    append_scratchpad = _ask_async(OnRecord.append_scratchpad)
-    read_scratchpad = _ask_async(OnRecord.read_scratchpad)
-    scratchpads = _ask_async(OnRecord.scratchpads)
-    clear_scratchpad = _ask_async(OnRecord.clear_scratchpad)
-    set_agent = _ask_async(OnRecord.set_agent)
-    show_agent = _ask_async(OnRecord.show_agent)
-    create_key = _ask_async(OnRecord.create_key)
-    list_keys = _ask_async(OnRecord.list_keys)
-    revoke_key = _ask_async(OnRecord.revoke_key)
-    create_tenant = _ask_async(OnRecord.create_tenant)
-    list_tenants = _ask_async(OnRecord.list_tenants)
-    erase_tenant = _ask_async(OnRecord.erase_tenant)
-    audit = _ask_async(OnRecord.audit)
-    export = _ask_async(OnRecord.export)
-    import_ = _ask_async(OnRecord.import_)
-    backup = _ask_async(OnRecord.backup)
-    doctor = _ask_async(OnRecord.doctor)
-    reindex = _ask_async(OnRecord.reindex)
-    embed_missing = _ask_async(OnRecord.embed_missing)
-    status = _ask_async(OnRecord.status)
-
-    async def _ask(self, operation: Operation, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
         values = read_arguments(operation, given, named)
         if operation.name not in MOVING:
             return await self._send(prepare(operation, values))

@@ -12,10 +12,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
+from onrecord.care.export import Exported
 from onrecord.care.export import exported as report
 from onrecord.care.kinds import kind_of
 from onrecord.errors import StoreUnavailable
-from onrecord.model.answers import Exported
 
 _STANDARD: Final = "-"
 

@@ -10,7 +10,7 @@ from onrecord.context.frame import enclosed, one_line
 from onrecord.context.parts import Part, Piece
 from onrecord.model.limits import BRIEFED
 from onrecord.model.memory import Memory
-from onrecord.model.requests import Browse
+from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Reading
 
 _OPENING: Final = "[DELEGATION CONTEXT]"
@@ -23,7 +23,7 @@ HEADING: Final = (
 
 def briefing(reading: Reading, conversation: str) -> Part:
     """What is pinned to a conversation or said in it alone; what is pinned nowhere is no part of it."""
-    found, _ = reading.browse(Browse(conversation=conversation, limit=BRIEFED))
+    found, _ = reading.browse(MemoryFilter(conversation=conversation, limit=BRIEFED))
     pieces = [Piece(text=_pointer(memory), memory=memory.id) for memory in found]
     return Part(name="briefing", pieces=pieces, render=_rendered)
 

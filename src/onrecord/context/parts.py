@@ -4,9 +4,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from onrecord.model.answers import ContextBlock, ContextGiven
+from onrecord.model.answer import Answer
 from onrecord.model.limits import ContextPart
 from onrecord.text.tokens import count_tokens
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextBlock(Answer):
+    """One part of the context, framed; `memories` are the ids of what it shows."""
+
+    part: ContextPart
+    text: str
+    tokens: int
+    memories: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextGiven(Answer):
+    """Everything in one text and its blocks one by one; `left_out` counts what did not fit the tokens."""
+
+    text: str
+    tokens: int
+    blocks: tuple[ContextBlock, ...] = ()
+    left_out: int = 0
+    degraded: tuple[str, ...] = ()
+
 
 #: Between two parts, and after a line.
 _GAP: Final = "\n\n"

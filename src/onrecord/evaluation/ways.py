@@ -12,8 +12,8 @@ from typing import Any, Final, NamedTuple, Protocol
 from onrecord.evaluation.data import Haystack, Question
 from onrecord.evaluation.loading import save_all, storable
 from onrecord.evaluation.tables import Schema, table_of
-from onrecord.model.answers import EntityHit
 from onrecord.model.limits import QUESTION_CHARACTERS, RECALL_LIMIT
+from onrecord.recall.subjects import EntityHit
 from onrecord.service import OnRecord
 
 #: How many memories a question asks for; the place of the first right one is looked for among these.

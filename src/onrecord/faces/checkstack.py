@@ -12,9 +12,9 @@ from typing import Any, Final, Literal, NamedTuple
 from onrecord.context.conversation import for_own_eyes
 from onrecord.context.frame import one_line
 from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
-from onrecord.model.answers import Remembered
 from onrecord.model.memory import Memory
 from onrecord.model.wire import write_instant
+from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 
 Scope = Literal["user", "system"]

@@ -14,15 +14,17 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 from onrecord.app import connect
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.lookup import NoCatalog
+from onrecord.catalog.operations import Entity
 from onrecord.catalog.queries import SlayerQuery, read_query, to_json
 from onrecord.catalog.rendering import description_in
 from onrecord.catalog.resolution import resolve_all
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.slayer_http import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
 from onrecord.model import ids
-from onrecord.model.answers import Entity, EntityHit, Remembered, SubjectHit
 from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT
+from onrecord.recall.subjects import EntityHit, SubjectHit
+from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 
 P = ParamSpec("P")

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from onrecord.model import limits
 from onrecord.model.memory import Place
-from onrecord.model.requests import Request, request_fields
+from onrecord.model.request import Request, request_fields
 from onrecord.model.rules import (
     Choice,
     Flag,

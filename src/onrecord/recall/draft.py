@@ -5,13 +5,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onrecord.model.answers import Hit
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import Model, Passage
 from onrecord.model.limits import Kind
-from onrecord.model.requests import Recall
 from onrecord.model.when import When
 from onrecord.providers.embedding import Embedder
+from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import Recipe
 from onrecord.store.ports.index import Found, Index, Key, Match, Near
 from onrecord.store.ports.records import Reading
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
     from dataclasses import replace as replace
 
     from numpy.typing import NDArray
+
+    from onrecord.recall.recall import Recall
 else:
 
     def replace(draft: "Draft", /, **changes: Any) -> "Draft":
@@ -69,7 +70,7 @@ class Draft:
     """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
 
     caller: Caller
-    ask: Recall
+    ask: "Recall"
     now: datetime
     recipe: Recipe
     among: Among | None = None

@@ -1,15 +1,17 @@
 """WHO is told? The best, with places kept for each circle of people, within the words that the asker can take."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from onrecord.model.answers import Hit, Part, Why
 from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
-from onrecord.model.requests import Recall
 from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.recall.hits import Hit, Part, Why
 from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
+
+if TYPE_CHECKING:
+    from onrecord.recall.recall import Recall
 
 T = TypeVar("T")
 
@@ -51,7 +53,7 @@ def _shared(draft: Draft, ranked: Sequence[Key], limit: int) -> list[Key]:
     return share(ranked, lambda key: CIRCLE[draft.matches[key].scope], limit, budgets_of(draft.ask))
 
 
-def budgets_of(ask: Recall) -> dict[str, int]:
+def budgets_of(ask: "Recall") -> dict[str, int]:
     return {"session": ask.session_places, "profile": ask.profile_places, "global": ask.global_places}
 
 

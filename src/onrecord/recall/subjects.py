@@ -5,9 +5,9 @@ in order by itself, out of as many as may ever be told: so a cap cuts a list, an
 list. It ranks alike for everyone: nothing is raised for its conversation, its kind or its age.
 """
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Final, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.ingest import staleness
@@ -16,16 +16,17 @@ from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, resolve_leniently
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Fault, Invalid
-from onrecord.model.answers import EntityHit, Searched, SubjectHit
-from onrecord.model.caller import Caller
-from onrecord.model.catalog import MEMORY_PREFIX
+from onrecord.model import limits, rules
+from onrecord.model.answer import Answer
+from onrecord.model.catalog import MEMORY_PREFIX, EntityKind
 from onrecord.model.collections import ENTITIES
 from onrecord.model.embedding import Model
 from onrecord.model.limits import BROWSE_LIMIT
 from onrecord.model.memory import Memory
-from onrecord.model.requests import Browse, Recall, Search
+from onrecord.model.request import MAYBE_NAME, Request, ask
+from onrecord.model.rules import ListOf, OrNone
+from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
-from onrecord.recall import Layer, Run
 from onrecord.recall.channels import keep_eligible
 from onrecord.recall.datasources import boost_datasource
 from onrecord.recall.draft import Draft, Tools, replace
@@ -34,13 +35,75 @@ from onrecord.recall.graph import expand_links
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
 from onrecord.recall.places import Place, is_example, is_inside, is_learning
 from onrecord.recall.question import embed_question, read_words
+from onrecord.recall.recall import Recall
 from onrecord.recall.recipes import recipe_named
 from onrecord.recall.rerank import diversify, rerank
+from onrecord.recall.run import Layer, Run
 from onrecord.recall.semantic import compare_others, knows_most, search_semantic, without_vectors
 from onrecord.recall.term_counts import count_terms
+from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.index import Match
 from onrecord.store.ports.records import Reading
-from onrecord.store.ports.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Search(Request):
+    """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all.
+
+    Notes, example queries and entities each have a list of their own, and a cap that changes no other list.
+    What is not understood is told as a warning; with nothing given, the newest memories come back.
+    """
+
+    question: str | None = ask(
+        OrNone(rules.Text(at_most=limits.QUESTION_CHARACTERS)), "In plain words.", None, positional=True
+    )
+    entities: Sequence[str] = ask(
+        ListOf(rules.Text(at_most=limits.ENTITY_CHARACTERS), at_most=limits.ENTITIES),
+        "Models, columns or measures, in any form that names them.",
+        (),
+    )
+    query: Mapping[str, Any] | None = ask(OrNone(rules.Json()), "A draft of a query over models.", None)
+    datasource: str | None = ask(MAYBE_NAME, "Only what is about this datasource.", None)
+    max_memories: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many notes at most.", 5)
+    max_example_queries: int = ask(
+        rules.Integer(0, limits.RECALL_LIMIT), "How many example queries at most.", 2
+    )
+    max_entities: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many entities at most.", 5)
+    recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubjectHit(Answer):
+    """A memory found by what it is about, its words or its meaning; `query` is its example query, if it has one."""
+
+    id: str
+    score: float
+    text: str
+    description: str | None = None
+    matched_entities: tuple[str, ...] = ()
+    query: Mapping[str, Any] | str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityHit(Answer):
+    """An entity that answers the question itself."""
+
+    id: str
+    kind: EntityKind
+    score: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched(Answer):
+    """Notes, example queries and entities, each best first; and what of the question was understood."""
+
+    memories: tuple[SubjectHit, ...] = ()
+    example_queries: tuple[SubjectHit, ...] = ()
+    entities: tuple[EntityHit, ...] = ()
+    resolved_input_entities: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
 
 READ: Final[tuple[Layer, ...]] = (read_words, embed_question)
 #: After these comes `Place.search_subjects`.
@@ -62,20 +125,27 @@ class _Inputs(NamedTuple):
     warnings: tuple[str, ...]
 
 
-def search(caller: Caller, ask: Search, store: Store, embedders: Embedders, now: datetime) -> Searched:
+@operation("read", "memory.read", "POST /search")
+def search(call: Call, ask: Search) -> Searched:
+    embedders = call.embedders
     recipe, question = recipe_named(ask.recipe), (ask.question or "").strip()
-    with store.reading(caller, now) as reading:
+    with call.reading() as reading:
         lookup = StoredCatalog(reading)
         _require_datasource(ask, lookup)
         inputs = _inputs(ask, lookup)
         if not (ask.entities or ask.query is not None or question):
             return _newest(reading, ask, lookup)
-        draft = Draft(caller=caller, ask=Recall(question, entities=inputs.entities), now=now, recipe=recipe)
+        draft = Draft(
+            caller=call.caller,
+            ask=Recall(question, entities=inputs.entities),
+            now=call.now,
+            recipe=recipe,
+        )
         places = reading, reading.reading_of(ENTITIES)
         knowing = [_knowing(draft, place, embedders) for place in places]
     # A model is asked while nothing is held open.
     drafts, skipped = _read(draft, knowing, embedders)
-    with store.reading(caller, now) as reading:
+    with call.reading() as reading:
         memories = Place(reading, ask.datasource, knowing[0], is_catalog=False)
         catalog = Place(reading.reading_of(ENTITIES), ask.datasource, knowing[1], is_catalog=True)
         caps = (is_learning, ask.max_memories), (is_example, ask.max_example_queries)
@@ -208,7 +278,7 @@ def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:
     queries: list[Memory] = []
     mark: str | None = None
     while True:
-        page, mark = reading.browse(Browse(limit=_PAGE if mark is None else BROWSE_LIMIT, after=mark))
+        page, mark = reading.browse(MemoryFilter(limit=_PAGE if mark is None else BROWSE_LIMIT, after=mark))
         for memory in page:
             if is_inside(memory.entities, ask.datasource):
                 (learnings if memory.query is None else queries).append(memory)

@@ -1,8 +1,8 @@
 """IS it sound? What was left out is filled in, and what does not fit together is refused."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
@@ -14,29 +14,19 @@ from onrecord.model.limits import (
     SHARED_SCOPES,
 )
 from onrecord.model.memory import Memory, derive_title
-from onrecord.model.requests import Remember, placement_of
+from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset
 from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.placement import placement_of
 
-#: Fields that go from the request to the record as they are.
-PLAIN_FIELDS: Final = (
-    "content",
-    "kind",
-    "dimension",
-    "title",
-    "hint",
-    "tags",
-    "category",
-    "confidence",
-    "source",
-    "metadata",
-    "entities",
-    "query",
-    "artifact",
-    "valid_from",
-    "verified_at",
-    "always_inject",
+if TYPE_CHECKING:
+    from onrecord.remember.remember import Remember
+
+#: What takes more than to be written down as it was given: who may see it, how it stands, and when it was first known.
+_NOT_PLAIN: Final = frozenset(
+    {"id", "scope", "persona", "system", "conversation", "created_at", "status", "status_reason"}
 )
+_PLAIN: Final = frozenset(each.name for each in fields(Memory)) - _NOT_PLAIN
 
 
 def check(draft: Draft, tools: Tools) -> Draft:
@@ -70,7 +60,7 @@ def check(draft: Draft, tools: Tools) -> Draft:
     return replace(draft, memory=memory)
 
 
-def _id(ask: Remember) -> str:
+def _id(ask: "Remember") -> str:
     """The id as it will be shown; empty where the store is to choose."""
     if isinstance(ask.id, Unset):
         return ""
@@ -80,11 +70,11 @@ def _id(ask: Remember) -> str:
 
 def given_values(ask: Any) -> dict[str, Any]:
     """The plain fields that were given at all."""
-    values = {name: getattr(ask, name) for name in PLAIN_FIELDS}
+    values = {each.name: getattr(ask, each.name) for each in request_fields(ask) if each.name in _PLAIN}
     return {name: value for name, value in values.items() if not isinstance(value, Unset)}
 
 
-def _is_global(ask: Remember) -> bool:
+def _is_global(ask: "Remember") -> bool:
     return ask.scope == "global" or (
         not isinstance(ask.id, Unset) and ids.address(ask.id).tenant == GLOBAL_TENANT
     )

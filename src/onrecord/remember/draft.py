@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import Model, Passage
 from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
 from onrecord.model.memory import Change, Memory
-from onrecord.model.requests import Remember
 from onrecord.providers.embedding import Embedder
 from onrecord.store.ports.store import Store
+
+if TYPE_CHECKING:
+    from onrecord.remember.remember import Remember
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +20,7 @@ class Draft:
     """A save on its way: what was asked, the memory it makes, and what was found out on the way."""
 
     caller: Caller
-    ask: Remember
+    ask: "Remember"
     now: datetime
     memory: Memory | None = None
     outcome: Literal["created", "updated", "unchanged"] = "created"

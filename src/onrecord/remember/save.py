@@ -1,16 +1,19 @@
 """WHERE does it go? A new row, or a new version of the row that holds this memory already."""
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from onrecord.errors import Conflict, Invalid
 from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES, Actor
 from onrecord.model.memory import Memory, derive_title
-from onrecord.model.requests import Placement, Remember, placement_faults
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
 from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.placement import Placement, placement_faults
 from onrecord.store.ports.records import Writing
+
+if TYPE_CHECKING:
+    from onrecord.remember.remember import Remember
 
 
 def save(draft: Draft, writing: Writing, tools: Tools) -> Draft:
@@ -48,7 +51,7 @@ def merged(before: Memory, draft: Draft) -> Memory:
     return after
 
 
-def _moved(ask: Remember, fresh: Memory) -> dict[str, Any]:
+def _moved(ask: "Remember", fresh: Memory) -> dict[str, Any]:
     """Where a save moves a memory to: a scope comes with the names that it needs."""
     given = {
         name for name in ("persona", "system", "conversation") if not isinstance(getattr(ask, name), Unset)

@@ -5,28 +5,20 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
-from onrecord.model.limits import (
-    CATEGORY_CHARACTERS,
-    CONTENT_BYTES,
-    ENTITY_CHARACTERS,
-    HINT_CHARACTERS,
-    NAME_CHARACTERS,
-    REASON_CHARACTERS,
-    SOURCE_CHARACTERS,
-    TAG_CHARACTERS,
-    TITLE_CHARACTERS,
-)
+from onrecord.model.limits import CONTENT_BYTES, ENTITY_CHARACTERS, TAG_CHARACTERS, TITLE_CHARACTERS
 from onrecord.model.memory import Memory, derive_title
+from onrecord.model.record import RECORD_RULES
+from onrecord.model.rules import OrNone, Text
 from onrecord.providers import scrubber
 from onrecord.remember.draft import Draft, Tools
 
+#: Who and where, not what: these are matched letter by letter.
+_NAMES: Final = frozenset({"persona", "system", "conversation", "approved_by"})
 # A placeholder may be longer than the secret it stands for; what then exceeds a limit is cut.
 _CHARACTERS: Final = {
-    "hint": HINT_CHARACTERS,
-    "category": CATEGORY_CHARACTERS,
-    "source": SOURCE_CHARACTERS,
-    "status_reason": REASON_CHARACTERS,
-    "artifact": NAME_CHARACTERS,
+    name: rule.rule.at_most
+    for name, rule in RECORD_RULES.items()
+    if isinstance(rule, OrNone) and isinstance(rule.rule, Text) and name not in _NAMES
 }
 _optional: Final = attrgetter(*_CHARACTERS)
 

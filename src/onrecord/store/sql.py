@@ -11,9 +11,9 @@ from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingErr
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from onrecord.errors import StoreUnavailable
-from onrecord.model.answers import Problem
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
+from onrecord.model.findings import Problem
 from onrecord.store.backend import Backend
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.ports.jobs import Job

@@ -8,8 +8,8 @@ import pytest
 
 from onrecord.access import keys
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
-from onrecord.model.answers import AuditEntry
 from onrecord.model.caller import Caller
+from onrecord.model.ledger import AuditEntry
 from onrecord.model.limits import SAVES_PER_RUN
 from onrecord.service import OnRecord
 from onrecord.store.ports.ledger import Claim

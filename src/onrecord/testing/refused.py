@@ -5,19 +5,20 @@ from typing import Any, Final
 
 import pytest
 
-from onrecord import remember as remembering
 from onrecord.catalog.ingest import keep
 from onrecord.catalog.records import record_of_datasource, records_of_model
 from onrecord.catalog.resolution import Unresolved
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
-from onrecord.model.answers import AuditEntry
 from onrecord.model.collections import Home
 from onrecord.model.embedding import Passage
+from onrecord.model.ledger import AuditEntry
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Change
-from onrecord.model.requests import ListAudit
+from onrecord.operation import Terms
+from onrecord.remember import remember as remembering
 from onrecord.remember.draft import Draft
-from onrecord.service import OnRecord, Terms
+from onrecord.service import OnRecord
+from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import (
     HOME,
@@ -62,7 +63,7 @@ class _BrokenEmbedder(StubEmbedder):
 
 def _done(store: Store, tenant: str) -> list[AuditEntry]:
     with store.ledger(tenant, writes=False) as ledger:
-        return ledger.page(ListAudit(outcome="done"))[0]
+        return ledger.page(AuditFilter(outcome="done"))[0]
 
 
 class RefusedSaveConformance(Conformance):

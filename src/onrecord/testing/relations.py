@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from onrecord.errors import Forbidden, Invalid, NotFound
-from onrecord.model.answers import Edge
+from onrecord.model.findings import Edge
 from onrecord.model.limits import RELATIONS
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store

@@ -5,8 +5,8 @@ from typing import Any, Final
 import pytest
 
 from onrecord.errors import Invalid
-from onrecord.model.answers import Hit
 from onrecord.model.when import NOW, When
+from onrecord.recall.hits import Hit
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, matched, person, recalled

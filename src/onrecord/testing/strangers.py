@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from onrecord.errors import NotFound, OnRecordError
-from onrecord.model.answers import Hit
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS, SCOPES, STATUSES, Scope
 from onrecord.model.memory import Change, Memory, Place
-from onrecord.model.requests import Browse, ListRelations, Neighbours
 from onrecord.model.when import When
+from onrecord.recall.hits import Hit
 from onrecord.service import OnRecord
 from onrecord.store.index.entries import reference_facet
 from onrecord.store.index.search import match_of
+from onrecord.store.ports.filters import MemoryFilter, RelationFilter, RelationWalk
 from onrecord.store.ports.index import Found, Key, Match, Near
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
@@ -311,12 +311,14 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.unasked": lambda t: t.read(lambda r: r.unasked(most=1_000)),
     "Reading.browse": lambda t: t.read(
         lambda r: [
-            r.browse(Browse(statuses=STATUSES, limit=1_000, as_of=when.as_of, known_at=when.known_at))
+            r.browse(MemoryFilter(statuses=STATUSES, limit=1_000, as_of=when.as_of, known_at=when.known_at))
             for when in _past(t)
         ]
     ),
-    "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(Browse(tags=t.one.tags))),
-    "Reading.browse: by reference": lambda t: t.read(lambda r: r.browse(Browse(entities=t.one.entities))),
+    "Reading.browse: by tag": lambda t: t.read(lambda r: r.browse(MemoryFilter(tags=t.one.tags))),
+    "Reading.browse: by reference": lambda t: t.read(
+        lambda r: r.browse(MemoryFilter(entities=t.one.entities))
+    ),
     "Reading.reading_of": lambda t: t.read(lambda r: r.reading_of(ENTITIES).size),
     "Reading.filed": lambda t: t.read(lambda r: r.filed(reference_facet(t.one.entities[0]))),
     "Reading.filed_memories": lambda t: t.read(
@@ -377,11 +379,11 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
     "Relations.around": lambda t: t.read(
         lambda r: [
-            r.relations.around(t.one, Neighbours(t.one.id, depth=4, known_at=when.known_at))
+            r.relations.around(t.one, RelationWalk(t.one.id, depth=4, known_at=when.known_at))
             for when in _past(t)
         ]
     ),
-    "Relations.page": lambda t: t.read(lambda r: r.relations.page(ListRelations(source=t.one.id))[0]),
+    "Relations.page": lambda t: t.read(lambda r: r.relations.page(RelationFilter(source=t.one.id))[0]),
     "Relations.one": lambda t: t.read(lambda r: r.relations.one(_edge(t))),
     "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
     "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),

@@ -8,9 +8,11 @@ from typing import Any, Final
 import pytest
 
 from onrecord.errors import Forbidden, NotFound
+from onrecord.features import OPERATIONS
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS, SCOPES
-from onrecord.service import OPERATIONS, OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 from onrecord.store.ports.index import Index
 from onrecord.store.ports.records import Reading, Relations, Writing
 from onrecord.store.ports.store import Store
@@ -163,7 +165,7 @@ class VisibilityConformance(Conformance):
             person(permissions=frozenset(PERMISSIONS) - {operation.permission, "memory.admin"})
         )
         with refused(Forbidden, operation.permission.replace(".", r"\."), by=store):
-            operation.method(lacking)
+            lacking.perform(operation)
 
     def test_the_same_id_in_two_tenants_is_two_memories(self, ann: OnRecord) -> None:
         elsewhere = ann.as_caller(person(tenant="beta"))

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
-from onrecord.model.answers import ScratchpadContent
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, GLOBAL_TENANT, SCRATCHPAD_BYTES
 from onrecord.model.memory import Change, Memory
@@ -22,6 +21,7 @@ from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, person, told
 from onrecord.testing.moving_workspace import MovedWorkspaceConformance
+from onrecord.workspace.scratchpads import ScratchpadContent
 
 #: What a mark takes beside the text it stands above.
 MARK_BYTES = len("\n<!-- 2026-03-01 12:00:00 -->\n\n")

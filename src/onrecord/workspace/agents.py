@@ -1,34 +1,85 @@
 """HOW is an agent set? A document of its own, which fills what its requests leave open."""
 
-from dataclasses import fields, replace
-from datetime import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from typing import Final
 
-from onrecord.model.answers import ShownAgent
+from onrecord.errors import Fault
+from onrecord.model import limits, rules
+from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
 from onrecord.model.caller import Caller
-from onrecord.model.requests import Recall, SetAgent, ShowAgent, request_fields
+from onrecord.model.request import MAYBE_NAME, PLACES, Request, ask
+from onrecord.model.rules import OrNone
 from onrecord.model.workspace import AgentSettings
-from onrecord.store.ports.store import Store
+from onrecord.operation import Call, operation
+
+_DEFAULT: Final = AgentSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class SetAgent(Request):
+    """Say how an agent searches and saves where its requests leave it open. What is left out here takes its default."""
+
+    agent: str = ask(AGENT_NAME, "The agent.", positional=True)
+    intent: bool = ask(
+        rules.FLAG, "Let cue words of a question raise the kinds they speak of.", _DEFAULT.intent
+    )
+    decay: bool = ask(rules.FLAG, "Let old memories weigh less.", _DEFAULT.decay)
+    half_life_days: int = ask(
+        rules.Integer(1, 36_500), "How fast they do, with decay.", _DEFAULT.half_life_days
+    )
+    decay_floor: float = ask(
+        rules.Fraction(), "What is left of the oldest, with decay.", _DEFAULT.decay_floor
+    )
+    limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many hits at most.", _DEFAULT.limit)
+    session_places: int = ask(
+        PLACES, "Places kept for its conversation's own memories.", _DEFAULT.session_places
+    )
+    profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", _DEFAULT.profile_places)
+    global_places: int = ask(PLACES, "Places kept for global memories.", _DEFAULT.global_places)
+    max_tokens: int | None = ask(
+        OrNone(rules.Integer(0, 10_000_000)),
+        "How many tokens its hits may cost to read.",
+        _DEFAULT.max_tokens,
+    )
+    advisor: str | None = ask(MAYBE_NAME, "The model that advises it.", _DEFAULT.advisor)
+    search_expand: bool = ask(
+        rules.FLAG, "Let the advisor put questions in other words too.", _DEFAULT.search_expand
+    )
+    rerank: bool = ask(rules.FLAG, "Let the advisor put the hits in order.", _DEFAULT.rerank)
+    auto_tag: bool = ask(rules.FLAG, "Let the advisor add tags to what it saves.", _DEFAULT.auto_tag)
+    auto_supersede: bool = ask(
+        rules.FLAG, "Let the advisor retire what a save contradicts.", _DEFAULT.auto_supersede
+    )
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAgent(Request):
+    """How an agent is set; one that nobody has set has the defaults."""
+
+    agent: str = ask(AGENT_NAME, "The agent.", positional=True)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
+
 
 _NAMES: Final = tuple(each.name for each in fields(AgentSettings))
-_DEFAULTS: Final = {each.name: each.default for each in request_fields(Recall)}
 
 
-def put(caller: Caller, ask: SetAgent, store: Store, now: datetime) -> ShownAgent:
+@operation("write", "memory.manage", "PUT /workspace/agents/{agent}", "agents set", begins=True)
+def set_agent(call: Call, ask: SetAgent) -> ShownAgent:
     settings = AgentSettings(**{name: getattr(ask, name) for name in _NAMES})
-    with store.writing(caller, now) as writing:
+    with call.writing() as writing:
         made = writing.workspace.set_agent(ask.agent, settings)
         writing.note("set_agent", ask.agent)
     return made
 
 
-def shown(caller: Caller, ask: ShowAgent, store: Store, now: datetime) -> ShownAgent:
-    with store.reading(caller, now) as reading:
+@operation("read", "memory.read", "GET /workspace/agents/{agent}", "agents show")
+def show_agent(call: Call, ask: ShowAgent) -> ShownAgent:
+    with call.reading() as reading:
         found = reading.workspace.agent(ask.agent)
     return found or ShownAgent(agent=ask.agent, settings=AgentSettings())
-
-
-def filled(ask: Recall, settings: AgentSettings) -> Recall:
-    """A question with what it leaves open taken from an agent's settings; what it says itself counts."""
-    open_fields = [name for name in _NAMES if name in _DEFAULTS and getattr(ask, name) == _DEFAULTS[name]]
-    return replace(ask, **{name: getattr(settings, name) for name in open_fields})

@@ -1,30 +1,123 @@
 """HOW are artifacts kept? At a path of their conversation, within quotas that hold whoever else writes."""
 
 from base64 import b64decode, b64encode
-from datetime import datetime
+from dataclasses import dataclass
+from typing import Final
 
 from onrecord.errors import Conflict, Fault, Invalid, NotFound
-from onrecord.model import ids, rules
-from onrecord.model.answers import ArtifactContent, DeletedArtifact, ListedArtifacts, WrittenArtifact
+from onrecord.model import ids, limits, rules, workspace
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.memory import Memory
 from onrecord.model.paths import normalised
-from onrecord.model.requests import DeleteArtifact, ListArtifacts, ReadArtifact, WriteArtifact
+from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
+from onrecord.model.rules import OrNone
 from onrecord.model.unset import Unset
-from onrecord.model.workspace import Artifact
+from onrecord.model.workspace import Artifact, Encoding
+from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub_bytes
 from onrecord.store.ports.records import Reading, Writing
-from onrecord.store.ports.store import Store
 from onrecord.store.ports.workspace import File, Workspace
 from onrecord.workspace import conversations
 
+_PATH: Final = rules.Text(at_least=1, at_most=4 * limits.PATH_CHARACTERS, line=True)
 
-def write(caller: Caller, ask: WriteArtifact, store: Store, now: datetime) -> WrittenArtifact:
+
+# In base64 three bytes take four characters, and line breaks may stand between them.
+_CONTENT: Final = rules.Text(at_most_bytes=limits.ARTIFACT_BYTES * 3 // 2)
+
+
+MEDIA_TYPE: Final = rules.Text(at_least=1, at_most=limits.MEDIA_TYPE_CHARACTERS, line=True, strip=True)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteArtifact(Request):
+    """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id.
+
+    Secrets are taken out of texts before anything is stored.
+    """
+
+    path: str = ask(_PATH, "Where, such as notes/plan.md.", positional=True)
+    content: str = ask(_CONTENT, "What is in it (up to 1 MiB).", positional=True)
+    encoding: Encoding = ask(
+        rules.Choice(workspace.ENCODINGS), "text, or base64 for one that is no text.", "text"
+    )
+    media_type: str = ask(
+        MEDIA_TYPE,
+        "Its media type.",
+        workspace.MEDIA_TYPE,
+    )
+    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrittenArtifact(Answer):
+    """An artifact that is on disk; `created` is false if it was written over another. `scrubbed` counts its secrets."""
+
+    artifact: Artifact
+    created: bool
+    scrubbed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ReadArtifact(Request):
+    """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
+
+    id: str = ask(rules.ID, "The artifact to read.", positional=True)
+    via: str | None = ask(OrNone(rules.ID), "A memory that is linked to it.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactContent(Answer):
+    """An artifact: as text where it is one, else in base64."""
+
+    artifact: Artifact
+    content: str
+    encoding: Encoding
+
+    @property
+    def raw(self) -> bytes:
+        """The very bytes of the artifact."""
+        return self.content.encode() if self.encoding == "text" else b64decode(self.content)
+
+
+@dataclass(frozen=True, slots=True)
+class ListArtifacts(Request):
+    """The artifacts of a conversation, by path; without one, those of all conversations."""
+
+    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedArtifacts(Answer):
+    """Files, and how many bytes they take together."""
+
+    artifacts: tuple[Artifact, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteArtifact(Request):
+    """Delete an artifact. Memories that were linked to it stay, without the link."""
+
+    id: str = ask(rules.ID, "The artifact to delete.", positional=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletedArtifact(Answer):
+    """An artifact that is gone, and how many memories were linked to it."""
+
+    artifact: Artifact
+    unlinked: int
+
+
+@operation("write", "memory.manage", "POST /workspace/artifacts", "artifacts write", begins=True)
+def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
     """What takes long is done before anyone has to wait for the transaction."""
     file, scrubbed = _file(ask)
-    with store.writing(caller, now) as writing:
-        file = file._replace(conversation=_home(caller, ask.conversation, writing))
+    with call.writing() as writing:
+        file = file._replace(conversation=_home(call.caller, ask.conversation, writing))
         before = writing.workspace.artifact_at(file.conversation, file.path)
         _check_quotas(writing.workspace, file, 0 if before is None else before.size)
         kept = writing.workspace.keep(file)
@@ -91,8 +184,10 @@ def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
             )
 
 
-def read(caller: Caller, ask: ReadArtifact, store: Store, now: datetime) -> ArtifactContent:
-    with store.reading(caller, now) as reading:
+@operation("read", "memory.read", "GET /workspace/artifacts/{id}", "artifacts read")
+def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
+    caller = call.caller
+    with call.reading() as reading:
         found = reading.workspace.artifact(ask.id)
         if found is None or not (_is_near(caller, found) or _is_linked(caller, found, ask.via, reading)):
             raise _missing(caller, ask.id)
@@ -115,21 +210,24 @@ def _is_near(caller: Caller, artifact: Artifact) -> bool:
     return caller.conversation in (None, artifact.conversation)
 
 
-def listed(caller: Caller, ask: ListArtifacts, store: Store, now: datetime) -> ListedArtifacts:
+@operation("read", "memory.read", "GET /workspace/artifacts", "artifacts list")
+def artifacts(call: Call, ask: ListArtifacts) -> ListedArtifacts:
+    caller = call.caller
     wanted = conversations.plain(ask.conversation) or caller.conversation
-    with store.reading(caller, now) as reading:
+    with call.reading() as reading:
         if wanted is not None and wanted != caller.conversation:
             _reachable(caller, wanted, reading.workspace)
         found = reading.workspace.artifacts(wanted)
     return ListedArtifacts(artifacts=tuple(found), bytes=sum(each.size for each in found))
 
 
-def delete(caller: Caller, ask: DeleteArtifact, store: Store, now: datetime) -> DeletedArtifact:
-    with store.writing(caller, now) as writing:
+@operation("destroy", "memory.manage", "DELETE /workspace/artifacts/{id}", "artifacts delete")
+def delete_artifact(call: Call, ask: DeleteArtifact) -> DeletedArtifact:
+    with call.writing() as writing:
         found = writing.workspace.artifact(ask.id)
-        if found is None or not _is_near(caller, found):
-            raise _missing(caller, ask.id)
-        unlinked = conversations.unlink(writing, caller, found.id, now)
+        if found is None or not _is_near(call.caller, found):
+            raise _missing(call.caller, ask.id)
+        unlinked = conversations.unlink(writing, call, found.id)
         writing.workspace.drop_artifact(found.id)
         writing.note("delete_artifact", found.id)
     return DeletedArtifact(artifact=found, unlinked=unlinked)

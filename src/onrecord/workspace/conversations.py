@@ -2,60 +2,130 @@
 
 import re
 from contextlib import suppress
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Final
 
 from onrecord.errors import Forbidden, NotFound, StoreUnavailable
-from onrecord.model.answers import (
-    DeletedConversation,
-    ListedConversations,
-    RegisteredConversation,
-    ShownConversation,
-)
+from onrecord.model import rules
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.limits import TITLE_CHARACTERS
-from onrecord.model.memory import Change, Memory
-from onrecord.model.requests import (
-    DeleteConversation,
-    ListConversations,
-    RegisterConversation,
-    ShowConversation,
-)
+from onrecord.model.memory import Memory
+from onrecord.model.request import MAYBE_NAME, Request, ask
+from onrecord.model.rules import OrNone
 from onrecord.model.workspace import Conversation
+from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub
+from onrecord.store.ports.filters import ConversationFilter
 from onrecord.store.ports.records import Writing
-from onrecord.store.ports.store import Store
 from onrecord.store.ports.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class RegisterConversation(Request):
+    """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it.
+
+    One that is known already is answered as it stands. The first save or turn from inside a conversation does the same.
+    """
+
+    id: str | None = ask(
+        MAYBE_NAME, "What its program calls it; left out, it is the next whole number.", None, positional=True
+    )
+    title: str | None = ask(OrNone(rules.TITLE), "A short name for people.", None)
+    agent: str | None = ask(MAYBE_NAME, "The agent that leads it.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisteredConversation(Answer):
+    """A conversation; `created` is false if it was known before."""
+
+    conversation: Conversation
+    created: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListConversations(ConversationFilter):
+    """The conversations of the tenant, newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedConversations(Answer):
+    """A page of conversations, newest first; `next` asks for the page after it."""
+
+    conversations: tuple[Conversation, ...]
+    next: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowConversation(Request):
+    """One conversation, and how many artifacts belong to it."""
+
+    id: str = ask(rules.NAME, "The conversation.", positional=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownConversation(Answer):
+    """A conversation, how many artifacts belong to it and how many bytes they take."""
+
+    conversation: Conversation
+    artifacts: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteConversation(Request):
+    """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer.
+
+    What was for the eyes of this conversation alone is retired, since nobody else may see it.
+    """
+
+    id: str = ask(rules.NAME, "The conversation to delete.", positional=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeletedConversation(Answer):
+    """What went with a conversation: its artifacts; how many memories lost their pin, their link, or were retired."""
+
+    id: str
+    artifacts: int
+    unpinned: int
+    unlinked: int
+    retired: int
+
 
 _NUMBER: Final = re.compile(r"#[0-9]+", re.ASCII)
 _UNLINK, _UNPIN, _RETIRE = "unlink", "unpin", "retire"
 _DELETED: Final = "its conversation was deleted"
 
 
-def register(
-    caller: Caller, ask: RegisterConversation, store: Store, now: datetime
-) -> RegisteredConversation:
+@operation(
+    "write",
+    "memory.manage",
+    "POST /workspace/conversations",
+    "conversations register",
+    begins=True,
+)
+def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredConversation:
     # A placeholder may be longer than the secret it stands for.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
-    with store.writing(caller, now) as writing:
+    with call.writing() as writing:
         made, created = writing.workspace.register(plain(ask.id), ask.agent, title)
         if created:
             writing.note("register_conversation", made.id)
     return RegisteredConversation(conversation=made, created=created)
 
 
-def note_turn(caller: Caller, store: Store, now: datetime) -> None:
+def enter_by_turn(call: Call) -> None:
     """A turn enters its conversation too; it is kept in memory alone and so needs no store that can be written."""
     with suppress(StoreUnavailable):
-        if caller.conversation is not None and not _is_known(caller.conversation, caller, store, now):
-            with store.writing(caller, now) as writing:
-                enter(caller, writing)
+        if call.caller.conversation is not None and not _is_known(call.caller.conversation, call):
+            with call.writing() as writing:
+                enter(call.caller, writing)
 
 
-def _is_known(id: str, caller: Caller, store: Store, now: datetime) -> bool:
+def _is_known(id: str, call: Call) -> bool:
     """A look without a lock: all turns but the first find it there."""
-    with store.reading(caller, now) as reading:
+    with call.reading() as reading:
         return reading.workspace.conversation(id) is not None
 
 
@@ -66,32 +136,36 @@ def enter(caller: Caller, writing: Writing) -> None:
         writing.note("register_conversation", made.id)
 
 
-def listed(caller: Caller, ask: ListConversations, store: Store, now: datetime) -> ListedConversations:
-    with store.reading(caller, now) as reading:
+@operation("read", "memory.read", "GET /workspace/conversations", "conversations list")
+def conversations(call: Call, ask: ListConversations) -> ListedConversations:
+    with call.reading() as reading:
         found, mark = reading.workspace.conversations(ask)
     return ListedConversations(conversations=tuple(found), next=mark)
 
 
-def shown(caller: Caller, ask: ShowConversation, store: Store, now: datetime) -> ShownConversation:
-    with store.reading(caller, now) as reading:
+@operation("read", "memory.read", "GET /workspace/conversations/{id}", "conversations show")
+def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
+    with call.reading() as reading:
         there = known(reading.workspace, ask.id)
         usage = reading.workspace.usage(there.id)
     return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
 
 
-def delete(caller: Caller, ask: DeleteConversation, store: Store, now: datetime) -> DeletedConversation:
+@operation("destroy", "memory.manage", "DELETE /workspace/conversations/{id}", "conversations delete")
+def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversation:
     """One transaction: files, links to them, pins, and what only this conversation could see."""
-    with store.writing(caller, now) as writing:
+    with call.writing() as writing:
         gone = known(writing.workspace, ask.id)
-        if gone.created_by != caller.user and not caller.is_admin:
+        if gone.created_by != call.caller.user and not call.caller.is_admin:
             raise Forbidden(
                 f"Conversation {gone.id} was begun by {gone.created_by}: only they, or an admin, delete it."
             )
         files = [artifact.id for artifact in writing.workspace.artifacts(gone.id)]
         touched = writing.attached(gone.id, files)
-        changes = [_let_go(writing, caller, memory, gone.id, files, now) for memory in touched]
+        changes = [_let_go(writing, call, memory, gone.id, files) for memory in touched]
         writing.workspace.drop_conversation(gone.id)
         writing.note("delete_conversation", gone.id)
+    call.turns.clear(call.caller.tenant, gone.id)
     return DeletedConversation(
         id=gone.id,
         artifacts=len(files),
@@ -101,9 +175,7 @@ def delete(caller: Caller, ask: DeleteConversation, store: Store, now: datetime)
     )
 
 
-def _let_go(
-    writing: Writing, caller: Caller, memory: Memory, conversation: str, files: list[str], now: datetime
-) -> str | None:
+def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, files: list[str]) -> str | None:
     """Change a memory that belonged to what is gone; gives how."""
     after, how = memory, None
     if memory.artifact in files:
@@ -112,19 +184,19 @@ def _let_go(
         after, how = replace(after, conversation=None), _UNPIN
     elif memory.conversation == conversation and memory.is_live:
         # Nobody else may see it: it is over, and what it said stays for an admin.
-        ended = max(now, memory.valid_from)
+        ended = max(call.now, memory.valid_from)
         after = replace(after, status="archived", status_reason=_DELETED, valid_to=ended)
         how = _RETIRE
     if how is not None:
-        after = replace(after, updated_at=max(now, memory.updated_at))
-        writing.replace(memory, after, Change(how, caller.user, caller.actor, now))
+        after = replace(after, updated_at=max(call.now, memory.updated_at))
+        writing.replace(memory, after, call.change(how))
     return how
 
 
-def unlink(writing: Writing, caller: Caller, file: str, now: datetime) -> int:
+def unlink(writing: Writing, call: Call, file: str) -> int:
     """Take the links to a file that goes out of every memory; gives how many had one."""
     linked = writing.attached(None, [file])
-    return sum(_let_go(writing, caller, memory, "", [file], now) is not None for memory in linked)
+    return sum(_let_go(writing, call, memory, "", [file]) is not None for memory in linked)
 
 
 def known(workspace: Workspace, id: str) -> Conversation:

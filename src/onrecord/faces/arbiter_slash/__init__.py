@@ -34,11 +34,14 @@ from onrecord.faces.arbiter_slash.commands import (
 from onrecord.faces.arbiter_slash.grammar import DEPTH, parse
 from onrecord.faces.arbiter_slash.rendering import one_line
 from onrecord.model import ids
-from onrecord.model.answers import Neighbourhood, Remembered, ShownAgent
+from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import NEIGHBOUR_LIMIT, Kind, RelationName
-from onrecord.model.requests import ShowAgent, checked
+from onrecord.model.request import checked
 from onrecord.model.workspace import SHARED_PAD
+from onrecord.recall.relations import Neighbourhood
+from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
+from onrecord.workspace.agents import ShowAgent
 from onrecord.workspace.conversations import plain
 
 __all__ = ["AGENT", "COMMANDS", "Answer", "Result", "parse", "run"]

@@ -7,9 +7,11 @@ from typing import Final
 from onrecord.context.frame import lines_of
 from onrecord.faces.arbiter import is_bare
 from onrecord.faces.arbiter_fields import TYPE_OF
-from onrecord.model.answers import Edge, Neighbourhood, Shown
+from onrecord.model.findings import Edge
 from onrecord.model.memory import Memory
 from onrecord.model.workspace import Artifact
+from onrecord.recall.relations import Neighbourhood
+from onrecord.recall.show import Shown
 
 EXCERPTS: Final = 3
 EXCERPT_BYTES: Final = 480

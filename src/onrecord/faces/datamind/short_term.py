@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from onrecord.context.turns import Turns
+from onrecord.context.turns import ClearTurns, ListTurns, NoteTurn, turn_of
 from onrecord.model import limits
-from onrecord.model.answers import Turn
 from onrecord.model.caller import Caller
-from onrecord.model.requests import ClearTurns, ListTurns, NoteTurn, checked
+from onrecord.model.request import checked
+from onrecord.turn_buffer import Turn, TurnBuffer
 
 _HERE: Final = Caller(tenant="here", user="here")
 
@@ -32,26 +32,27 @@ class ShortTermMemory:
         max_turns: int = limits.TURNS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._turns = Turns(max_turns)
+        self._turns = TurnBuffer(max_turns)
         self._clock = clock
 
     def append(
         self, session_id: str, role: str, content: str, metadata: Mapping[str, Any] | None = None
     ) -> None:
         asked = NoteTurn(content, role=role, conversation=session_id, metadata=metadata)  # type: ignore[arg-type]
-        self._turns.note(_HERE, checked(asked, _HERE), self._clock())
+        self._turns.add(_HERE.tenant, session_id, turn_of(checked(asked, _HERE), self._clock()))
 
     def recent(self, session_id: str, limit: int | None = None) -> list[ShortTermTurn]:
         """The last turns, oldest first."""
         asked = checked(ListTurns(conversation=session_id, limit=limit), _HERE)
-        return [_turn(each) for each in self._turns.list(_HERE, asked).turns]
+        return [_turn(each) for each in self._turns.last(_HERE.tenant, session_id, asked.limit)]
 
     def clear(self, session_id: str) -> int:
         """How many turns there were."""
-        return self._turns.clear(_HERE, checked(ClearTurns(conversation=session_id), _HERE)).cleared
+        checked(ClearTurns(conversation=session_id), _HERE)
+        return self._turns.clear(_HERE.tenant, session_id)
 
     def sessions(self) -> list[str]:
-        return list(self._turns.sessions(_HERE))
+        return list(self._turns.conversations(_HERE.tenant))
 
 
 def _turn(turn: Turn) -> ShortTermTurn:

@@ -3,11 +3,11 @@
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from onrecord.model.answers import AuditEntry
-from onrecord.model.answers import Key as ApiKey
 from onrecord.model.caller import Caller
+from onrecord.model.ledger import AuditEntry
+from onrecord.model.ledger import Key as ApiKey
 from onrecord.model.limits import AuditOutcome
-from onrecord.model.requests import ListAudit
+from onrecord.store.ports.filters import AuditFilter
 
 
 class Claim(NamedTuple):
@@ -46,7 +46,7 @@ class Ledger(Protocol):
     ) -> None:
         """A line of the audit, in the next number of the tenant."""
 
-    def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
+    def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         """Lines of the audit, newest first, and the mark of the next page."""
 
     def claim(self, user: str, key: str, operation: str, fingerprint: str, now: datetime) -> Claim:

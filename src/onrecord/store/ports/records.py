@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple, Protocol
 
-from onrecord.model.answers import Compared, Edge
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import Model, Passage
+from onrecord.model.findings import Compared, Edge
 from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
-from onrecord.model.requests import Browse, ListRelations, Neighbours
 from onrecord.model.when import NOW, When
+from onrecord.store.ports.filters import MemoryFilter, RelationFilter, RelationWalk
 from onrecord.store.ports.index import Index, Key, Match
 from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
@@ -38,13 +38,13 @@ class SaveCounts(NamedTuple):
 class Relations(Protocol):
     """The edges between memories, as far as both of their ends are seen."""
 
-    def around(self, center: Memory, ask: Neighbours) -> list[Edge]:
+    def around(self, center: Memory, ask: RelationWalk) -> list[Edge]:
         """Those around a memory, walked breadth first; one more than asked for if there are more."""
 
     def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
         """Those of some memories, each from its own end to the other, which may not be eligible."""
 
-    def page(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+    def page(self, ask: RelationFilter) -> tuple[list[Relation], str | None]:
         """A page of the tenant's own, newest first, and the mark of the next page."""
 
     def one(self, id: str) -> Relation | None:
@@ -104,7 +104,7 @@ class Reading(Protocol):
         """What the caller is told unasked, last updated first: active memories marked so whose text, as it stands, a
         person wrote or approved, and that are for the caller's own eyes; what an admin may look into is not."""
 
-    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
+    def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
         """A page of memories, last updated first, and the mark of the next page."""
 
     def versions(self, id: str) -> list[Version]:

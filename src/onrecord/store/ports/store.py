@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
-from onrecord.model.answers import Problem
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
+from onrecord.model.findings import Problem
 from onrecord.store.ports.archive import Archive, Restoring
 from onrecord.store.ports.jobs import Job
 from onrecord.store.ports.ledger import Ledger

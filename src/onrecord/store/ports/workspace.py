@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
-from onrecord.model.answers import ShownAgent
-from onrecord.model.requests import ListConversations
+from onrecord.model.agent import ShownAgent
 from onrecord.model.workspace import (
     AgentSettings,
     Artifact,
@@ -14,6 +13,7 @@ from onrecord.model.workspace import (
     Scratchpad,
     WorkspaceNumbers,
 )
+from onrecord.store.ports.filters import ConversationFilter
 
 #: What moves between stores as one: a conversation, a file, the notes of an agent, or how one is set.
 WorkspaceItem = Conversation | KeptFile | Notes | ShownAgent
@@ -41,7 +41,7 @@ class Workspace(Protocol):
     def conversation(self, id: str) -> Conversation | None:
         """One conversation; unknown to the tenant is None."""
 
-    def conversations(self, ask: ListConversations) -> tuple[list[Conversation], str | None]:
+    def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
         """A page of conversations, newest first, and the mark of the next page."""
 
     def artifact(self, id: str) -> Artifact | None:

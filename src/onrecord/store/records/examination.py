@@ -8,8 +8,8 @@ from typing import Final
 from sqlalchemy import Connection, FromClause, exists, func, not_, or_, select
 
 from onrecord.model import ids
-from onrecord.model.answers import Problem
 from onrecord.model.collections import Home
+from onrecord.model.findings import Problem
 from onrecord.model.memory import Memory, Version, changed_fields
 from onrecord.model.record import invariant_faults
 from onrecord.store.audience import audience_of

@@ -7,11 +7,11 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, select, update
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model.answers import AuditEntry, Key
 from onrecord.model.caller import Caller
+from onrecord.model.ledger import AuditEntry, Key
 from onrecord.model.limits import AuditOutcome, Origin
-from onrecord.model.requests import ListAudit
 from onrecord.store.locked_home import LockedHome
+from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.ledger import Claim
 from onrecord.store.ports.records import SaveCounts
 from onrecord.store.tables import Timestamp, api_keys, audit, idempotency, store_facts
@@ -97,7 +97,7 @@ class SqlLedger:
         line |= {"number": number, "operation": operation, "outcome": outcome, "subject": subject}
         self._transaction.statements.add_audit.run(self._connection, [line])
 
-    def page(self, ask: ListAudit) -> tuple[list[AuditEntry], str | None]:
+    def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         wanted = [
             audit.c[name] == value
             for name in ("user", "subject", "outcome")

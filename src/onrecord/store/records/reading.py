@@ -23,18 +23,18 @@ from sqlalchemy import (
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
-from onrecord.model.answers import Compared, Difference
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Collection, Home
+from onrecord.model.findings import Compared, Difference
 from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Relation, Version, changed_fields
-from onrecord.model.requests import Browse
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import audiences_of
 from onrecord.store.index.entries import OF_SOME_SYSTEM, reference_facet, tag_facet, unasked_facet
 from onrecord.store.index.search import SqlIndex
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
+from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.index import Key, Match
 from onrecord.store.records import candidates
 from onrecord.store.records.relations import SqlRelations, memories_at
@@ -167,13 +167,13 @@ class SqlReading:
         ]
         return _newest_first(found)[:most]
 
-    def browse(self, ask: Browse) -> tuple[list[Memory], str | None]:
+    def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
         when = When(ask.as_of, ask.known_at)
         found = [memory for view in self._views for memory in self._browsed(view, ask, when)]
         page = _newest_first(found)[: ask.limit]
         return page, _mark(page[-1]) if len(found) > ask.limit else None
 
-    def _browsed(self, view: View, ask: Browse, when: When) -> list[Memory]:
+    def _browsed(self, view: View, ask: MemoryFilter, when: When) -> list[Memory]:
         """The page of one home, and one more if there are more."""
         record, statement = source(view.visibility, asked_of(when))
         statement = statement.where(
@@ -334,7 +334,7 @@ def _history(visibility: Visibility) -> Select[Any]:
     )
 
 
-def _facet_filters(ask: Browse, when: When) -> Iterator[ColumnElement[bool]]:
+def _facet_filters(ask: MemoryFilter, when: When) -> Iterator[ColumnElement[bool]]:
     """Tags and references through their index, which knows the present only."""
     if when.known_at is not None:
         return
@@ -343,7 +343,7 @@ def _facet_filters(ask: Browse, when: When) -> Iterator[ColumnElement[bool]]:
             yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
 
 
-def _filters(record: FromClause, ask: Browse) -> Iterator[ColumnElement[bool]]:
+def _filters(record: FromClause, ask: MemoryFilter) -> Iterator[ColumnElement[bool]]:
     for name, wanted in (("kind", ask.kinds), ("dimension", ask.dimensions), ("scope", ask.scopes)):
         if wanted:
             yield record.c[name].in_(wanted)
@@ -360,7 +360,7 @@ def _filters(record: FromClause, ask: Browse) -> Iterator[ColumnElement[bool]]:
         yield record.c.updated_at < ask.updated_before
 
 
-def _carries(memory: Memory, ask: Browse) -> bool:
+def _carries(memory: Memory, ask: MemoryFilter) -> bool:
     """The facet filters for an old version, whose facets are no longer indexed."""
     return (not ask.tags or bool(set(ask.tags) & set(memory.tags))) and (
         not ask.entities or bool(set(ask.entities) & set(memory.entities))

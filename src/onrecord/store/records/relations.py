@@ -19,11 +19,11 @@ from sqlalchemy import (
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
-from onrecord.model.answers import Edge
+from onrecord.model.findings import Edge
 from onrecord.model.memory import Memory, Relation
-from onrecord.model.requests import ListRelations, Neighbours
 from onrecord.model.when import NOW, When
 from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.filters import RelationFilter, RelationWalk
 from onrecord.store.ports.index import Key
 from onrecord.store.rows import read_relation
 from onrecord.store.tables import memories, relations
@@ -42,7 +42,7 @@ class SqlRelations:
         #: The tenant's own first.
         self._views = views
 
-    def around(self, center: Memory, ask: Neighbours) -> list[Edge]:
+    def around(self, center: Memory, ask: RelationWalk) -> list[Edge]:
         tenant, row = key_of(center)
         view = next((view for view in self._views if view.tenant == tenant), None)
         if view is None:
@@ -67,7 +67,7 @@ class SqlRelations:
             for edge in _joined(view, {row for tenant, row in keys if tenant == view.tenant}, when)
         ]
 
-    def page(self, ask: ListRelations) -> tuple[list[Relation], str | None]:
+    def page(self, ask: RelationFilter) -> tuple[list[Relation], str | None]:
         """An end that is elsewhere has no edge here."""
         view = self._views[0]
         ends = {name: getattr(ask, name) for name in ("source", "target") if getattr(ask, name) is not None}
@@ -111,7 +111,7 @@ def _seen(visibility: Visibility) -> Select[Any]:
     return select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, visibility))
 
 
-def _step(view: View, frontier: set[int], ask: Neighbours, hop: int) -> Iterator[Edge]:
+def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterator[Edge]:
     """The edges that touch the frontier, then the memories at their ends, as far as they are visible."""
     when = When(ask.as_of, ask.known_at)
     statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))

@@ -8,10 +8,10 @@ from typing import Any, Final
 from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model.answers import ShownAgent
+from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
-from onrecord.model.requests import ListConversations
 from onrecord.model.workspace import AgentSettings, Artifact, Conversation, Scratchpad, pad_kind
+from onrecord.store.ports.filters import ConversationFilter
 from onrecord.store.ports.workspace import File
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
@@ -39,7 +39,7 @@ class SqlWorkspace(WorkspaceRows):
 
     # Conversations
 
-    def conversations(self, ask: ListConversations) -> tuple[list[Conversation], str | None]:
+    def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
         wanted = [conversations.c.tenant == self._tenant]
         if ask.agent is not None:
             wanted.append(conversations.c.agent == ask.agent)

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from sqlalchemy import Column, select
 
-from onrecord.model.answers import ShownAgent
+from onrecord.model.agent import ShownAgent
 from onrecord.model.workspace import Artifact, Conversation, KeptFile, Note, Notes, WorkspaceNumbers
 from onrecord.store.ports.workspace import WorkspaceItem
 from onrecord.store.records.workspace_rows import (

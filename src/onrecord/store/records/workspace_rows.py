@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, insert, select, update
 
 from onrecord.model import ids
-from onrecord.model.answers import ShownAgent
+from onrecord.model.agent import ShownAgent
 from onrecord.model.workspace import AgentSettings, Artifact, Conversation
 from onrecord.store.ports.workspace import Usage
 from onrecord.store.rows import AnyRow

@@ -5,6 +5,7 @@ A field that holds its default is left out. When a memory last changed is histor
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from datetime import datetime
 from difflib import get_close_matches
 from typing import Any, Final, Literal, NamedTuple
@@ -33,8 +34,11 @@ _FORMATS: Final = (1, FORMAT)
 
 Shape = Literal["text", "texts", "json", "flag", "number"]
 
-#: Every field of an entry in the order of writing, and what it holds.
-SHAPES: Final[dict[str, Shape]] = {
+TIMES: Final = frozenset({"created_at", "updated_at", "valid_from", "valid_to", "verified_at", "approved_at"})
+_RULES: Final[dict[str, rules.Rule]] = dict(RECORD_RULES) | dict.fromkeys(TIMES, rules.INSTANT)
+_NAMES: Final = {"learning": "content", "description": "hint"}
+#: What comes first in an entry.
+_HEAD: Final[dict[str, Shape]] = {
     "version": "number",
     "id": "text",
     "tenant": "text",
@@ -42,34 +46,27 @@ SHAPES: Final[dict[str, Shape]] = {
     "description": "text",
     "entities": "texts",
     "query": "json",
-    "kind": "text",
-    "dimension": "text",
-    "title": "text",
-    "tags": "texts",
-    "category": "text",
-    "confidence": "text",
-    "source": "text",
-    "metadata": "json",
-    "artifact": "text",
-    "scope": "text",
-    "owner": "text",
-    "persona": "text",
-    "system": "text",
-    "conversation": "text",
-    "origin": "text",
-    "status": "text",
-    "status_reason": "text",
-    "always_inject": "flag",
-    "approved_by": "text",
-    "created_at": "text",
-    "valid_from": "text",
-    "valid_to": "text",
-    "verified_at": "text",
-    "approved_at": "text",
 }
-TIMES: Final = frozenset({"created_at", "updated_at", "valid_from", "valid_to", "verified_at", "approved_at"})
+_REST: Final = [
+    each.name for each in fields(Memory) if each.name not in {*_HEAD, *_NAMES.values(), "place", "updated_at"}
+]
 
-_NAMES: Final = {"learning": "content", "description": "hint"}
+
+def _shape(rule: rules.Rule) -> Shape:
+    match rule:
+        case rules.ListOf():
+            return "texts"
+        case rules.Json():
+            return "json"
+        case rules.Flag():
+            return "flag"
+    return "text"
+
+
+#: Every field of an entry in the order of writing, and what it holds; times stand at the end.
+SHAPES: Final[dict[str, Shape]] = _HEAD | {
+    name: _shape(_RULES[name]) for name in sorted(_REST, key=TIMES.__contains__)
+}
 _FIELDS: Final = tuple((name, _NAMES.get(name, name)) for name in SHAPES if name not in ("version", "tenant"))
 _DEFAULTS: Final[dict[str, Any]] = {
     "kind": DEFAULT_KIND,
@@ -79,7 +76,6 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "origin": "import",
     "status": "active",
 }
-_RULES: Final[dict[str, rules.Rule]] = dict(RECORD_RULES) | dict.fromkeys(TIMES, rules.INSTANT)
 
 
 class Key(NamedTuple):

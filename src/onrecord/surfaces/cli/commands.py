@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model.requests import Request, checked, request_fields
+from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
     Flag,
@@ -25,7 +25,8 @@ from onrecord.model.rules import (
 )
 from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.completing import completion_of
 from onrecord.surfaces.cli.sections import InOrder
@@ -155,7 +156,7 @@ def _runner(operation: Operation) -> Callable[..., None]:
         # What is only planned makes nothing.
         creates = operation.begins and not getattr(request, "dry_run", False)
         with opened_door(common, create=creates) as door:
-            answer = operation.method(door, request)
+            answer = door.perform(operation, request)
         _print(answer, as_json=common["as_json"])
         if render.is_bad_news(answer):
             context.exit(1)

@@ -5,7 +5,7 @@ from typing import Final
 import click
 
 from onrecord import __version__
-from onrecord.service import OPERATIONS
+from onrecord.features import OPERATIONS
 from onrecord.surfaces.cli.commands import COMMON, command_of, config_command
 from onrecord.surfaces.cli.evaluating import eval_command
 from onrecord.surfaces.cli.installing import install_command, uninstall_command

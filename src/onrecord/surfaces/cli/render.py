@@ -1,5 +1,6 @@
 """HOW does an answer look in a shell? Tables and colour on a terminal, plain lines elsewhere; one place decides."""
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,10 +12,52 @@ from typing import Any, Final
 
 import click
 
+from onrecord.access.auditing import Audited
+from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
+from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
+from onrecord.care.backup import BackedUp
+from onrecord.care.doctor import Examined
+from onrecord.care.embedding import EmbeddedMissing
+from onrecord.care.export import Exported
+from onrecord.care.importing import Imported
+from onrecord.care.reindex import Reindexed
+from onrecord.care.status import StoreStatus, TenantStatus
+from onrecord.catalog.ingest import Ingested
+from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
 from onrecord.config import Setting
-from onrecord.model import answers
+from onrecord.context.parts import ContextGiven
+from onrecord.model.agent import ShownAgent
+from onrecord.model.findings import Compared, Edge
+from onrecord.model.ledger import Key
 from onrecord.model.memory import Memory, Relation
+from onrecord.model.wire import to_json
 from onrecord.model.workspace import Artifact, Conversation
+from onrecord.recall.browse import Browsed
+from onrecord.recall.history import ShownHistory
+from onrecord.recall.hits import Why
+from onrecord.recall.recall import Recalled
+from onrecord.recall.relations import ListedRelations, Neighbourhood
+from onrecord.recall.show import Shown
+from onrecord.recall.subjects import Searched
+from onrecord.remember.forget import Forgotten
+from onrecord.remember.relate import Related, Unrelated
+from onrecord.remember.remember import Remembered
+from onrecord.remember.retire import Retired
+from onrecord.remember.review import Reviewed
+from onrecord.remember.revise import Revised
+from onrecord.workspace.artifacts import ArtifactContent, DeletedArtifact, ListedArtifacts, WrittenArtifact
+from onrecord.workspace.conversations import (
+    DeletedConversation,
+    ListedConversations,
+    RegisteredConversation,
+    ShownConversation,
+)
+from onrecord.workspace.scratchpads import (
+    AppendedScratchpad,
+    ClearedScratchpad,
+    ListedScratchpads,
+    ScratchpadContent,
+)
 
 # Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -46,9 +89,9 @@ def show(answer: Any) -> None:
 
 def is_bad_news(answer: Any) -> bool:
     """Whether a program that only sees the exit code must be told that something is wrong."""
-    if isinstance(answer, answers.ErasedTenant):
+    if isinstance(answer, ErasedTenant):
         return bool(answer.residue)
-    return isinstance(answer, answers.Examined) and not answer.healthy
+    return isinstance(answer, Examined) and not answer.healthy
 
 
 @contextmanager
@@ -100,7 +143,7 @@ def _many(number: int, one: str, several: str | None = None) -> str:
     return f"{number} {one if number == 1 else several or one + 's'}"
 
 
-def _held(tenant: answers.TenantStatus) -> str:
+def _held(tenant: TenantStatus) -> str:
     if tenant.collection == "memories":
         return _memories(tenant.memories)
     return f"{tenant.memories} {tenant.collection}"
@@ -112,12 +155,13 @@ def _memories(number: int) -> str:
 
 @singledispatch
 def parts_of(answer: Any) -> Iterator[Part]:
-    """What is shown of an answer, top to bottom."""
-    raise TypeError(f"no way to show {type(answer).__name__}")
+    """What is shown of an answer, top to bottom: its fields, where nobody has said anything better."""
+    for name, value in to_json(answer).items():
+        yield f"{name.replace('_', ' ')}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
 
 @parts_of.register
-def _(answer: answers.Remembered) -> Iterator[Part]:
+def _(answer: Remembered) -> Iterator[Part]:
     verb = {"created": "Remembered", "updated": "Updated", "unchanged": "Already known as"}[answer.outcome]
     if answer.dry_run:
         yield "Nothing was saved (dry run). It would be:"
@@ -133,7 +177,7 @@ def _(answer: answers.Remembered) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Recalled) -> Iterator[Part]:
+def _(answer: Recalled) -> Iterator[Part]:
     if not answer.hits:
         yield "Nothing found."
     for hit in answer.hits:
@@ -160,7 +204,7 @@ def _put_off(reasons: Sequence[str]) -> Iterator[str]:
     return (f"Put off {reason}" for reason in reasons)
 
 
-def _reasons(why: answers.Why) -> str:
+def _reasons(why: Why) -> str:
     """The sum of the parts, times the boosts: `words 1st 0.35 + meaning 4th 0.21, pinned x1.5`."""
     parts = " + ".join(f"{part.channel} #{part.rank} {part.share:.3f}" for part in why.parts)
     return parts + "".join(f", {name} x{factor:g}" for name, factor in why.boosts)
@@ -179,7 +223,7 @@ def _excerpt(content: str) -> str:
 
 
 @parts_of.register
-def _(answer: answers.Shown) -> Iterator[Part]:
+def _(answer: Shown) -> Iterator[Part]:
     memory = answer.memory
     yield f"#{memory.id}  {memory.title}"
     yield Table(("field", "value"), list(_fields(memory)))
@@ -214,7 +258,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
 
 
 @parts_of.register
-def _(answer: answers.Browsed) -> Iterator[Part]:
+def _(answer: Browsed) -> Iterator[Part]:
     if not answer.memories:
         yield "Nothing here."
         return
@@ -235,7 +279,7 @@ def _(answer: answers.Browsed) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Revised) -> Iterator[Part]:
+def _(answer: Revised) -> Iterator[Part]:
     what = ", ".join(answer.changed)
     yield (
         f"Revised #{answer.memory.id} ({what}), now version {answer.memory.version}."
@@ -246,13 +290,13 @@ def _(answer: answers.Revised) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Retired) -> Iterator[Part]:
+def _(answer: Retired) -> Iterator[Part]:
     done = "Retired" if answer.changed else "Nothing changed: already retired"
     yield f"{done} #{answer.memory.id}, true until {_minute(answer.memory.valid_to)}. It stays readable in the past."
 
 
 @parts_of.register
-def _(answer: answers.Forgotten) -> Iterator[Part]:
+def _(answer: Forgotten) -> Iterator[Part]:
     yield (
         f"{'Would erase' if answer.dry_run else 'Erased'} #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
         f"and {_many(answer.references, 'reference')} to it."
@@ -260,17 +304,17 @@ def _(answer: answers.Forgotten) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Related) -> Iterator[Part]:
+def _(answer: Related) -> Iterator[Part]:
     yield f"{'Related' if answer.created else 'Already related'}: {_arrow(answer.relation)}"
 
 
 @parts_of.register
-def _(answer: answers.Unrelated) -> Iterator[Part]:
+def _(answer: Unrelated) -> Iterator[Part]:
     yield f"No longer related: {_arrow(answer.relation)}"
 
 
 @parts_of.register
-def _(answer: answers.ListedRelations) -> Iterator[Part]:
+def _(answer: ListedRelations) -> Iterator[Part]:
     if not answer.relations:
         yield "No relations."
         return
@@ -285,7 +329,7 @@ def _arrow(relation: Relation) -> str:
 
 
 @parts_of.register
-def _(answer: answers.Neighbourhood) -> Iterator[Part]:
+def _(answer: Neighbourhood) -> Iterator[Part]:
     yield f"#{answer.center.id}  {answer.center.title}"
     if answer.edges:
         yield _edges(answer.edges)
@@ -295,13 +339,13 @@ def _(answer: answers.Neighbourhood) -> Iterator[Part]:
         yield "There are more; raise --limit."
 
 
-def _edges(edges: Sequence[answers.Edge]) -> Table:
+def _edges(edges: Sequence[Edge]) -> Table:
     rows = [(_arrow(edge.relation), edge.memory.title, edge.memory.status, str(edge.hop)) for edge in edges]
     return Table(("relation", "memory", "status", "steps"), rows)
 
 
 @parts_of.register
-def _(answer: answers.ShownHistory) -> Iterator[Part]:
+def _(answer: ShownHistory) -> Iterator[Part]:
     rows = [
         (
             str(each.number),
@@ -317,7 +361,7 @@ def _(answer: answers.ShownHistory) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Compared) -> Iterator[Part]:
+def _(answer: Compared) -> Iterator[Part]:
     yield f"From {_minute(answer.since)} to {_minute(answer.until)}:"
     signs = {"added": "+", "revised": "~", "retired": "-"}
     rows: list[tuple[str, ...]] = [
@@ -333,7 +377,7 @@ def _(answer: answers.Compared) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Exported) -> Iterator[Part]:
+def _(answer: Exported) -> Iterator[Part]:
     if answer.path != "-":
         yield (
             f"Exported {_memories(answer.memories)} with {_many(answer.versions, 'version')} "
@@ -344,7 +388,7 @@ def _(answer: answers.Exported) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Imported) -> Iterator[Part]:
+def _(answer: Imported) -> Iterator[Part]:
     yield (
         f"Imported {_memories(answer.added)} and {_many(answer.relations, 'relation')}; "
         f"{answer.unchanged} were here already."
@@ -356,7 +400,7 @@ def _(answer: answers.Imported) -> Iterator[Part]:
         yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
 
 
-def _workspace(answer: answers.Exported | answers.Imported) -> str:
+def _workspace(answer: Exported | Imported) -> str:
     """What was moved beside memories, or nothing."""
     moved = {
         "conversation": answer.conversations,
@@ -368,12 +412,12 @@ def _workspace(answer: answers.Exported | answers.Imported) -> str:
 
 
 @parts_of.register
-def _(answer: answers.BackedUp) -> Iterator[Part]:
+def _(answer: BackedUp) -> Iterator[Part]:
     yield f"Copied the store to {answer.path} ({answer.bytes:,} bytes)."
 
 
 @parts_of.register
-def _(answer: answers.Examined) -> Iterator[Part]:
+def _(answer: Examined) -> Iterator[Part]:
     if answer.healthy:
         yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
         return
@@ -383,13 +427,13 @@ def _(answer: answers.Examined) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.EmbeddedMissing) -> Iterator[Part]:
+def _(answer: EmbeddedMissing) -> Iterator[Part]:
     yield f"Made vectors of {_memories(answer.embedded)} with {answer.model}."
     yield from (f"Failed: {reason}" for reason in answer.failures)
 
 
 @parts_of.register
-def _(answer: answers.StoreStatus) -> Iterator[Part]:
+def _(answer: StoreStatus) -> Iterator[Part]:
     yield f"Store: {answer.location}"
     yield f"Embedder: {answer.embedder or 'none'}"
     yield from answer.degraded
@@ -407,7 +451,7 @@ def _(answer: answers.StoreStatus) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Ingested) -> Iterator[Part]:
+def _(answer: Ingested) -> Iterator[Part]:
     yield f"{'Would take in' if answer.dry_run else 'Took in'} {answer.location} ({answer.source})."
     for what, changes in (("added", answer.added), ("changed", answer.changed), ("gone", answer.gone)):
         counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
@@ -420,7 +464,7 @@ def _(answer: answers.Ingested) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Searched) -> Iterator[Part]:
+def _(answer: Searched) -> Iterator[Part]:
     for heading, hits in (("Memories", answer.memories), ("Example queries", answer.example_queries)):
         if hits:
             yield f"{heading}:"
@@ -437,7 +481,7 @@ def _(answer: answers.Searched) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.ListedEntities) -> Iterator[Part]:
+def _(answer: ListedEntities) -> Iterator[Part]:
     if not answer.entities:
         yield "No such entities. Take in a source with `onrecord ingest`."
         return
@@ -451,33 +495,33 @@ def _(answer: answers.ListedEntities) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Inspected) -> Iterator[Part]:
+def _(answer: Inspected) -> Iterator[Part]:
     yield _safe(answer.markdown)
 
 
 @parts_of.register
-def _(answer: answers.DroppedEntity) -> Iterator[Part]:
+def _(answer: DroppedEntity) -> Iterator[Part]:
     yield f"Took {answer.kind} {answer.entity} out of the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
     yield f"{_memories(answer.stripped)} lost a reference."
 
 
 @parts_of.register
-def _(answer: answers.Prioritised) -> Iterator[Part]:
+def _(answer: Prioritised) -> Iterator[Part]:
     yield f"Looked through in this order: {', '.join(answer.datasources) or 'by name'}."
 
 
 @parts_of.register
-def _(answer: answers.Reindexed) -> Iterator[Part]:
+def _(answer: Reindexed) -> Iterator[Part]:
     yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
 
 
 @parts_of.register
-def _(answer: answers.RegisteredConversation) -> Iterator[Part]:
+def _(answer: RegisteredConversation) -> Iterator[Part]:
     yield f"{'Registered' if answer.created else 'Already known'}: {_conversation(answer.conversation)}"
 
 
 @parts_of.register
-def _(answer: answers.ListedConversations) -> Iterator[Part]:
+def _(answer: ListedConversations) -> Iterator[Part]:
     if not answer.conversations:
         yield "No conversations."
         return
@@ -491,14 +535,14 @@ def _(answer: answers.ListedConversations) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.ShownConversation) -> Iterator[Part]:
+def _(answer: ShownConversation) -> Iterator[Part]:
     yield _conversation(answer.conversation)
     yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
     yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
 
 
 @parts_of.register
-def _(answer: answers.DeletedConversation) -> Iterator[Part]:
+def _(answer: DeletedConversation) -> Iterator[Part]:
     yield f"Deleted conversation #{answer.id} with {_many(answer.artifacts, 'file')}."
     yield (
         f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
@@ -512,19 +556,19 @@ def _conversation(conversation: Conversation) -> str:
 
 
 @parts_of.register
-def _(answer: answers.WrittenArtifact) -> Iterator[Part]:
+def _(answer: WrittenArtifact) -> Iterator[Part]:
     yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
     if answer.scrubbed:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
 
 
 @parts_of.register
-def _(answer: answers.ArtifactContent) -> Iterator[Part]:
+def _(answer: ArtifactContent) -> Iterator[Part]:
     yield answer.content
 
 
 @parts_of.register
-def _(answer: answers.ListedArtifacts) -> Iterator[Part]:
+def _(answer: ListedArtifacts) -> Iterator[Part]:
     if not answer.artifacts:
         yield "No artifacts."
         return
@@ -543,7 +587,7 @@ def _(answer: answers.ListedArtifacts) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.DeletedArtifact) -> Iterator[Part]:
+def _(answer: DeletedArtifact) -> Iterator[Part]:
     yield f"Deleted {_file(answer.artifact)}; {_memories(answer.unlinked)} lost the link to it."
 
 
@@ -552,19 +596,19 @@ def _file(artifact: Artifact) -> str:
 
 
 @parts_of.register
-def _(answer: answers.AppendedScratchpad) -> Iterator[Part]:
+def _(answer: AppendedScratchpad) -> Iterator[Part]:
     yield f"Noted; the scratchpad of {answer.agent} takes {answer.size:,} bytes."
     if answer.scrubbed:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
 
 
 @parts_of.register
-def _(answer: answers.ScratchpadContent) -> Iterator[Part]:
+def _(answer: ScratchpadContent) -> Iterator[Part]:
     yield answer.content.strip("\n") if answer.exists else "Nothing noted."
 
 
 @parts_of.register
-def _(answer: answers.ListedScratchpads) -> Iterator[Part]:
+def _(answer: ListedScratchpads) -> Iterator[Part]:
     if not answer.scratchpads:
         yield "Nothing noted."
         return
@@ -573,12 +617,12 @@ def _(answer: answers.ListedScratchpads) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.ClearedScratchpad) -> Iterator[Part]:
+def _(answer: ClearedScratchpad) -> Iterator[Part]:
     yield f"Threw away {answer.cleared:,} bytes of the scratchpad of {answer.agent}."
 
 
 @parts_of.register
-def _(answer: answers.ShownAgent) -> Iterator[Part]:
+def _(answer: ShownAgent) -> Iterator[Part]:
     since = (
         f"set {_minute(answer.updated_at)} by {answer.updated_by}" if answer.updated_at else "the defaults"
     )
@@ -590,7 +634,7 @@ def _(answer: answers.ShownAgent) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Reviewed) -> Iterator[Part]:
+def _(answer: Reviewed) -> Iterator[Part]:
     memory = answer.memory
     settled = "Approved" if memory.is_live else "Rejected"
     yield f"{settled if answer.changed else f'{settled} already:'} #{memory.id}  {memory.title}"
@@ -599,20 +643,20 @@ def _(answer: answers.Reviewed) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.ContextGiven) -> Iterator[Part]:
+def _(answer: ContextGiven) -> Iterator[Part]:
     yield answer.text
     yield from (f"Left out {reason}" for reason in answer.degraded)
 
 
 @parts_of.register
-def _(answer: answers.CreatedKey) -> Iterator[Part]:
+def _(answer: CreatedKey) -> Iterator[Part]:
     yield f"Key {answer.key.id} for {answer.key.user} in tenant {answer.key.tenant}, shown this once:"
     yield answer.secret
     yield "Keep it where secrets are kept: only its hash is stored, and nobody can show it again."
 
 
 @parts_of.register
-def _(answer: answers.ListedKeys) -> Iterator[Part]:
+def _(answer: ListedKeys) -> Iterator[Part]:
     if not answer.keys:
         yield "No keys. Make one with `onrecord keys create`."
         return
@@ -622,7 +666,7 @@ def _(answer: answers.ListedKeys) -> Iterator[Part]:
     )
 
 
-def _key_row(key: answers.Key) -> tuple[str, ...]:
+def _key_row(key: Key) -> tuple[str, ...]:
     systems = (name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
     may = ", ".join(each.removeprefix("memory.") for each in key.permissions)
     return (
@@ -637,14 +681,14 @@ def _key_row(key: answers.Key) -> tuple[str, ...]:
     )
 
 
-def _stands(key: answers.Key) -> str:
+def _stands(key: Key) -> str:
     if key.revoked_at is not None:
         return f"revoked {_day(key.revoked_at)}"
     return f"until {_minute(key.expires_at)}" if key.expires_at else "for good"
 
 
 @parts_of.register
-def _(answer: answers.RevokedKey) -> Iterator[Part]:
+def _(answer: RevokedKey) -> Iterator[Part]:
     if answer.changed:
         yield f"Key {answer.key.id} works no longer."
     else:
@@ -652,12 +696,12 @@ def _(answer: answers.RevokedKey) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.CreatedTenant) -> Iterator[Part]:
+def _(answer: CreatedTenant) -> Iterator[Part]:
     yield f"{'Made room for tenant' if answer.created else 'There is a tenant'} {answer.tenant.name}{'' if answer.created else ' already'}."
 
 
 @parts_of.register
-def _(answer: answers.ListedTenants) -> Iterator[Part]:
+def _(answer: ListedTenants) -> Iterator[Part]:
     if not answer.tenants:
         yield "No tenants yet: the first save makes one."
         return
@@ -666,7 +710,7 @@ def _(answer: answers.ListedTenants) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.ErasedTenant) -> Iterator[Part]:
+def _(answer: ErasedTenant) -> Iterator[Part]:
     yield f"Erased tenant {answer.name}: {_many(sum(answer.erased.values()), 'row')}."
     yield Table(("table", "rows"), [(name, str(count)) for name, count in answer.erased.items()])
     if answer.residue:
@@ -676,7 +720,7 @@ def _(answer: answers.ErasedTenant) -> Iterator[Part]:
 
 
 @parts_of.register
-def _(answer: answers.Audited) -> Iterator[Part]:
+def _(answer: Audited) -> Iterator[Part]:
     if not answer.entries:
         yield "Nothing was written or refused."
         return

@@ -4,32 +4,31 @@ from typing import Any, Final
 
 import click
 
-from onrecord.service import Operation
+from onrecord.operation import Operation
 
 AGENTS: Final = "Agents and servers"
 VOCABULARIES: Final = "Other vocabularies"
 CARE: Final = "Care of the store"
 _MEMORIES, _QUESTIONS = "Memories", "Questions"
-#: By the file of `model/requests/` that its request is in.
+#: By the folder that its feature lives in.
 _HOMES: Final = {
-    "memories": _MEMORIES,
+    "remember": _MEMORIES,
+    "recall": _QUESTIONS,
     "context": _QUESTIONS,
     "catalog": "Catalog",
     "workspace": "Workspace",
-    "access": "Review and access",
+    "access": "Access",
     "care": CARE,
 }
 #: In the order in which people meet them.
-SECTIONS: Final = (_MEMORIES, _QUESTIONS, *list(_HOMES.values())[2:], AGENTS, VOCABULARIES)
+SECTIONS: Final = (*dict.fromkeys(_HOMES.values()), AGENTS, VOCABULARIES)
 
 #: The first sentence of a help, however long it is.
 _WHOLE: Final = 1_000
 
 
 def section_of(operation: Operation) -> str:
-    section = _HOMES[operation.request.__module__.rpartition(".")[2]]
-    # To keep a memory and to ask for one are in one file, and two things to whoever looks for a command.
-    return _QUESTIONS if section == _MEMORIES and operation.effect == "read" else section
+    return _HOMES[operation.function.__module__.split(".")[1]]
 
 
 class InOrder(click.Group):

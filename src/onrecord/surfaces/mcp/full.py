@@ -3,10 +3,14 @@
 import json
 from typing import Final
 
-from onrecord.model.requests import Backup, Export, Import
+from onrecord.care.backup import Backup
+from onrecord.care.export import Export
+from onrecord.care.importing import Import
+from onrecord.features import OPERATIONS
 from onrecord.model.schema import input_schema, output_schema
 from onrecord.model.wire import to_json
-from onrecord.service import OPERATIONS, OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 #: These name a file, and over a network that would be one of the server's.
@@ -17,7 +21,7 @@ def _tool(operation: Operation) -> Tool:
     name = operation.name.rstrip("_")
 
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
-        answer = to_json(operation.method(door, **arguments))
+        answer = to_json(door.perform(operation, **arguments))
         # As JSON every line of a memory stays inside its quotation marks.
         return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
 

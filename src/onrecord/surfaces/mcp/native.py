@@ -7,23 +7,22 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, get_args
 
 from onrecord.context.frame import framed, one_line
+from onrecord.context.give import GiveContext
+from onrecord.context.parts import ContextGiven
 from onrecord.errors import Fault, Invalid
-from onrecord.model.answers import ContextGiven, Remembered
 from onrecord.model.memory import Memory
-from onrecord.model.requests import (
-    Forget,
-    GiveContext,
-    Recall,
-    Relate,
-    Remember,
-    Request,
-    Retire,
-    Revise,
-    Show,
-)
+from onrecord.model.request import Request
 from onrecord.model.schema import input_schema
 from onrecord.model.wire import to_json, write_instant
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.recall.recall import Recall
+from onrecord.recall.show import Show
+from onrecord.remember.forget import Forget
+from onrecord.remember.relate import Relate
+from onrecord.remember.remember import Remember, Remembered
+from onrecord.remember.retire import Retire
+from onrecord.remember.revise import Revise
+from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswer, in_conversation
 
 Action = Literal["revise", "retire", "supersede", "relate"]

@@ -154,7 +154,7 @@ def _call(visit: ToolRequest, name: str, call: Call) -> protocol.CallToolResult 
         if tool is not None and not tool.operation.is_offered_to(visit.door.caller):
             # The door refuses and notes it in the audit; the answer does not tell that there is such a tool.
             with suppress(Forbidden):
-                tool.operation.method(visit.door)
+                visit.door.perform(tool.operation)
         raise MCPError(code=protocol.INVALID_PARAMS, message=f"Unknown tool: {name}")
     try:
         known_arguments(tool, call.arguments)

@@ -10,7 +10,8 @@ from typing import Any, Final
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved
 from onrecord.errors import Fault, Invalid, NotFound, OnRecordError
 from onrecord.faces import slayer
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 #: What such an error is called there.

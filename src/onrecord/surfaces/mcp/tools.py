@@ -10,7 +10,8 @@ import mcp_types as protocol
 from onrecord.context.conversation import inside
 from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.model.caller import Caller
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 
 Arguments = Mapping[str, Any]
 #: What a tool takes to say in which conversation it is called; never a way into one that the connection is not in.

@@ -5,7 +5,8 @@ from typing import Final
 
 from starlette.routing import BaseRoute, Route
 
-from onrecord.service import OPERATIONS, Operation
+from onrecord.features import OPERATIONS
+from onrecord.operation import Operation
 from onrecord.surfaces.rest.moving import Exporting, Importing
 from onrecord.surfaces.rest.operations import PREFIX, Endpoint, Handling, template
 from onrecord.surfaces.rest.request_runner import RequestRunner

@@ -16,13 +16,13 @@ from onrecord.errors import Invalid, OnRecordError
 from onrecord.faces import arbiter, arbiter_workspace
 from onrecord.faces.arbiter import Exists, Gone
 from onrecord.faces.arbiter_workspace import TooLarge
-from onrecord.model.answers import ArtifactContent
 from onrecord.model.limits import ARTIFACT_BYTES
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
 from onrecord.surfaces.rest.problems import NO_METHOD, UNREADABLE, Refusal, detail_of, headers_of, kind_of
 from onrecord.surfaces.rest.request_runner import RequestRunner
+from onrecord.workspace.artifacts import ArtifactContent
 
 #: A byte of a file may take six in JSON.
 _FILE_BYTES: Final = BODY_BYTES + 6 * ARTIFACT_BYTES

@@ -11,7 +11,8 @@ from starlette.responses import Response
 from starlette.types import Send
 
 from onrecord.errors import Fault, Invalid
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import chunks
 from onrecord.surfaces.rest.operations import Handling
 from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal
@@ -60,7 +61,7 @@ class Exporting(Moving):
 
     def _write(self, request: Request, path: Path) -> None:
         door = self.runner.admit(request)
-        self.operation.method(door, path=str(path), **self.options(request))
+        door.perform(self.operation, path=str(path), **self.options(request))
 
 
 class Importing(Moving):
@@ -71,7 +72,7 @@ class Importing(Moving):
         door = await self.runner.run(self.runner.admit, request)
         if not self.operation.is_offered_to(door.caller):
             # It refuses by itself, and notes that in the audit.
-            await self.runner.run(self.operation.method, door)
+            await self.runner.run(door.perform, self.operation)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _LINE_TYPES:
             raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")

@@ -9,10 +9,11 @@ from starlette.routing import BaseRoute, Route
 
 from onrecord import __version__
 from onrecord.access.identity import CONVERSATION, RUN
-from onrecord.model.requests import request_fields
+from onrecord.features import OPERATIONS
+from onrecord.model.request import request_fields
 from onrecord.model.rules import OrNone, Rule
 from onrecord.model.schema import Definitions, Schema, input_schema, rule_schema
-from onrecord.service import OPERATIONS, Operation
+from onrecord.operation import Operation
 from onrecord.surfaces.rest import repeating
 from onrecord.surfaces.rest.moving import FILE_FIELD, LINES
 from onrecord.surfaces.rest.operations import PREFIX, QUERIED, path_fields

@@ -11,12 +11,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from onrecord.access.keys import CreatedKey
+from onrecord.access.tenants import CreatedTenant
 from onrecord.errors import Fault, Invalid
-from onrecord.model.answers import CreatedKey, CreatedTenant, Remembered
-from onrecord.model.requests import request_fields
+from onrecord.model.request import request_fields
 from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
 from onrecord.model.wire import to_json
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.remember.remember import Remembered
+from onrecord.service import OnRecord
 from onrecord.surfaces.reading import list_reader, text_reader
 from onrecord.surfaces.rest import repeating
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
@@ -92,7 +95,7 @@ class Handling:
         return self.response(request, told, repeated=repeated)
 
     def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Answer:
-        answer = self.operation.method(door, **values)
+        answer = door.perform(self.operation, **values)
         if self.operation.name in _OF_KEYS:
             self.runner.authenticator.forget_keys()
         return _status(answer), to_json(answer)

@@ -17,7 +17,8 @@ from onrecord.errors import Conflict, Fault, Invalid
 from onrecord.model.limits import Permission
 from onrecord.model.memory import Memory
 from onrecord.model.wire import to_json
-from onrecord.service import OnRecord, Operation
+from onrecord.operation import Operation
+from onrecord.service import OnRecord
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
 HEADER: Final = "Idempotency-Key"

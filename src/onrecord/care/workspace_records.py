@@ -6,12 +6,13 @@ from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import ids, limits, rules
-from onrecord.model.answers import ShownAgent
+from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
 from onrecord.model.paths import normalised
-from onrecord.model.requests import SetAgent, request_fields
-from onrecord.model.requests.workspace import AGENT_NAME, MEDIA_TYPE, agent_faults
+from onrecord.model.request import request_fields
 from onrecord.model.rules import OrNone, Rule
 from onrecord.model.workspace import Conversation, KeptFile, Notes
+from onrecord.workspace.agents import SetAgent
+from onrecord.workspace.artifacts import MEDIA_TYPE
 
 _MOST_FILES: Final = 2**53
 

@@ -1,0 +1,38 @@
+"""HOW is a whole store copied? While others go on writing, into a file that takes its place only when it is whole."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from onrecord.care.export import beside, refuse_itself, write_homes
+from onrecord.model import rules
+from onrecord.model.answer import Answer
+from onrecord.model.request import Request, ask
+from onrecord.operation import Call, operation
+
+
+@dataclass(frozen=True, slots=True)
+class Backup(Request):
+    """Write a consistent copy of the whole store while others go on writing."""
+
+    path: str = ask(rules.Text(at_least=1), "The file to write.", positional=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackedUp(Answer):
+    """Where the copy is."""
+
+    path: str
+    bytes: int
+
+
+@operation("read", "memory.admin")
+def backup(call: Call, ask: Backup) -> BackedUp:
+    """A copy of the database where it can copy itself, otherwise an export of every tenant."""
+    call.caller.require_operator("A backup")
+    refuse_itself(call.store, ask.path)
+    path = Path(ask.path)
+    with beside(path) as partial:
+        if not call.store.backup(partial):
+            with call.store.archive() as archive, partial.open("w", encoding="utf-8") as file:
+                write_homes(archive, file, archive.homes(), ask.path, call)
+    return BackedUp(path=str(path), bytes=path.stat().st_size)

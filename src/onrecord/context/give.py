@@ -1,0 +1,130 @@
+"""WHAT is an agent told before it begins? Each part is gathered apart, framed as data, and fitted into the tokens."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from onrecord.context.always import always
+from onrecord.context.briefing import briefing
+from onrecord.context.conversation import for_own_eyes, inside
+from onrecord.context.frame import bullet, enclosed, entry
+from onrecord.context.legend import legend
+from onrecord.context.parts import ContextGiven, Part, Piece, fitted
+from onrecord.errors import OnRecordError
+from onrecord.model import limits, rules
+from onrecord.model.limits import CONTEXT_PARTS, ContextPart
+from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
+from onrecord.model.rules import ListOf, OrNone
+from onrecord.operation import Call, operation
+from onrecord.recall.recall import Recall, recall
+
+_SAID: Final = "The last turns of this conversation, oldest first."
+_RECALLED: Final = "Memories that bear on the question, best first."
+
+
+@dataclass(frozen=True, slots=True)
+class GiveContext(Request):
+    """What an agent should know before it begins: standing notes, this conversation so far, and what bears on a question.
+
+    Everything is framed as data, and fits the tokens asked for.
+    """
+
+    question: str | None = ask(
+        OrNone(rules.Text(at_most=limits.QUESTION_CHARACTERS)),
+        "What the turn is about; memories that bear on it are added.",
+        None,
+        positional=True,
+    )
+    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    parts: Sequence[ContextPart] = ask(
+        ListOf(rules.Choice(limits.CONTEXT_PARTS), at_most=len(limits.CONTEXT_PARTS)),
+        f"Only these, of {', '.join(limits.CONTEXT_PARTS)}; all when left out.",
+        (),
+    )
+    max_tokens: int = ask(rules.Integer(0, 1_000_000), "How many tokens the whole may cost to read.", 2_000)
+
+
+@operation("read", "memory.read", "GET /context")
+def context(call: Call, ask: GiveContext) -> ContextGiven:
+    """Every part that was asked for, framed as data, within the tokens. Where one fails, the others are told."""
+    gathering = _Gathering(replace(call, caller=inside(call.caller, ask.conversation)), ask)
+    parts = [part for name in CONTEXT_PARTS if (part := gathering.part(name)) is not None]
+    return fitted(list(_once(parts)), ask.max_tokens, gathering.degraded)
+
+
+@dataclass(slots=True)
+class _Gathering:
+    """What the parts are gathered from, and what could not be."""
+
+    call: Call
+    ask: GiveContext
+    degraded: list[str] = field(default_factory=list)
+
+    def part(self, name: ContextPart) -> Part | None:
+        """One part, if it was asked for and nothing stands in its way."""
+        if self.ask.parts and name not in self.ask.parts:
+            return None
+        if lacking := self._lacking(name):
+            if self.ask.parts:
+                self.degraded.append(f"{name}: {lacking}")
+            return None
+        gather: dict[ContextPart, Callable[[], Part]] = {
+            "legend": self._legend,
+            "always": self._always,
+            "briefing": self._briefing,
+            "turns": self._turns,
+            "memories": self._memories,
+        }
+        try:
+            return gather[name]()
+        except OnRecordError as problem:
+            self.degraded.append(f"{name}: {problem}")
+        except Exception as problem:
+            # Whatever it was, the agent's turn goes on; a text of unknown origin is not for the agent to read.
+            self.degraded.append(f"{name}: {type(problem).__name__}")
+        return None
+
+    def _lacking(self, name: ContextPart) -> str | None:
+        if name in ("briefing", "turns") and self.call.caller.conversation is None:
+            return "no conversation was named"
+        if name == "memories" and not (self.ask.question or "").strip():
+            return "no question was asked"
+        return None
+
+    def _legend(self) -> Part:
+        return Part(name="legend", pieces=[Piece(text=legend())], render="\n".join)
+
+    def _always(self) -> Part:
+        with replace(self.call, caller=for_own_eyes(self.call.caller)).reading() as reading:
+            return always(reading)
+
+    def _briefing(self) -> Part:
+        with self.call.reading() as reading:
+            return briefing(reading, self.call.caller.conversation or "")
+
+    def _turns(self) -> Part:
+        caller = self.call.caller
+        said = self.call.turns.last(caller.tenant, caller.conversation or "")
+        # Of a conversation the end matters most, and a hole in it would mislead.
+        pieces = [Piece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(said)]
+        return Part(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
+
+    def _memories(self) -> Part:
+        found = recall(self.call, Recall(self.ask.question or ""))
+        self.degraded += found.degraded
+        pieces = [Piece(text=entry(hit.memory), memory=hit.memory.id) for hit in found.hits]
+        return Part(name="memories", pieces=pieces, render=_under(_RECALLED))
+
+
+def _under(heading: str) -> Callable[[Sequence[str]], str]:
+    return lambda texts: enclosed(heading, texts)
+
+
+def _once(parts: Sequence[Part]) -> Iterator[Part]:
+    """What is told in every turn need not be told again as an answer to the question."""
+    told = {piece.memory for part in parts if part.name == "always" for piece in part.pieces}
+    for part in parts:
+        if part.name == "memories":
+            yield replace(part, pieces=[piece for piece in part.pieces if piece.memory not in told])
+        else:
+            yield part

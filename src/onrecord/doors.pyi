@@ -1,0 +1,1117 @@
+"""Written by `make docs` from the operations; change those, not this file."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from onrecord.access.auditing import Audited
+from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
+from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
+from onrecord.care.backup import BackedUp
+from onrecord.care.doctor import Examined
+from onrecord.care.embedding import EmbeddedMissing
+from onrecord.care.export import Exported
+from onrecord.care.importing import Imported
+from onrecord.care.reindex import Reindexed
+from onrecord.care.status import StoreStatus
+from onrecord.catalog.ingest import Ingested
+from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
+from onrecord.context.parts import ContextGiven
+from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
+from onrecord.model.agent import ShownAgent
+from onrecord.model.catalog import EntityKind
+from onrecord.model.findings import Compared
+from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, Permission, RelationName, Role, Scope, Status, Times
+from onrecord.model.unset import Unset
+from onrecord.model.workspace import Encoding
+from onrecord.operation import Operation
+from onrecord.recall.browse import Browsed
+from onrecord.recall.history import ShownHistory
+from onrecord.recall.recall import Recalled
+from onrecord.recall.relations import ListedRelations, Neighbourhood
+from onrecord.recall.show import Shown
+from onrecord.recall.subjects import Searched
+from onrecord.remember.forget import Forgotten
+from onrecord.remember.relate import Related, Unrelated
+from onrecord.remember.remember import Remembered
+from onrecord.remember.retire import Retired
+from onrecord.remember.review import Reviewed
+from onrecord.remember.revise import Revised
+from onrecord.workspace.artifacts import ArtifactContent, DeletedArtifact, ListedArtifacts, WrittenArtifact
+from onrecord.workspace.conversations import DeletedConversation, ListedConversations, RegisteredConversation, ShownConversation
+from onrecord.workspace.scratchpads import AppendedScratchpad, ClearedScratchpad, ListedScratchpads, ScratchpadContent
+from typing import Any, Literal
+
+class Door:
+    def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any: ...
+    def remember(
+        self,
+        content: str,
+        *,
+        id: str | Unset = ...,
+        kind: Kind | Unset = ...,
+        dimension: Dimension | Unset = ...,
+        title: str | Unset = ...,
+        hint: str | None | Unset = ...,
+        tags: Sequence[str] | Unset = ...,
+        category: str | None | Unset = ...,
+        confidence: Confidence | Unset = ...,
+        source: str | None | Unset = ...,
+        metadata: Mapping[str, Any] | Unset = ...,
+        entities: Sequence[str] | Unset = ...,
+        query: Mapping[str, Any] | str | None | Unset = ...,
+        artifact: str | None | Unset = ...,
+        scope: Scope | Unset = ...,
+        persona: str | None | Unset = ...,
+        system: str | None | Unset = ...,
+        conversation: str | None | Unset = ...,
+        valid_from: datetime | Unset = ...,
+        created_at: datetime | Unset = ...,
+        verified_at: datetime | None | Unset = ...,
+        always_inject: bool | Unset = ...,
+        supersedes: Sequence[str] = ...,
+        dedupe: bool = ...,
+        by_hint_alone: bool = ...,
+        dry_run: bool = ...,
+    ) -> Remembered:
+        """Leave something worth knowing later: a correction, a decision, how a thing really works."""
+        ...
+    def recall(
+        self,
+        question: str,
+        *,
+        limit: int = ...,
+        kinds: Sequence[Kind] = ...,
+        tags: Sequence[str] = ...,
+        entities: Sequence[str] = ...,
+        statuses: Sequence[Status] = ...,
+        scopes: Sequence[Scope] = ...,
+        only_kinds: Sequence[Kind] = ...,
+        conversation: str | None = ...,
+        elsewhere: bool = ...,
+        created_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        recipe: str = ...,
+        intent: bool = ...,
+        times: Times = ...,
+        decay: bool = ...,
+        half_life_days: int = ...,
+        decay_floor: float = ...,
+        session_places: int = ...,
+        profile_places: int = ...,
+        global_places: int = ...,
+        query_limit: int | None = ...,
+        max_tokens: int | None = ...,
+        agent: str | None = ...,
+        explain: bool = ...,
+    ) -> Recalled:
+        """Ask a question and get back the memories that bear on it, best first."""
+        ...
+    def show(
+        self,
+        id: str,
+        *,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+    ) -> Shown:
+        """Read one memory with its relations, whatever its status; with a time, as it was then."""
+        ...
+    def browse(
+        self,
+        *,
+        kinds: Sequence[Kind] = ...,
+        dimensions: Sequence[Dimension] = ...,
+        tags: Sequence[str] = ...,
+        scopes: Sequence[Scope] = ...,
+        statuses: Sequence[Status] = ...,
+        entities: Sequence[str] = ...,
+        system: str | None = ...,
+        conversation: str | None = ...,
+        unpinned: bool = ...,
+        created_since: datetime | None = ...,
+        updated_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> Browsed:
+        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+        ...
+    def revise(
+        self,
+        id: str,
+        *,
+        expected_version: int | None = ...,
+        content: str | Unset = ...,
+        title: str | Unset = ...,
+        hint: str | None | Unset = ...,
+        kind: Kind | Unset = ...,
+        dimension: Dimension | Unset = ...,
+        tags: Sequence[str] | Unset = ...,
+        category: str | None | Unset = ...,
+        confidence: Confidence | Unset = ...,
+        source: str | None | Unset = ...,
+        metadata: Mapping[str, Any] | Unset = ...,
+        entities: Sequence[str] | Unset = ...,
+        query: Mapping[str, Any] | str | None | Unset = ...,
+        artifact: str | None | Unset = ...,
+        conversation: str | None | Unset = ...,
+        valid_from: datetime | Unset = ...,
+        verified_at: datetime | None | Unset = ...,
+        always_inject: bool | Unset = ...,
+        status: Status | Unset = ...,
+        status_reason: str | None | Unset = ...,
+        vouch: bool = ...,
+    ) -> Revised:
+        """Correct what a memory says. Only what is given changes; the old text stays in its history."""
+        ...
+    def retire(
+        self,
+        id: str,
+        *,
+        at: datetime | None = ...,
+        reason: str | None = ...,
+    ) -> Retired:
+        """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
+        ...
+    def forget(
+        self,
+        id: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Forgotten:
+        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        ...
+    def relate(
+        self,
+        source: str,
+        relation: RelationName,
+        target: str,
+    ) -> Related:
+        """Draw a typed edge from one memory to another; an edge that exists already is reported, not doubled."""
+        ...
+    def unrelate(
+        self,
+        source: str,
+        relation: RelationName,
+        target: str,
+    ) -> Unrelated:
+        """Take an edge back. That it existed stays in the past."""
+        ...
+    def remove_relation(
+        self,
+        id: str,
+    ) -> Unrelated:
+        """Take an edge of the tenant back by its number. That it existed stays in the past."""
+        ...
+    def relations(
+        self,
+        *,
+        source: str | None = ...,
+        target: str | None = ...,
+        relation: RelationName | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> ListedRelations:
+        """The tenant's edges between memories that the caller sees, newest first; whether these are still true or not."""
+        ...
+    def neighbours(
+        self,
+        id: str,
+        *,
+        depth: int = ...,
+        relations: Sequence[RelationName] = ...,
+        direction: Direction = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        limit: int = ...,
+    ) -> Neighbourhood:
+        """Walk the relations around one memory."""
+        ...
+    def history(
+        self,
+        id: str,
+    ) -> ShownHistory:
+        """Every version of one memory: who changed what, and when."""
+        ...
+    def diff(
+        self,
+        since: datetime,
+        *,
+        until: datetime | None = ...,
+    ) -> Compared:
+        """What changed in what we know between two times."""
+        ...
+    def ingest(
+        self,
+        path: str,
+        *,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        sample_values: int = ...,
+        dry_run: bool = ...,
+    ) -> Ingested:
+        """Let the catalog learn what there is: from model files, a live database, or what dbt has written."""
+        ...
+    def search(
+        self,
+        question: str | None = ...,
+        *,
+        entities: Sequence[str] = ...,
+        query: Mapping[str, Any] | None = ...,
+        datasource: str | None = ...,
+        max_memories: int = ...,
+        max_example_queries: int = ...,
+        max_entities: int = ...,
+        recipe: str = ...,
+    ) -> Searched:
+        """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all."""
+        ...
+    def entities(
+        self,
+        inside: str | None = ...,
+        *,
+        kind: EntityKind | None = ...,
+        limit: int = ...,
+    ) -> ListedEntities:
+        """List what memories can be about, by name: datasources, or what is of a kind or lies inside another."""
+        ...
+    def inspect(
+        self,
+        model: str,
+        *,
+        data_source: str | None = ...,
+        sections: Sequence[str] | None = ...,
+        show_sql: bool = ...,
+        descriptions_max_chars: int | None = ...,
+        reachable_fields_depth: int = ...,
+        num_rows: int = ...,
+    ) -> Inspected:
+        """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
+        ...
+    def drop_entity(
+        self,
+        entity: str,
+        *,
+        kind: Literal["datasource", "model"] | None = ...,
+        data_source: str | None = ...,
+        parts: Sequence[str] | None = ...,
+    ) -> DroppedEntity:
+        """Take a datasource, a model or a part of one out of the catalog, and out of the references of every memory."""
+        ...
+    def prioritise(
+        self,
+        *,
+        datasources: Sequence[str] = ...,
+        clear: bool = ...,
+    ) -> Prioritised:
+        """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
+        ...
+    def approve(
+        self,
+        id: str,
+    ) -> Reviewed:
+        """Let a proposal count, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+        ...
+    def reject(
+        self,
+        id: str,
+        *,
+        reason: str | None = ...,
+    ) -> Reviewed:
+        """Turn a proposal down. It stays readable in the past; a second call changes nothing."""
+        ...
+    def context(
+        self,
+        question: str | None = ...,
+        *,
+        conversation: str | None = ...,
+        parts: Sequence[ContextPart] = ...,
+        max_tokens: int = ...,
+    ) -> ContextGiven:
+        """What an agent should know before it begins: standing notes, this conversation so far, and what bears on a question."""
+        ...
+    def note_turn(
+        self,
+        content: str,
+        *,
+        role: Role = ...,
+        metadata: Mapping[str, Any] | None = ...,
+        conversation: str | None = ...,
+    ) -> NotedTurn:
+        """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
+        ...
+    def turns(
+        self,
+        *,
+        conversation: str | None = ...,
+        limit: int | None = ...,
+    ) -> ListedTurns:
+        """The last turns of a conversation, oldest first."""
+        ...
+    def clear_turns(
+        self,
+        *,
+        conversation: str | None = ...,
+    ) -> ClearedTurns:
+        """Drop the turns of a conversation."""
+        ...
+    def register_conversation(
+        self,
+        id: str | None = ...,
+        *,
+        title: str | None = ...,
+        agent: str | None = ...,
+    ) -> RegisteredConversation:
+        """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it."""
+        ...
+    def conversations(
+        self,
+        *,
+        agent: str | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> ListedConversations:
+        """The conversations of the tenant, newest first."""
+        ...
+    def show_conversation(
+        self,
+        id: str,
+    ) -> ShownConversation:
+        """One conversation, and how many artifacts belong to it."""
+        ...
+    def delete_conversation(
+        self,
+        id: str,
+    ) -> DeletedConversation:
+        """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer."""
+        ...
+    def write_artifact(
+        self,
+        path: str,
+        content: str,
+        *,
+        encoding: Encoding = ...,
+        media_type: str = ...,
+        conversation: str | None = ...,
+    ) -> WrittenArtifact:
+        """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id."""
+        ...
+    def read_artifact(
+        self,
+        id: str,
+        *,
+        via: str | None = ...,
+    ) -> ArtifactContent:
+        """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
+        ...
+    def artifacts(
+        self,
+        *,
+        conversation: str | None = ...,
+    ) -> ListedArtifacts:
+        """The artifacts of a conversation, by path; without one, those of all conversations."""
+        ...
+    def delete_artifact(
+        self,
+        id: str,
+    ) -> DeletedArtifact:
+        """Delete an artifact. Memories that were linked to it stay, without the link."""
+        ...
+    def append_scratchpad(
+        self,
+        content: str,
+        *,
+        agent: str = ...,
+    ) -> AppendedScratchpad:
+        """Add to the scratchpad of an agent, or to the one that all agents share, under the time of now."""
+        ...
+    def read_scratchpad(
+        self,
+        agent: str = ...,
+    ) -> ScratchpadContent:
+        """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
+        ...
+    def scratchpads(
+        self,
+    ) -> ListedScratchpads:
+        """Whose scratchpads there are, and how large they are."""
+        ...
+    def clear_scratchpad(
+        self,
+        agent: str = ...,
+    ) -> ClearedScratchpad:
+        """Throw away the scratchpad of an agent, or the one that all agents share."""
+        ...
+    def set_agent(
+        self,
+        agent: str,
+        *,
+        intent: bool = ...,
+        decay: bool = ...,
+        half_life_days: int = ...,
+        decay_floor: float = ...,
+        limit: int = ...,
+        session_places: int = ...,
+        profile_places: int = ...,
+        global_places: int = ...,
+        max_tokens: int | None = ...,
+        advisor: str | None = ...,
+        search_expand: bool = ...,
+        rerank: bool = ...,
+        auto_tag: bool = ...,
+        auto_supersede: bool = ...,
+    ) -> ShownAgent:
+        """Say how an agent searches and saves where its requests leave it open. What is left out here takes its default."""
+        ...
+    def show_agent(
+        self,
+        agent: str,
+    ) -> ShownAgent:
+        """How an agent is set; one that nobody has set has the defaults."""
+        ...
+    def create_key(
+        self,
+        *,
+        label: str | None = ...,
+        tenant: str | None = ...,
+        user: str | None = ...,
+        personas: Sequence[str] = ...,
+        permissions: Sequence[Permission] = ...,
+        systems: Sequence[str] = ...,
+        actor: Actor = ...,
+        expires_at: datetime | None = ...,
+        per_minute: int | None = ...,
+        saves_per_day: int | None = ...,
+    ) -> CreatedKey:
+        """Make a key for an agent or a person. It is shown this once; only its hash is kept."""
+        ...
+    def list_keys(
+        self,
+    ) -> ListedKeys:
+        """The keys of the tenant, without their secrets; revoked and expired ones too."""
+        ...
+    def revoke_key(
+        self,
+        id: str,
+    ) -> RevokedKey:
+        """Let a key work no longer. A second call changes nothing."""
+        ...
+    def create_tenant(
+        self,
+        name: str,
+    ) -> CreatedTenant:
+        """Make room for a tenant before anything is saved there."""
+        ...
+    def list_tenants(
+        self,
+    ) -> ListedTenants:
+        """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+        ...
+    def erase_tenant(
+        self,
+        name: str,
+        *,
+        confirm: str,
+    ) -> ErasedTenant:
+        """Erase everything of a tenant, with its catalog, its keys and its history, and look whether anything is left."""
+        ...
+    def audit(
+        self,
+        *,
+        user: str | None = ...,
+        subject: str | None = ...,
+        outcome: AuditOutcome | None = ...,
+        since: datetime | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> Audited:
+        """Who wrote what, when, and what was refused; newest first. The text of memories is not in it."""
+        ...
+    def export(
+        self,
+        path: str,
+        *,
+        all_tenants: bool = ...,
+    ) -> Exported:
+        """Write everything of this tenant and the global memories to a JSONL file, history included."""
+        ...
+    def import_(
+        self,
+        path: str,
+        *,
+        keep_tenants: bool = ...,
+        skip_conflicts: bool = ...,
+    ) -> Imported:
+        """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+        ...
+    def backup(
+        self,
+        path: str,
+    ) -> BackedUp:
+        """Write a consistent copy of the whole store while others go on writing."""
+        ...
+    def doctor(
+        self,
+    ) -> Examined:
+        """Check that windows, versions, index and edges agree with the rows, and say what does not."""
+        ...
+    def reindex(
+        self,
+    ) -> Reindexed:
+        """Rebuild everything derived from the rows. The rows themselves are not touched."""
+        ...
+    def embed_missing(
+        self,
+        *,
+        all_tenants: bool = ...,
+        anew: bool = ...,
+    ) -> EmbeddedMissing:
+        """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model."""
+        ...
+    def status(
+        self,
+        *,
+        all_tenants: bool = ...,
+    ) -> StoreStatus:
+        """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+        ...
+
+class AsyncDoor:
+    async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any: ...
+    async def remember(
+        self,
+        content: str,
+        *,
+        id: str | Unset = ...,
+        kind: Kind | Unset = ...,
+        dimension: Dimension | Unset = ...,
+        title: str | Unset = ...,
+        hint: str | None | Unset = ...,
+        tags: Sequence[str] | Unset = ...,
+        category: str | None | Unset = ...,
+        confidence: Confidence | Unset = ...,
+        source: str | None | Unset = ...,
+        metadata: Mapping[str, Any] | Unset = ...,
+        entities: Sequence[str] | Unset = ...,
+        query: Mapping[str, Any] | str | None | Unset = ...,
+        artifact: str | None | Unset = ...,
+        scope: Scope | Unset = ...,
+        persona: str | None | Unset = ...,
+        system: str | None | Unset = ...,
+        conversation: str | None | Unset = ...,
+        valid_from: datetime | Unset = ...,
+        created_at: datetime | Unset = ...,
+        verified_at: datetime | None | Unset = ...,
+        always_inject: bool | Unset = ...,
+        supersedes: Sequence[str] = ...,
+        dedupe: bool = ...,
+        by_hint_alone: bool = ...,
+        dry_run: bool = ...,
+    ) -> Remembered:
+        """Leave something worth knowing later: a correction, a decision, how a thing really works."""
+        ...
+    async def recall(
+        self,
+        question: str,
+        *,
+        limit: int = ...,
+        kinds: Sequence[Kind] = ...,
+        tags: Sequence[str] = ...,
+        entities: Sequence[str] = ...,
+        statuses: Sequence[Status] = ...,
+        scopes: Sequence[Scope] = ...,
+        only_kinds: Sequence[Kind] = ...,
+        conversation: str | None = ...,
+        elsewhere: bool = ...,
+        created_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        recipe: str = ...,
+        intent: bool = ...,
+        times: Times = ...,
+        decay: bool = ...,
+        half_life_days: int = ...,
+        decay_floor: float = ...,
+        session_places: int = ...,
+        profile_places: int = ...,
+        global_places: int = ...,
+        query_limit: int | None = ...,
+        max_tokens: int | None = ...,
+        agent: str | None = ...,
+        explain: bool = ...,
+    ) -> Recalled:
+        """Ask a question and get back the memories that bear on it, best first."""
+        ...
+    async def show(
+        self,
+        id: str,
+        *,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+    ) -> Shown:
+        """Read one memory with its relations, whatever its status; with a time, as it was then."""
+        ...
+    async def browse(
+        self,
+        *,
+        kinds: Sequence[Kind] = ...,
+        dimensions: Sequence[Dimension] = ...,
+        tags: Sequence[str] = ...,
+        scopes: Sequence[Scope] = ...,
+        statuses: Sequence[Status] = ...,
+        entities: Sequence[str] = ...,
+        system: str | None = ...,
+        conversation: str | None = ...,
+        unpinned: bool = ...,
+        created_since: datetime | None = ...,
+        updated_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> Browsed:
+        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+        ...
+    async def revise(
+        self,
+        id: str,
+        *,
+        expected_version: int | None = ...,
+        content: str | Unset = ...,
+        title: str | Unset = ...,
+        hint: str | None | Unset = ...,
+        kind: Kind | Unset = ...,
+        dimension: Dimension | Unset = ...,
+        tags: Sequence[str] | Unset = ...,
+        category: str | None | Unset = ...,
+        confidence: Confidence | Unset = ...,
+        source: str | None | Unset = ...,
+        metadata: Mapping[str, Any] | Unset = ...,
+        entities: Sequence[str] | Unset = ...,
+        query: Mapping[str, Any] | str | None | Unset = ...,
+        artifact: str | None | Unset = ...,
+        conversation: str | None | Unset = ...,
+        valid_from: datetime | Unset = ...,
+        verified_at: datetime | None | Unset = ...,
+        always_inject: bool | Unset = ...,
+        status: Status | Unset = ...,
+        status_reason: str | None | Unset = ...,
+        vouch: bool = ...,
+    ) -> Revised:
+        """Correct what a memory says. Only what is given changes; the old text stays in its history."""
+        ...
+    async def retire(
+        self,
+        id: str,
+        *,
+        at: datetime | None = ...,
+        reason: str | None = ...,
+    ) -> Retired:
+        """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
+        ...
+    async def forget(
+        self,
+        id: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Forgotten:
+        """Erase a memory with its history, its index entries, its relations and every reference to it."""
+        ...
+    async def relate(
+        self,
+        source: str,
+        relation: RelationName,
+        target: str,
+    ) -> Related:
+        """Draw a typed edge from one memory to another; an edge that exists already is reported, not doubled."""
+        ...
+    async def unrelate(
+        self,
+        source: str,
+        relation: RelationName,
+        target: str,
+    ) -> Unrelated:
+        """Take an edge back. That it existed stays in the past."""
+        ...
+    async def remove_relation(
+        self,
+        id: str,
+    ) -> Unrelated:
+        """Take an edge of the tenant back by its number. That it existed stays in the past."""
+        ...
+    async def relations(
+        self,
+        *,
+        source: str | None = ...,
+        target: str | None = ...,
+        relation: RelationName | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> ListedRelations:
+        """The tenant's edges between memories that the caller sees, newest first; whether these are still true or not."""
+        ...
+    async def neighbours(
+        self,
+        id: str,
+        *,
+        depth: int = ...,
+        relations: Sequence[RelationName] = ...,
+        direction: Direction = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        limit: int = ...,
+    ) -> Neighbourhood:
+        """Walk the relations around one memory."""
+        ...
+    async def history(
+        self,
+        id: str,
+    ) -> ShownHistory:
+        """Every version of one memory: who changed what, and when."""
+        ...
+    async def diff(
+        self,
+        since: datetime,
+        *,
+        until: datetime | None = ...,
+    ) -> Compared:
+        """What changed in what we know between two times."""
+        ...
+    async def ingest(
+        self,
+        path: str,
+        *,
+        datasource: str | None = ...,
+        schema: str | None = ...,
+        sample_values: int = ...,
+        dry_run: bool = ...,
+    ) -> Ingested:
+        """Let the catalog learn what there is: from model files, a live database, or what dbt has written."""
+        ...
+    async def search(
+        self,
+        question: str | None = ...,
+        *,
+        entities: Sequence[str] = ...,
+        query: Mapping[str, Any] | None = ...,
+        datasource: str | None = ...,
+        max_memories: int = ...,
+        max_example_queries: int = ...,
+        max_entities: int = ...,
+        recipe: str = ...,
+    ) -> Searched:
+        """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all."""
+        ...
+    async def entities(
+        self,
+        inside: str | None = ...,
+        *,
+        kind: EntityKind | None = ...,
+        limit: int = ...,
+    ) -> ListedEntities:
+        """List what memories can be about, by name: datasources, or what is of a kind or lies inside another."""
+        ...
+    async def inspect(
+        self,
+        model: str,
+        *,
+        data_source: str | None = ...,
+        sections: Sequence[str] | None = ...,
+        show_sql: bool = ...,
+        descriptions_max_chars: int | None = ...,
+        reachable_fields_depth: int = ...,
+        num_rows: int = ...,
+    ) -> Inspected:
+        """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
+        ...
+    async def drop_entity(
+        self,
+        entity: str,
+        *,
+        kind: Literal["datasource", "model"] | None = ...,
+        data_source: str | None = ...,
+        parts: Sequence[str] | None = ...,
+    ) -> DroppedEntity:
+        """Take a datasource, a model or a part of one out of the catalog, and out of the references of every memory."""
+        ...
+    async def prioritise(
+        self,
+        *,
+        datasources: Sequence[str] = ...,
+        clear: bool = ...,
+    ) -> Prioritised:
+        """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
+        ...
+    async def approve(
+        self,
+        id: str,
+    ) -> Reviewed:
+        """Let a proposal count, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+        ...
+    async def reject(
+        self,
+        id: str,
+        *,
+        reason: str | None = ...,
+    ) -> Reviewed:
+        """Turn a proposal down. It stays readable in the past; a second call changes nothing."""
+        ...
+    async def context(
+        self,
+        question: str | None = ...,
+        *,
+        conversation: str | None = ...,
+        parts: Sequence[ContextPart] = ...,
+        max_tokens: int = ...,
+    ) -> ContextGiven:
+        """What an agent should know before it begins: standing notes, this conversation so far, and what bears on a question."""
+        ...
+    async def note_turn(
+        self,
+        content: str,
+        *,
+        role: Role = ...,
+        metadata: Mapping[str, Any] | None = ...,
+        conversation: str | None = ...,
+    ) -> NotedTurn:
+        """Keep a turn of a conversation for a while: the last few, in memory alone, gone when the process ends."""
+        ...
+    async def turns(
+        self,
+        *,
+        conversation: str | None = ...,
+        limit: int | None = ...,
+    ) -> ListedTurns:
+        """The last turns of a conversation, oldest first."""
+        ...
+    async def clear_turns(
+        self,
+        *,
+        conversation: str | None = ...,
+    ) -> ClearedTurns:
+        """Drop the turns of a conversation."""
+        ...
+    async def register_conversation(
+        self,
+        id: str | None = ...,
+        *,
+        title: str | None = ...,
+        agent: str | None = ...,
+    ) -> RegisteredConversation:
+        """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it."""
+        ...
+    async def conversations(
+        self,
+        *,
+        agent: str | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> ListedConversations:
+        """The conversations of the tenant, newest first."""
+        ...
+    async def show_conversation(
+        self,
+        id: str,
+    ) -> ShownConversation:
+        """One conversation, and how many artifacts belong to it."""
+        ...
+    async def delete_conversation(
+        self,
+        id: str,
+    ) -> DeletedConversation:
+        """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer."""
+        ...
+    async def write_artifact(
+        self,
+        path: str,
+        content: str,
+        *,
+        encoding: Encoding = ...,
+        media_type: str = ...,
+        conversation: str | None = ...,
+    ) -> WrittenArtifact:
+        """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id."""
+        ...
+    async def read_artifact(
+        self,
+        id: str,
+        *,
+        via: str | None = ...,
+    ) -> ArtifactContent:
+        """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
+        ...
+    async def artifacts(
+        self,
+        *,
+        conversation: str | None = ...,
+    ) -> ListedArtifacts:
+        """The artifacts of a conversation, by path; without one, those of all conversations."""
+        ...
+    async def delete_artifact(
+        self,
+        id: str,
+    ) -> DeletedArtifact:
+        """Delete an artifact. Memories that were linked to it stay, without the link."""
+        ...
+    async def append_scratchpad(
+        self,
+        content: str,
+        *,
+        agent: str = ...,
+    ) -> AppendedScratchpad:
+        """Add to the scratchpad of an agent, or to the one that all agents share, under the time of now."""
+        ...
+    async def read_scratchpad(
+        self,
+        agent: str = ...,
+    ) -> ScratchpadContent:
+        """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
+        ...
+    async def scratchpads(
+        self,
+    ) -> ListedScratchpads:
+        """Whose scratchpads there are, and how large they are."""
+        ...
+    async def clear_scratchpad(
+        self,
+        agent: str = ...,
+    ) -> ClearedScratchpad:
+        """Throw away the scratchpad of an agent, or the one that all agents share."""
+        ...
+    async def set_agent(
+        self,
+        agent: str,
+        *,
+        intent: bool = ...,
+        decay: bool = ...,
+        half_life_days: int = ...,
+        decay_floor: float = ...,
+        limit: int = ...,
+        session_places: int = ...,
+        profile_places: int = ...,
+        global_places: int = ...,
+        max_tokens: int | None = ...,
+        advisor: str | None = ...,
+        search_expand: bool = ...,
+        rerank: bool = ...,
+        auto_tag: bool = ...,
+        auto_supersede: bool = ...,
+    ) -> ShownAgent:
+        """Say how an agent searches and saves where its requests leave it open. What is left out here takes its default."""
+        ...
+    async def show_agent(
+        self,
+        agent: str,
+    ) -> ShownAgent:
+        """How an agent is set; one that nobody has set has the defaults."""
+        ...
+    async def create_key(
+        self,
+        *,
+        label: str | None = ...,
+        tenant: str | None = ...,
+        user: str | None = ...,
+        personas: Sequence[str] = ...,
+        permissions: Sequence[Permission] = ...,
+        systems: Sequence[str] = ...,
+        actor: Actor = ...,
+        expires_at: datetime | None = ...,
+        per_minute: int | None = ...,
+        saves_per_day: int | None = ...,
+    ) -> CreatedKey:
+        """Make a key for an agent or a person. It is shown this once; only its hash is kept."""
+        ...
+    async def list_keys(
+        self,
+    ) -> ListedKeys:
+        """The keys of the tenant, without their secrets; revoked and expired ones too."""
+        ...
+    async def revoke_key(
+        self,
+        id: str,
+    ) -> RevokedKey:
+        """Let a key work no longer. A second call changes nothing."""
+        ...
+    async def create_tenant(
+        self,
+        name: str,
+    ) -> CreatedTenant:
+        """Make room for a tenant before anything is saved there."""
+        ...
+    async def list_tenants(
+        self,
+    ) -> ListedTenants:
+        """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+        ...
+    async def erase_tenant(
+        self,
+        name: str,
+        *,
+        confirm: str,
+    ) -> ErasedTenant:
+        """Erase everything of a tenant, with its catalog, its keys and its history, and look whether anything is left."""
+        ...
+    async def audit(
+        self,
+        *,
+        user: str | None = ...,
+        subject: str | None = ...,
+        outcome: AuditOutcome | None = ...,
+        since: datetime | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
+    ) -> Audited:
+        """Who wrote what, when, and what was refused; newest first. The text of memories is not in it."""
+        ...
+    async def export(
+        self,
+        path: str,
+        *,
+        all_tenants: bool = ...,
+    ) -> Exported:
+        """Write everything of this tenant and the global memories to a JSONL file, history included."""
+        ...
+    async def import_(
+        self,
+        path: str,
+        *,
+        keep_tenants: bool = ...,
+        skip_conflicts: bool = ...,
+    ) -> Imported:
+        """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+        ...
+    async def backup(
+        self,
+        path: str,
+    ) -> BackedUp:
+        """Write a consistent copy of the whole store while others go on writing."""
+        ...
+    async def doctor(
+        self,
+    ) -> Examined:
+        """Check that windows, versions, index and edges agree with the rows, and say what does not."""
+        ...
+    async def reindex(
+        self,
+    ) -> Reindexed:
+        """Rebuild everything derived from the rows. The rows themselves are not touched."""
+        ...
+    async def embed_missing(
+        self,
+        *,
+        all_tenants: bool = ...,
+        anew: bool = ...,
+    ) -> EmbeddedMissing:
+        """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model."""
+        ...
+    async def status(
+        self,
+        *,
+        all_tenants: bool = ...,
+    ) -> StoreStatus:
+        """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+        ...

@@ -1,0 +1,33 @@
+"""WHAT is an agent called, and how is it set?"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from onrecord.errors import Fault
+from onrecord.model import limits, rules
+from onrecord.model.answer import Answer
+from onrecord.model.workspace import AgentSettings
+
+_AGENT: Final = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+AGENT_NAME: Final = rules.Text(at_least=1, at_most=limits.AGENT_CHARACTERS, line=True)
+
+
+def agent_faults(agent: str | None) -> Iterator[Fault]:
+    """The name of an agent is also a part of addresses."""
+    if agent is not None and not _AGENT.fullmatch(agent):
+        yield Fault("agent", f"must be made of letters, digits, - and _ alone (got {agent!a})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownAgent(Answer):
+    """How an agent is set, and since when; never, if these are the defaults."""
+
+    agent: str
+    settings: AgentSettings
+    updated_at: datetime | None = None
+    updated_by: str | None = None

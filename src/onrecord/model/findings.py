@@ -1,0 +1,50 @@
+"""WHAT does a store tell of memories beside themselves? Edges met on a walk, what changed, and what does not agree."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from onrecord.model.answer import Answer
+from onrecord.model.memory import Memory, Relation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge(Answer):
+    """A relation met on a walk, the memory at its far end, and how many steps away that is."""
+
+    relation: Relation
+    memory: Memory
+    direction: Literal["out", "in"]
+    hop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Answer):
+    """One memory as known at the earlier and at the later time; `before` is None where it was new."""
+
+    id: str
+    change: Literal["added", "revised", "retired"]
+    before: Memory | None
+    after: Memory
+    changed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Answer):
+    """What changed in what we knew between two times."""
+
+    since: datetime
+    until: datetime
+    memories: tuple[Difference, ...]
+    related: tuple[Relation, ...] = ()
+    unrelated: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem(Answer):
+    """One thing that does not agree, where it is, and what mends it."""
+
+    check: str
+    where: str
+    detail: str
+    cure: str

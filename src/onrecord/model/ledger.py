@@ -1,0 +1,44 @@
+"""WHAT is written down about who comes in and what they do?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from onrecord.model.answer import Answer
+from onrecord.model.limits import Actor, AuditOutcome, Grant, Origin, Permission
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key(Answer):
+    """What a key may do, and until when; never the key itself."""
+
+    id: str
+    tenant: str
+    user: str
+    label: str | None = None
+    personas: tuple[str, ...] = ()
+    permissions: tuple[Permission, ...] = ()
+    systems: Mapping[str, Grant] = field(default_factory=dict)
+    actor: Actor = "agent"
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    per_minute: int | None = None
+    saves_per_day: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry(Answer):
+    """One write or refusal: who, what, when, and for which request."""
+
+    number: int
+    at: datetime
+    user: str
+    origin: Origin
+    operation: str
+    outcome: AuditOutcome
+    subject: str | None = None
+    key: str | None = None
+    run: str | None = None
+    request: str | None = None

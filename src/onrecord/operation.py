@@ -1,0 +1,185 @@
+"""WHAT is an operation? A function of a call and a request, marked with what it does, needs, and is called elsewhere.
+
+Request, answer and function stand together in the file of their feature; `features.py` lists those files. Everything that
+offers operations (the doors, the client, routes, tools, commands, the reference) is read off them.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import MISSING, dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from types import FunctionType
+from typing import Any, Literal, TypeVar, Union, get_args
+
+from onrecord.errors import Fault, Forbidden, Invalid
+from onrecord.model import ids
+from onrecord.model.caller import Caller
+from onrecord.model.limits import SAVES_PER_RUN, Permission
+from onrecord.model.memory import Change
+from onrecord.model.request import Request, checked, request_fields
+from onrecord.model.unset import Unset
+from onrecord.providers.embedding import Embedders
+from onrecord.store.ports.records import Reading, Writing
+from onrecord.store.ports.store import Store
+from onrecord.turn_buffer import TurnBuffer
+
+Asked = TypeVar("Asked", bound=Request)
+Answer = TypeVar("Answer")
+Effect = Literal["read", "write", "destroy"]
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What whoever runs the store allows those who come in: which sources may be read, None for any, and how many saves
+    an unattended run may make."""
+
+    sources: Sequence[str] | None = None
+    saves_per_run: int = SAVES_PER_RUN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of an operation: who asks, when, and what there is to work with."""
+
+    caller: Caller
+    now: datetime
+    store: Store
+    embedders: Embedders
+    turns: TurnBuffer
+    terms: Terms
+    progress: Progress
+
+    def reading(self) -> AbstractContextManager[Reading]:
+        """The store as the caller sees it."""
+        return self.store.reading(self.caller, self.now)
+
+    def writing(self, id: str | None = None) -> AbstractContextManager[Writing]:
+        """A transaction in the caller's tenant, or in the one that an id lives in."""
+        tenant = None if id is None else ids.address(id).tenant
+        return self.store.writing(self.caller, self.now, tenant or self.caller.tenant)
+
+    def change(self, name: str) -> Change:
+        """What is noted with the version that a change makes."""
+        return Change(name, self.caller.user, self.caller.actor, self.now)
+
+    def note(self, operation: str, subject: str | None = None) -> None:
+        """A line of the audit about what was done as a whole; what is saved one by one is noted where it is saved."""
+        with self.store.ledger(self.caller.tenant) as ledger:
+            ledger.note(self.caller, operation, self.now, subject)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation, for whoever offers it.
+
+    `route` is where it is found over HTTP, or None if it is for this machine alone; `command` what it is called on a
+    command line, or None if there is nothing to call: what it keeps ends with the process. `begins` says whether it may be
+    the first thing in a store, which is then made; all others need one that is there.
+    """
+
+    name: str
+    request: type[Request]
+    answer: Any
+    effect: Effect
+    permission: Permission
+    route: str | None
+    command: str | None
+    function: Callable[[Call, Any], Any]
+    begins: bool = False
+
+    def is_offered_to(self, caller: Caller) -> bool:
+        """Whether there is any use in showing it to this caller."""
+        return self.permission in caller.permissions and not self._is_refused_to(caller)
+
+    def _is_refused_to(self, caller: Caller) -> bool:
+        return self.effect == "destroy" and caller.actor == "unattended"
+
+    def run(self, call: Call, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        """Do it, for the fields of the request or the request itself; the permission and every field are checked first."""
+        call.caller.require(self.permission)
+        if self._is_refused_to(call.caller):
+            raise Forbidden("An unattended run erases nothing; retire it, or let a person do it.")
+        is_request = len(given) == 1 and isinstance(given[0], self.request) and not named
+        asked = given[0] if is_request else build_request(self.request, given, named)
+        return self.function(call, checked(asked, call.caller))
+
+    def sign(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """Give a method the name, the help and the fields of this operation, so that a framework can make a tool of it."""
+        parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
+        for each in request_fields(self.request):
+            how = inspect.Parameter.KEYWORD_ONLY if each.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            default = inspect.Parameter.empty if each.default is MISSING else each.default
+            hint = _without_unset(each.type)
+            parameters.append(inspect.Parameter(each.name, how, default=default, annotation=hint))
+        signed: Any = method
+        signed.__name__, signed.__qualname__, signed.__doc__ = self.name, self.name, self.request.__doc__
+        signed.operation = self
+        signed.__signature__ = inspect.Signature(parameters, return_annotation=self.answer)
+        signed.__annotations__ = {each.name: each.annotation for each in parameters[1:]}
+        signed.__annotations__["return"] = self.answer
+        return method
+
+
+def operation(
+    effect: Effect,
+    permission: Permission,
+    route: str | None = None,
+    command: str | None = "",
+    begins: bool = False,
+) -> Callable[[Callable[[Call, Asked], Answer]], Callable[[Call, Asked], Answer]]:
+    """Mark a function as an operation. Its request and answer are those that its annotations name."""
+
+    def mark(function: Callable[[Call, Asked], Answer]) -> Callable[[Call, Asked], Answer]:
+        name = function.__name__
+        hints = function.__annotations__
+        spelt = name.rstrip("_").replace("_", "-") if command == "" else command
+        function.operation = Operation(  # type: ignore[attr-defined]
+            name, hints["ask"], hints["return"], effect, permission, route, spelt, function, begins
+        )
+        return function
+
+    return mark
+
+
+def operations_in(module: Any) -> list[Operation]:
+    """The operations that a module defines, in its order."""
+    return [
+        each.operation
+        for each in vars(module).values()
+        if isinstance(each, FunctionType)
+        and each.__module__ == module.__name__
+        and hasattr(each, "operation")
+    ]
+
+
+def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, Any]) -> Asked:
+    """The request, or every field that it does not have and every one that is missing."""
+    known = {each.name: each for each in request_fields(kind)}
+    positional = [name for name, each in known.items() if not each.kw_only]
+    values = dict(zip(positional, given, strict=False)) | named
+    faults = [Fault(name, _unknown(name, known)) for name in named if name not in known]
+    faults += [Fault(name, "was given twice") for name in positional[: len(given)] if name in named]
+    if len(given) > len(positional):
+        faults.append(
+            Fault("arguments", f"at most {len(positional)} go without a name, {len(given)} were given")
+        )
+    for name, each in known.items():
+        if each.default is MISSING and name not in values:
+            faults.append(Fault(name, "is required"))
+    if faults:
+        raise Invalid(faults)
+    return kind(**values)
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name, list(known), n=1)
+    return "is not a field here" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _without_unset(hint: Any) -> Any:
+    """What is left out has a mark of its own, which nobody gives as a value."""
+    kinds = [each for each in get_args(hint) if each is not Unset]
+    return Union[tuple(kinds)] if Unset in get_args(hint) else hint  # noqa: UP007

@@ -1,0 +1,225 @@
+"""HOW does a question become an answer? Read LAYERS top to bottom: that is the whole pipeline.
+
+READ runs first and holds no connection, so a layer there may ask a model. FIND, ORDER and SHARE run on one
+consistent state of the store.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Final
+
+from onrecord.errors import Fault
+from onrecord.model import limits, rules
+from onrecord.model.agent import AGENT_NAME, agent_faults
+from onrecord.model.answer import Answer, Note
+from onrecord.model.caller import Caller
+from onrecord.model.embedding import Model
+from onrecord.model.limits import Kind, Scope, Status, Times
+from onrecord.model.request import (
+    AS_OF,
+    ENTITIES,
+    KINDS,
+    KNOWN_AT,
+    MAYBE_INSTANT,
+    MAYBE_NAME,
+    PLACES,
+    STATUSES,
+    TAGS,
+    Request,
+    ask,
+    request_fields,
+)
+from onrecord.model.rules import ListOf, OrNone
+from onrecord.model.workspace import AgentSettings
+from onrecord.operation import Call, operation
+from onrecord.providers.embedding import Embedder, Embedders
+from onrecord.recall.boosts import (
+    boost_kind_and_tags,
+    boost_pinned,
+    boost_times,
+    boost_verified,
+    decay_with_age,
+)
+from onrecord.recall.channels import keep_eligible
+from onrecord.recall.draft import Draft, Tools
+from onrecord.recall.fusion import fuse
+from onrecord.recall.graph import expand_links
+from onrecord.recall.hits import Hit
+from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
+from onrecord.recall.neighbours import boost_next_turn
+from onrecord.recall.question import embed_question, read_kinds, read_windows, read_words
+from onrecord.recall.recipes import recipe_named
+from onrecord.recall.references import search_references
+from onrecord.recall.rerank import diversify, rerank
+from onrecord.recall.run import Layer, Run
+from onrecord.recall.semantic import compare_others, knows_most, search_semantic, without_vectors
+from onrecord.recall.sharing import fit_tokens, read_hits, share_places
+from onrecord.recall.term_counts import count_terms
+from onrecord.store.ports.records import Reading
+from onrecord.workspace.agents import ShowAgent, show_agent
+
+READ: Final[tuple[Layer, ...]] = (read_words, read_kinds, read_windows, embed_question)
+FIND: Final[tuple[Layer, ...]] = (
+    weigh_words,
+    search_lexical,
+    search_semantic,
+    search_references,
+    keep_eligible,
+    compare_others,
+    raise_pairs,
+    count_terms,
+)
+ORDER: Final[tuple[Layer, ...]] = (
+    fuse,
+    rerank,
+    boost_next_turn,
+    expand_links,
+    boost_kind_and_tags,
+    boost_times,
+    boost_pinned,
+    boost_verified,
+    decay_with_age,
+    diversify,
+)
+SHARE: Final[tuple[Layer, ...]] = (share_places, read_hits, fit_tokens)
+LAYERS: Final[tuple[Layer, ...]] = (*READ, *FIND, *ORDER, *SHARE)
+
+
+@dataclass(frozen=True, slots=True)
+class Recall(Request):
+    """Ask a question and get back the memories that bear on it, best first.
+
+    The question is plain words, never query syntax. Kinds and tags given here raise a memory; they hide none.
+    """
+
+    question: str = ask(
+        rules.Text(at_most=limits.QUESTION_CHARACTERS),
+        "What you want to know, in plain words.",
+        positional=True,
+    )
+    limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many at most.", 10)
+    kinds: Sequence[Kind] = ask(KINDS, "Kinds that rank higher.", ())
+    tags: Sequence[str] = ask(TAGS, "Tags that rank higher.", ())
+    entities: Sequence[str] = ask(ENTITIES, "Things it should be about; those rank higher.", ())
+    statuses: Sequence[Status] = ask(STATUSES, "Statuses to look among; only active when left out.", ())
+    scopes: Sequence[Scope] = ask(
+        ListOf(rules.SCOPE, at_most=len(limits.SCOPES)),
+        "Only memories of these scopes; all when left out.",
+        (),
+    )
+    only_kinds: Sequence[Kind] = ask(KINDS, "Only memories of these kinds; all when left out.", ())
+    conversation: str | None = ask(
+        MAYBE_NAME, "Where one is: what is pinned there ranks higher. The caller's own when left out.", None
+    )
+    elsewhere: bool = ask(rules.FLAG, "Look also among what is pinned to other conversations.", True)
+    created_since: datetime | None = ask(MAYBE_INSTANT, "Only written down at or after this time.", None)
+    updated_before: datetime | None = ask(MAYBE_INSTANT, "Only last updated before this time.", None)
+    as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
+    known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+    recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
+    intent: bool = ask(rules.FLAG, "Let cue words of the question raise the kinds they speak of.", True)
+    times: Times = ask(
+        rules.Choice(limits.TIMES),
+        "What times that the question names do: raise what became true then (soft), drop the rest (hard), or nothing (off).",
+        "soft",
+    )
+    decay: bool = ask(rules.FLAG, "Let old memories weigh less.", False)
+    half_life_days: int = ask(rules.Integer(1, 36_500), "How fast they do, with decay.", 90)
+    decay_floor: float = ask(rules.Fraction(), "What is left of the oldest, with decay.", 0.5)
+    session_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
+    profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
+    global_places: int = ask(PLACES, "Places kept for global memories.", 2)
+    query_limit: int | None = ask(
+        OrNone(rules.Integer(0, limits.RECALL_LIMIT)),
+        "Give example queries in a list of their own, so many at most.",
+        None,
+    )
+    max_tokens: int | None = ask(
+        OrNone(rules.Integer(0, 10_000_000)), "Stop before the hits cost more tokens than this to read.", None
+    )
+    agent: str | None = ask(
+        OrNone(AGENT_NAME), "The agent whose settings count where this request leaves something open.", None
+    )
+    explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled(Answer):
+    """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence.
+
+    `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
+    `queries` holds example queries where they were asked for apart.
+    """
+
+    hits: tuple[Hit, ...]
+    ranking: str
+    queries: tuple[Hit, ...] = ()
+    channels: tuple[str, ...] = ()
+    tokens: int = 0
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    trace: tuple[Note, ...] = ()
+
+
+@operation("read", "memory.read", "POST /recall")
+def recall(call: Call, ask: Recall) -> Recalled:
+    """Ask with the model that knows most: after a change of models that is the old one, until the new has caught up."""
+    if ask.agent is not None:
+        ask = filled(ask, show_agent(call, ShowAgent(ask.agent)).settings)
+    recipe, embedders = recipe_named(ask.recipe), call.embedders
+    embedder, asked_before = embedders.current, False
+    while True:
+        done = Run(Draft(caller=call.caller, ask=ask, now=call.now, recipe=recipe), ask.explain)
+        done.through(READ, Tools(embedder=embedder))
+        with call.reading() as reading:
+            older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
+            if older is None:
+                done.through((*FIND, *ORDER, *SHARE), Tools(embedder=embedder, opened=reading))
+                return _answer(done, ask, _gaps(done.draft, reading, embedder))
+        embedder, asked_before = older, True
+
+
+def _knows_more(reading: Reading, model: Model | None, embedders: Embedders) -> Embedder | None:
+    """The embedder of another model that has more of these memories' vectors, if it can still be asked."""
+    if model is None:
+        return None
+    best = knows_most(reading, model)
+    return None if best == model else embedders.open(best)
+
+
+def _gaps(draft: Draft, reading: Reading, embedder: Embedder | None) -> tuple[str, ...]:
+    """What the answer lacks although nothing failed: an embedder, or the vectors of some memories."""
+    if "semantic" not in draft.recipe.weights or not draft.ask.question.strip():
+        return ()
+    if embedder is None:
+        return ("semantic: no embedder is configured",)
+    if draft.model is None:
+        return ()
+    missing = without_vectors(reading, draft.model)
+    return (f"semantic: {missing} of {reading.size} memories have no vectors yet",) if missing > 0 else ()
+
+
+def _answer(done: Run, ask: Recall, gaps: tuple[str, ...]) -> Recalled:
+    draft = done.draft
+    failures = tuple(f"{note.name}: {note.failed}" for note in done.trace if note.failed)
+    return Recalled(
+        hits=draft.hits,
+        queries=draft.query_hits,
+        ranking=draft.recipe.name,
+        channels=tuple(sorted(draft.found)),
+        tokens=draft.tokens,
+        degraded=failures + gaps,
+        warnings=draft.warnings,
+        trace=tuple(done.trace) if ask.explain else (),
+    )
+
+
+def filled(ask: Recall, settings: AgentSettings) -> Recall:
+    """A question with what it leaves open taken from an agent's settings; what it says itself counts."""
+    left_open = {each.name for each in request_fields(ask) if getattr(ask, each.name) == each.default}
+    kept = {each.name: getattr(settings, each.name) for each in fields(settings)}
+    return replace(ask, **{name: value for name, value in kept.items() if name in left_open})

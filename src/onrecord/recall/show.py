@@ -1,0 +1,64 @@
+"""WHAT does one memory say, now or at another time?"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from onrecord.errors import NotFound
+from onrecord.model import rules
+from onrecord.model.answer import Answer
+from onrecord.model.findings import Edge
+from onrecord.model.memory import Memory
+from onrecord.model.request import AS_OF, KNOWN_AT, MAYBE_INSTANT, Request, ask
+from onrecord.model.when import When
+from onrecord.model.workspace import Artifact
+from onrecord.operation import Call, operation
+from onrecord.store.ports.filters import RelationWalk
+from onrecord.store.ports.records import Reading
+from onrecord.workspace.artifacts import of_memory
+
+
+@dataclass(frozen=True, slots=True)
+class Show(Request):
+    """Read one memory with its relations, whatever its status; with a time, as it was then."""
+
+    id: str = ask(rules.ID, "The memory to read.", positional=True)
+    as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
+    known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown(Answer):
+    """One memory, the edges that touch it, and the file that it is linked to."""
+
+    memory: Memory
+    edges: tuple[Edge, ...] = ()
+    artifact: Artifact | None = None
+
+
+@operation("read", "memory.read", "GET /memories/{id}")
+def show(call: Call, ask: Show) -> Shown:
+    around = RelationWalk(ask.id, as_of=ask.as_of, known_at=ask.known_at)
+    with call.reading() as reading:
+        memory = memory_at(reading, ask.id, ask.as_of, ask.known_at)
+        edges = tuple(reading.relations.around(memory, around)[: around.limit])
+        artifact = of_memory(call.caller, memory, reading)
+    return Shown(memory=memory, edges=edges, artifact=artifact)
+
+
+def memory_at(reading: Reading, id: str, as_of: datetime | None, known_at: datetime | None) -> Memory:
+    """The memory at a time, or an error that tells apart "none" and "not then" to those who may see it."""
+    memory = reading.memory(id, When(as_of, known_at))
+    if memory is not None:
+        return memory
+    today = reading.memory(id)
+    if today is None:
+        raise no_memory(id)
+    until = f" until {today.valid_to.isoformat()}" if today.valid_to else ""
+    raise NotFound(
+        f"Memory {id} was not there at that time: it was recorded on {today.created_at.isoformat()} and is "
+        f"true from {today.valid_from.isoformat()}{until}. Ask for a time within, or leave the time out."
+    )
+
+
+def no_memory(id: str) -> NotFound:
+    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")

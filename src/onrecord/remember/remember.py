@@ -1,0 +1,157 @@
+"""HOW does a text become a row? Read the two tuples top to bottom: that is the whole write path.
+
+PREPARE runs first and holds no connection, so a step there may ask a model. COMMIT runs inside the one
+transaction in which the tenant has no other writer, so what it finds is still true when it writes.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import perf_counter
+from typing import Any, Final, Literal
+
+from onrecord.errors import Fault
+from onrecord.model import limits, rules
+from onrecord.model.answer import Answer, Note
+from onrecord.model.caller import Caller
+from onrecord.model.limits import Confidence, Dimension, Kind, Scope
+from onrecord.model.memory import Memory
+from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
+from onrecord.model.rules import ListOf, OrNone
+from onrecord.model.unset import UNSET, Unset
+from onrecord.operation import Call, operation
+from onrecord.remember.check import check
+from onrecord.remember.dedupe import dedupe
+from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.embed import embed, keep_vectors
+from onrecord.remember.enter import enter
+from onrecord.remember.link import link
+from onrecord.remember.placement import placement_faults, placement_of
+from onrecord.remember.refer import refer
+from onrecord.remember.save import save
+from onrecord.remember.scrub import scrub
+from onrecord.remember.supersede import supersede
+from onrecord.remember.trial import tried
+from onrecord.remember.within_limits import within_limits
+from onrecord.store.ports.records import Writing
+
+
+@dataclass(frozen=True, slots=True)
+class Remember(Request):
+    """Leave something worth knowing later: a correction, a decision, how a thing really works.
+
+    Saving with the id of a live memory updates it; a hint like an earlier one, or the very same content,
+    updates that memory in place. Secrets are taken out before anything is stored.
+    """
+
+    content: str = ask(rules.CONTENT, "What to remember (up to 64 KiB).", positional=True)
+    id: str | Unset = ask(rules.ID, "An id of your own; left out, the next whole number is used.", UNSET)
+    kind: Kind | Unset = ask(rules.KIND, f"One of: {', '.join(limits.KINDS)}.", UNSET)
+    dimension: Dimension | Unset = ask(rules.DIMENSION, "The second axis; each kind has its default.", UNSET)
+    title: str | Unset = ask(
+        rules.TITLE, "A short name; left out, it is cut from the hint or content.", UNSET
+    )
+    hint: str | None | Unset = ask(OrNone(rules.HINT), "What this is and when to recall it.", UNSET)
+    tags: Sequence[str] | Unset = ask(TAGS, "Free words to find it by (up to 32).", UNSET)
+    category: str | None | Unset = ask(OrNone(rules.CATEGORY), "A heading of your own.", UNSET)
+    confidence: Confidence | Unset = ask(rules.CONFIDENCE, "high, medium or low.", UNSET)
+    source: str | None | Unset = ask(OrNone(rules.SOURCE), "Where this comes from.", UNSET)
+    metadata: Mapping[str, Any] | Unset = ask(rules.Json(), "Anything else, as a JSON object.", UNSET)
+    entities: Sequence[str] | Unset = ask(ENTITIES, "What it is about: names, or memory:<id>.", UNSET)
+    query: Mapping[str, Any] | str | None | Unset = ask(
+        OrNone(rules.Json(text_too=True)), "An example query this memory carries.", UNSET
+    )
+    artifact: str | None | Unset = ask(OrNone(rules.NAME), "The artifact it describes.", UNSET)
+    scope: Scope | Unset = ask(rules.SCOPE, f"Who may see it: {', '.join(limits.SCOPES)}.", UNSET)
+    persona: str | None | Unset = ask(MAYBE_NAME, "The persona of a persona-scoped memory.", UNSET)
+    system: str | None | Unset = ask(MAYBE_NAME, "The system of a system-scoped memory.", UNSET)
+    conversation: str | None | Unset = ask(
+        MAYBE_NAME, "The conversation it is pinned to; the caller's own when left out.", UNSET
+    )
+    valid_from: datetime | Unset = ask(
+        rules.INSTANT, "Since when this is true; left out, since it was written down.", UNSET
+    )
+    created_at: datetime | Unset = ask(
+        rules.INSTANT, "When a new memory was written down, if that was elsewhere; now when left out.", UNSET
+    )
+    verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
+    always_inject: bool | Unset = ask(rules.FLAG, "Tell agents this unasked.", UNSET)
+    supersedes: Sequence[str] = ask(
+        ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
+        "Memories that stop being true with this one.",
+        (),
+    )
+    dedupe: bool = ask(rules.FLAG, "Update a near-duplicate in place rather than add a row.", True)
+    by_hint_alone: bool = ask(
+        rules.FLAG, "Of near-duplicates, look at hints alone: the same content may stand there twice.", False
+    )
+    dry_run: bool = ask(rules.FLAG, "Tell what would be saved, and save nothing.", False)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from placement_faults(placement_of(self, caller), caller)
+        if self.always_inject is True and caller.actor != "person":
+            yield Fault("always_inject", "only a person may have a memory told unasked; leave it out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered(Answer):
+    """A save that is on disk. `scrubbed` counts the secrets that were taken out of it.
+
+    `degraded` says what could not be done now and will be done later.
+    """
+
+    memory: Memory
+    outcome: Literal["created", "updated", "unchanged"]
+    scrubbed: int = 0
+    superseded: tuple[str, ...] = ()
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    trace: tuple[Note, ...] = ()
+    #: Nothing was saved; a new memory would have got this id, had no one come before.
+    dry_run: bool = False
+
+
+PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
+COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (
+    link,
+    enter,
+    refer,
+    dedupe,
+    save,
+    within_limits,
+    supersede,
+    keep_vectors,
+)
+STEPS: Final[tuple[Callable[..., Draft], ...]] = (*PREPARE, *COMMIT)
+
+
+@operation("write", "memory.manage", "POST /memories", begins=True)
+def remember(call: Call, ask: Remember) -> Remembered:
+    """Run each step; the answer comes after the commit."""
+    trace: list[Note] = []
+    embedder = None if ask.dry_run else call.embedders.current
+    draft = Draft(caller=call.caller, ask=ask, now=call.now)
+    tools = Tools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
+    for prepare in PREPARE:
+        draft = _timed(prepare, trace, draft, tools)
+    with tried(ask.dry_run) as trial, call.store.writing(call.caller, call.now, draft.home) as writing:
+        for commit in COMMIT:
+            draft = _timed(commit, trace, draft, writing, tools)
+        trial.end()
+    return Remembered(
+        memory=draft.ready,
+        outcome=draft.outcome,
+        scrubbed=draft.scrubbed,
+        superseded=draft.superseded,
+        degraded=draft.degraded,
+        warnings=draft.warnings,
+        trace=tuple(trace),
+        dry_run=ask.dry_run,
+    )
+
+
+def _timed(step: Callable[..., Draft], trace: list[Note], *arguments: Any) -> Draft:
+    started = perf_counter()
+    draft = step(*arguments)
+    trace.append(Note(name=step.__name__, ms=(perf_counter() - started) * 1000))
+    return draft

@@ -1,0 +1,52 @@
+"""HOW does a memory end? It is no longer true from a time on, and stays readable in the past."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import rules
+from onrecord.model.answer import Answer
+from onrecord.model.memory import Memory
+from onrecord.model.request import MAYBE_INSTANT, Request, ask
+from onrecord.model.rules import OrNone
+from onrecord.operation import Call, operation
+from onrecord.remember.supersede import end
+
+
+@dataclass(frozen=True, slots=True)
+class Retire(Request):
+    """Say that a memory is no longer true. It stays readable in the past; a second call changes nothing."""
+
+    id: str = ask(rules.ID, "The memory to retire.", positional=True)
+    at: datetime | None = ask(MAYBE_INSTANT, "When it stopped being true; now when left out.", None)
+    reason: str | None = ask(OrNone(rules.REASON), "Why it is retired.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retired(Answer):
+    """A memory that is no longer true; `changed` is false if it was retired before."""
+
+    memory: Memory
+    changed: bool
+
+
+@operation("write", "memory.manage", "POST /memories/{id}/retire")
+def retire(call: Call, ask: Retire) -> Retired:
+    with call.writing(ask.id) as writing:
+        memory = writing.target(ask.id)
+        if not memory.is_live:
+            return Retired(memory=memory, changed=False)
+        at = ask.at or max(call.now, memory.valid_from)
+        faults = list(_end_faults(ask.at, memory, call.now))
+        if faults:
+            raise Invalid(faults)
+        ended = end(writing, memory, "archived", at, ask.reason, call.change("retire"))
+    return Retired(memory=ended, changed=True)
+
+
+def _end_faults(at: datetime | None, memory: Memory, now: datetime) -> Iterator[Fault]:
+    if at is not None and at > now:
+        yield Fault("at", f"must not be in the future (it is {now.isoformat()} now)")
+    if at is not None and at < memory.valid_from:
+        yield Fault("at", f"must not be before the memory became true ({memory.valid_from.isoformat()})")

@@ -1,0 +1,130 @@
+"""HOW is a memory corrected? In one transaction, and only in what is given; the old text stays in its history."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from onrecord.errors import Fault, Forbidden, Invalid, VersionConflict
+from onrecord.jobs.embedding import embed_batch
+from onrecord.model import rules
+from onrecord.model.answer import Answer
+from onrecord.model.caller import Caller
+from onrecord.model.collections import Home
+from onrecord.model.embedding import embedded_text
+from onrecord.model.limits import Confidence, Dimension, Kind, Status
+from onrecord.model.memory import Memory, changed_fields
+from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
+from onrecord.model.rules import OrNone
+from onrecord.model.unset import UNSET, Unset
+from onrecord.operation import Call, operation
+from onrecord.remember.check import given_values
+from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
+from onrecord.remember.refer import referred
+from onrecord.remember.save import refuse_retired, with_approval, with_derived
+from onrecord.remember.scrub import scrub_memory
+from onrecord.workspace.artifacts import linked_file
+
+
+@dataclass(frozen=True, slots=True)
+class Revise(Request):
+    """Correct what a memory says. Only what is given changes; the old text stays in its history."""
+
+    id: str = ask(rules.ID, "The memory to correct.", positional=True)
+    expected_version: int | None = ask(
+        OrNone(rules.Integer(1, 2**31 - 1)),
+        "Fail rather than overwrite if it is no longer at this version.",
+        None,
+    )
+    content: str | Unset = ask(rules.CONTENT, "The new content.", UNSET)
+    title: str | Unset = ask(rules.TITLE, "The new title.", UNSET)
+    hint: str | None | Unset = ask(OrNone(rules.HINT), "The new hint.", UNSET)
+    kind: Kind | Unset = ask(rules.KIND, "The new kind.", UNSET)
+    dimension: Dimension | Unset = ask(rules.DIMENSION, "The new dimension.", UNSET)
+    tags: Sequence[str] | Unset = ask(TAGS, "The new tags, replacing the old.", UNSET)
+    category: str | None | Unset = ask(OrNone(rules.CATEGORY), "The new category.", UNSET)
+    confidence: Confidence | Unset = ask(rules.CONFIDENCE, "high, medium or low.", UNSET)
+    source: str | None | Unset = ask(OrNone(rules.SOURCE), "The new source.", UNSET)
+    metadata: Mapping[str, Any] | Unset = ask(rules.Json(), "The new metadata, replacing the old.", UNSET)
+    entities: Sequence[str] | Unset = ask(ENTITIES, "The new references, replacing the old.", UNSET)
+    query: Mapping[str, Any] | str | None | Unset = ask(
+        OrNone(rules.Json(text_too=True)), "The new example query.", UNSET
+    )
+    artifact: str | None | Unset = ask(OrNone(rules.NAME), "The new artifact.", UNSET)
+    conversation: str | None | Unset = ask(MAYBE_NAME, "The conversation to pin it to; null unpins.", UNSET)
+    valid_from: datetime | Unset = ask(rules.INSTANT, "Since when it is true.", UNSET)
+    verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
+    always_inject: bool | Unset = ask(rules.FLAG, "Tell agents this unasked.", UNSET)
+    status: Status | Unset = ask(
+        rules.Choice(("active", "stale")), "active or stale; use retire to end a memory.", UNSET
+    )
+    status_reason: str | None | Unset = ask(OrNone(rules.REASON), "Why it has this status.", UNSET)
+    vouch: bool = ask(rules.FLAG, "As a person: stand for the text as if you had written it.", False)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.always_inject is True and caller.actor != "person":
+            yield Fault("always_inject", "only a person may have a memory told unasked; leave it out")
+        if self.vouch and caller.actor != "person":
+            yield Fault("vouch", "only a person may vouch for a memory; leave it out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revised(Answer):
+    """A memory after its correction; `changed` names the fields, and is empty when nothing was different."""
+
+    memory: Memory
+    changed: tuple[str, ...]
+    scrubbed: int = 0
+    degraded: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@operation("write", "memory.manage", "PATCH /memories/{id}")
+def revise(call: Call, ask: Revise) -> Revised:
+    """A text that has changed loses its vectors; new ones are made at once where that is quick, else by a job."""
+    caller, now, embedder = call.caller, call.now, call.embedders.current
+    with call.writing(ask.id) as writing:
+        if number := linked_file(ask.artifact, writing):
+            ask = replace(ask, artifact=number)
+        before = writing.target(ask.id)
+        if ask.expected_version not in (None, before.version):
+            raise VersionConflict(before.id, ask.expected_version or 0, before.version)
+        refuse_retired(before)
+        changes = _revision(caller, ask, before, now)
+        after, scrubbed = scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
+        after = with_approval(before, after, caller.actor)
+        warnings: tuple[str, ...] = ()
+        if {"entities", "query"} & changes.keys():
+            after, warnings = referred(after, writing)
+        changed = changed_fields(before, after)
+        if not changed:
+            return Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
+        after = replace(after, updated_at=max(now, before.updated_at))
+        saved = writing.replace(before, after, call.change("revise"))
+        is_new = embedder is not None and embedded_text(saved) != embedded_text(before)
+        if is_new:
+            writing.embed(saved, None, ())
+    if embedder is None or not is_new:
+        return Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
+    put_off: tuple[str, ...] = (TOO_LONG,)
+    if len(embedded_text(saved)) <= QUICK_CHARACTERS:
+        # If this fails, the job stands.
+        failures = embed_batch(call.store, embedder, Home(saved.tenant), [saved]).failures
+        put_off = tuple(told_later(reason) for reason in failures)
+    return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off, warnings=warnings)
+
+
+def _revision(caller: Caller, ask: Revise, before: Memory, now: datetime) -> dict[str, Any]:
+    changes = given_values(ask)
+    for name in ("conversation", "status", "status_reason"):
+        value = getattr(ask, name)
+        if not isinstance(value, Unset):
+            changes[name] = value
+    if "conversation" in changes and before.scope == "session":
+        raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
+    if ask.vouch:
+        changes |= {"approved_by": caller.user, "approved_at": now}
+    reviews = caller.actor != "unattended" and "memory.review" in caller.permissions
+    if "status" in changes and before.status == "pending" and not reviews:
+        raise Forbidden(f"Memory {before.id} waits for review, which needs the permission memory.review.")
+    return changes

@@ -1,0 +1,94 @@
+"""WHAT can a store be asked for by its fields? Filters; the requests that list things have these fields."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from onrecord.model import limits, rules
+from onrecord.model.limits import AuditOutcome, Dimension, Direction, Kind, RelationName, Scope, Status
+from onrecord.model.request import (
+    AS_OF,
+    ENTITIES,
+    KINDS,
+    KNOWN_AT,
+    MAYBE_INSTANT,
+    MAYBE_NAME,
+    STATUSES,
+    TAGS,
+    Request,
+    ask,
+)
+from onrecord.model.rules import Choice, Integer, ListOf, OrNone
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter(Request):
+    """Which memories, of those that the caller sees; last updated first."""
+
+    kinds: Sequence[Kind] = ask(KINDS, "Only these kinds.", ())
+    dimensions: Sequence[Dimension] = ask(
+        ListOf(rules.DIMENSION, at_most=len(limits.DIMENSIONS)), "Only these dimensions.", ()
+    )
+    tags: Sequence[str] = ask(TAGS, "Only with one of these tags.", ())
+    scopes: Sequence[Scope] = ask(ListOf(rules.SCOPE, at_most=len(limits.SCOPES)), "Only these scopes.", ())
+    statuses: Sequence[Status] = ask(STATUSES, "Only these statuses; active when left out.", ())
+    entities: Sequence[str] = ask(ENTITIES, "Only about one of these.", ())
+    system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
+    conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
+    unpinned: bool = ask(rules.FLAG, "With a conversation: also what is pinned to none.", False)
+    created_since: datetime | None = ask(MAYBE_INSTANT, "Only written down at or after this time.", None)
+    updated_since: datetime | None = ask(MAYBE_INSTANT, "Only updated at or after this time.", None)
+    updated_before: datetime | None = ask(MAYBE_INSTANT, "Only last updated before this time.", None)
+    as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
+    known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationWalk(Request):
+    """A walk along the relations around one memory."""
+
+    id: str = ask(rules.ID, "The memory to start from.", positional=True)
+    depth: int = ask(rules.Integer(1, limits.NEIGHBOUR_DEPTH), "How many steps to walk.", 1)
+    relations: Sequence[RelationName] = ask(
+        ListOf(rules.RELATION, at_most=len(limits.RELATIONS)), "Only along these relations.", ()
+    )
+    direction: Direction = ask(rules.Choice(limits.DIRECTIONS), "Along edges out, in or both.", "both")
+    as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
+    known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+    limit: int = ask(rules.Integer(1, limits.NEIGHBOUR_LIMIT), "How many edges at most.", 50)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFilter(Request):
+    """Which edges of the tenant, newest first."""
+
+    source: str | None = ask(OrNone(rules.ID), "Only from this memory.", None)
+    target: str | None = ask(OrNone(rules.ID), "Only to this memory.", None)
+    relation: RelationName | None = ask(OrNone(rules.RELATION), "Only of this kind.", None)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 200)
+    after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditFilter(Request):
+    """Which lines of the audit, newest first."""
+
+    user: str | None = ask(MAYBE_NAME, "Only by this user.", None)
+    subject: str | None = ask(MAYBE_NAME, "Only about this memory, key or tenant.", None)
+    outcome: AuditOutcome | None = ask(
+        OrNone(Choice(limits.AUDIT_OUTCOMES)), f"Only {' or '.join(limits.AUDIT_OUTCOMES)}.", None
+    )
+    since: datetime | None = ask(MAYBE_INSTANT, "Only at or after this time.", None)
+    limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    after: str | None = ask(MAYBE_NAME, "Go on after the page that gave this mark.", None)
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFilter(Request):
+    """Which conversations of the tenant, newest first."""
+
+    agent: str | None = ask(MAYBE_NAME, "Only those of this agent.", None)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    after: str | None = ask(MAYBE_NAME, "Go on after the page that gave this mark.", None)

@@ -1,0 +1,127 @@
+"""WHAT was just said? The last turns of each conversation, in memory alone."""
+
+import json
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+from typing import Any, Final, NamedTuple
+
+from onrecord.model import limits
+from onrecord.model.answer import Answer
+from onrecord.model.limits import Role
+
+#: How much text all conversations together may hold in memory.
+HELD_BYTES: Final = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn(Answer):
+    """One thing said in a conversation."""
+
+    role: Role
+    content: str
+    at: datetime
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Key(NamedTuple):
+    """Whose turns: as with memories of session scope, whoever is in the conversation of the tenant shares them."""
+
+    tenant: str
+    conversation: str
+
+
+@dataclass(slots=True)
+class _Window:
+    """The last turns of one conversation, and how much they hold."""
+
+    turns: deque[Turn] = field(default_factory=deque)
+    held: int = 0
+
+    def add(self, turn: Turn, most: int) -> None:
+        self.turns.append(turn)
+        self.held += _size(turn)
+        while len(self.turns) > most:
+            self.held -= _size(self.turns.popleft())
+
+
+class TurnBuffer:
+    """A window over each conversation of each tenant, of so many conversations; safe to share between threads.
+
+    When there are too many, or they hold too much, the tenant that takes most of it gives up the conversation that it
+    has not used for longest: what one of them does costs no other its turns.
+    """
+
+    def __init__(
+        self, window: int = limits.TURNS, conversations: int = limits.SESSIONS, held_bytes: int = HELD_BYTES
+    ) -> None:
+        self._window = window
+        self._most = conversations
+        self._held_bytes = held_bytes
+        self._held = 0
+        self._windows: OrderedDict[_Key, _Window] = OrderedDict()
+        # One for all: what is done under it takes microseconds.
+        self._lock = Lock()
+
+    def add(self, tenant: str, conversation: str, turn: Turn) -> int:
+        """Keep a turn; gives how many of the conversation are kept."""
+        key = _Key(tenant, conversation)
+        with self._lock:
+            kept = self._windows.setdefault(key, _Window())
+            self._windows.move_to_end(key)
+            before = kept.held
+            kept.add(turn, self._window)
+            self._held += kept.held - before
+            count = len(kept.turns)
+            self._make_room()
+        return count
+
+    def last(self, tenant: str, conversation: str, most: int | None = None) -> tuple[Turn, ...]:
+        """The last turns, oldest first. To look at a conversation that has none leaves no trace of it."""
+        key = _Key(tenant, conversation)
+        with self._lock:
+            kept = self._windows.get(key)
+            turns = tuple(kept.turns) if kept else ()
+            if kept:
+                self._windows.move_to_end(key)
+        return turns if most is None else turns[max(len(turns) - most, 0) :]
+
+    def clear(self, tenant: str, conversation: str) -> int:
+        """Drop a conversation's turns; gives how many. One that has none is clear already."""
+        with self._lock:
+            gone = self._windows.pop(_Key(tenant, conversation), _Window())
+            self._held -= gone.held
+        return len(gone.turns)
+
+    def clear_tenant(self, tenant: str) -> None:
+        """Who is erased leaves no turns behind."""
+        for conversation in self.conversations(tenant):
+            self.clear(tenant, conversation)
+
+    def conversations(self, tenant: str) -> tuple[str, ...]:
+        """The conversations of a tenant that have turns, the one spoken in last at the end."""
+        with self._lock:
+            return tuple(each.conversation for each in self._windows if each.tenant == tenant)
+
+    def _make_room(self) -> None:
+        while len(self._windows) > max(self._most, 1):
+            self._give_up(lambda window: 1)
+        while self._held > self._held_bytes and len(self._windows) > 1:
+            self._give_up(lambda window: window.held)
+
+    def _give_up(self, taken: Callable[[_Window], int]) -> None:
+        """Drop the conversation that was not used for longest, of the tenant that takes most."""
+        by_tenant: Counter[str] = Counter()
+        for key, window in self._windows.items():
+            by_tenant[key.tenant] += taken(window)
+        # The one that was just spoken in stays, however much it holds.
+        *others, _ = self._windows
+        # Of several that take as much, the first: those not used for longest come first.
+        gone = max(others, key=lambda key: by_tenant[key.tenant])
+        self._held -= self._windows.pop(gone).held
+
+
+def _size(turn: Turn) -> int:
+    return len(turn.content.encode()) + len(json.dumps(turn.metadata).encode())
