@@ -18,7 +18,7 @@ from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.reading import list_reader, text_reader
-from onrecord.surfaces.rest import repeating
+from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
 from onrecord.surfaces.rest.problems import JSON, NO_METHOD, NO_ROUTE, PRECONDITION, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
@@ -35,7 +35,7 @@ _OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
 _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
 
-class Handling:
+class OperationHandler:
     """One operation behind one method and path."""
 
     def __init__(self, runner: RequestRunner, operation: Operation) -> None:
@@ -75,7 +75,7 @@ class Handling:
         """The response to one request. It runs in a thread."""
         door = self.runner.admit(request)
         values = self.values(request, body)
-        key = repeating.key_in(request.headers)
+        key = idempotency.key_in(request.headers)
         if key is None or self.method == "GET":
             return self.response(request, self.call(door, values))
         expected = request.headers.get("if-match", "").encode("latin-1")
@@ -86,12 +86,12 @@ class Handling:
             expected,
             body,
         )
-        told, repeated = repeating.once(
+        told, repeated = idempotency.once(
             self.runner, door, self.operation, key, sent, lambda: self.call(door, values)
         )
         return self.response(request, told, repeated=repeated)
 
-    def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Answer:
+    def call(self, door: OnRecord, values: dict[str, Any]) -> idempotency.Answer:
         answer = self.operation.method(door, **values)
         if self.operation.name in _OF_KEYS:
             self.runner.authenticator.forget_keys()
@@ -150,7 +150,7 @@ class Handling:
             raise Refusal(PRECONDITION, f'If-Match {wanted[:80]!a} names no version; it looks like "3".')
         values["expected_version"] = int(tag["version"])
 
-    def response(self, request: Request, answer: repeating.Answer, *, repeated: bool = False) -> Response:
+    def response(self, request: Request, answer: idempotency.Answer, *, repeated: bool = False) -> Response:
         status, told = answer
         headers = {"idempotent-replayed": "true"} if repeated else {}
         if self.operation.name in _TAGGED:
@@ -168,9 +168,9 @@ class Handling:
 class Endpoint:
     """Everything that can be done with one path."""
 
-    def __init__(self, handlings: Sequence[Handling]) -> None:
-        self._takes_slashes = any(":path}" in template(each.path, each.operation) for each in handlings)
-        self._by_method = {each.method: each for each in handlings}
+    def __init__(self, handlers: Sequence[OperationHandler]) -> None:
+        self._takes_slashes = any(":path}" in template(each.path, each.operation) for each in handlers)
+        self._by_method = {each.method: each for each in handlers}
         self._allowed = ", ".join(
             sorted([*self._by_method, *(["HEAD"] if "GET" in self._by_method else []), "OPTIONS"])
         )

@@ -13,7 +13,7 @@ from starlette.types import Send
 from onrecord.errors import Fault, Invalid
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.rest.bodies import chunks
-from onrecord.surfaces.rest.operations import Handling
+from onrecord.surfaces.rest.operations import OperationHandler
 from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
@@ -27,7 +27,7 @@ _AT_ONCE: Final = 256 * 1024
 FILE_FIELD: Final = "path"
 
 
-class Moving(Handling):
+class Transfer(OperationHandler):
     """An operation on a file, with the file in the message: its other fields are read from the query."""
 
     def __init__(self, runner: RequestRunner, operation: Operation) -> None:
@@ -41,7 +41,7 @@ class Moving(Handling):
         return values
 
 
-class Exporting(Moving):
+class ExportTransfer(Transfer):
     """The lines of an export, from a file that is complete before the first of them is sent."""
 
     async def respond(self, request: Request, send: Send) -> None:
@@ -63,7 +63,7 @@ class Exporting(Moving):
         self.operation.method(door, path=str(path), **self.options(request))
 
 
-class Importing(Moving):
+class ImportTransfer(Transfer):
     """The lines of an export, kept in a file until all have come."""
 
     async def respond(self, request: Request, send: Send) -> None:
