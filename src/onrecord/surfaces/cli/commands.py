@@ -27,7 +27,7 @@ from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
 from onrecord.surfaces.cli import render
-from onrecord.surfaces.cli.completing import completion_of
+from onrecord.surfaces.cli.completion import completion_of
 from onrecord.surfaces.cli.sections import InOrder
 from onrecord.surfaces.reading import list_reader, text_reader
 

@@ -177,12 +177,12 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        handling = self._by_method.get("GET" if request.method == "HEAD" else request.method)
+        handler = self._by_method.get("GET" if request.method == "HEAD" else request.method)
         if not self._is_meant(scope):
             raise Refusal(NO_ROUTE, "There is nothing at this address.")
         allow = {"allow": self._allowed}
-        if handling is not None:
-            await handling.respond(request, send)
+        if handler is not None:
+            await handler.respond(request, send)
         elif request.method == "OPTIONS":
             await Response(status_code=204, headers=allow)(scope, receive, send)
         else:
