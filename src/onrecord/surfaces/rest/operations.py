@@ -17,7 +17,7 @@ from onrecord.model.requests import request_fields
 from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord, Operation
-from onrecord.surfaces.reading import list_reader, text_reader
+from onrecord.surfaces.parsing import list_parser, text_parser
 from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
 from onrecord.surfaces.rest.problems import JSON, NO_METHOD, NO_ROUTE, PRECONDITION, Refusal
@@ -60,9 +60,9 @@ class OperationHandler:
             if isinstance(rule, Text) and (rule.at_most_bytes or 0) > BODY_BYTES // 4
         )
         self._one: Mapping[str, Callable[[str], Any]] = {
-            name: text_reader(rule) for name, rule in rules.items()
+            name: text_parser(rule) for name, rule in rules.items()
         }
-        several = {name: list_reader(rule) for name, rule in rules.items()}
+        several = {name: list_parser(rule) for name, rule in rules.items()}
         self._several = {name: read for name, read in several.items() if read is not None}
 
     async def respond(self, request: Request, send: Send) -> None:
