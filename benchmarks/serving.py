@@ -182,7 +182,7 @@ def serve_with(stub: Path, workers: int) -> None:
     """What `onrecord serve` does, for an application of our own."""
     import uvicorn
 
-    from onrecord.surfaces.cli.serving import _SETTINGS, _listen, _stoppable
+    from onrecord.surfaces.cli.serve import _SETTINGS, _listen, _stoppable
     from onrecord.surfaces.serving.workers import Workers
 
     os.environ |= {_STUB: str(stub.resolve())}

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.surfaces.cli.entries import JsonForm, TomlForm, Unreadable
-from onrecord.surfaces.cli.installing import HOSTS
+from onrecord.surfaces.cli.host_config import JsonForm, TomlForm, Unreadable
+from onrecord.surfaces.cli.install import HOSTS
 
 from .conftest import Shell
 

@@ -35,3 +35,44 @@ def test_a_prompt_completes_them(shell: Any) -> None:
         "import rlcompleter, onrecord; print(rlcompleter.Completer(globals()).attr_matches('onrecord.con'))"
     )
     assert "onrecord.connect_async" in run("-c", complete).stdout
+
+
+#: What a question for words has no use for, whether ours or another's.
+HEAVY = (
+    "alembic",
+    "httpx2",
+    "mcp",
+    "onrecord.providers.e5.network",
+    "onrecord.providers.secret_values",
+    "onrecord.store.records.archive",
+    "pydantic",
+    "rich",
+    "sqlalchemy.dialects.postgresql",
+    "sqlglot",
+    "starlette",
+    "yaml",
+)
+
+
+def loaded_by(*command: str) -> set[str]:
+    look = (
+        "import sys, onrecord.surfaces.cli as cli\n"
+        "try:\n"
+        f"    cli.main({list(command)!r})\n"
+        "finally:\n"
+        "    print(*sys.modules, file=sys.stderr)"
+    )
+    told = run("-c", look)
+    assert told.returncode == 0
+    return set(told.stderr.split())
+
+
+def test_the_version_is_told_without_a_database(shell: Any) -> None:
+    assert not loaded_by("--version") & {"numpy", "sqlalchemy", "onrecord.service", *HEAVY}
+
+
+def test_a_question_for_words_loads_what_it_needs_and_no_more(shell: Any) -> None:
+    assert run("-m", "onrecord", "remember", "Revenue is net of refunds.").returncode == 0
+    loaded = loaded_by("recall", "revenue", "--recipe", "lexical")
+    assert "sqlalchemy" in loaded
+    assert not loaded & set(HEAVY)

@@ -14,7 +14,7 @@ from onrecord.providers.e5.passages import Cut
 
 # Ideographs and kana stand without spaces: each counts as a word.
 _UNSPACED: Final = "぀-ヿ㐀-䶿一-鿿豈-﫿"
-_WORD: Final = re.compile(rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*")
+_WORD: Final = rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Grain:
 
     def pieces(self, text: str) -> list[str]:
         """Stretches of the text as they stand in it; of a text without words one empty piece."""
-        words = [tuple(map(ord, word)) for word in _WORD.findall(text)]
+        words = [tuple(map(ord, word)) for word in re.findall(_WORD, text)]
         return ["".join(map(chr, piece)).rstrip() for piece in self.cut.passages(words, self.characters)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
@@ -20,13 +20,15 @@ from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
 from onrecord.store.records import erasing, queue
-from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
-from onrecord.store.records.examination import Examination, whole_store_problems
 from onrecord.store.records.ledger import SqlLedger
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tenant import Address, Tenants, Unregistered
 from onrecord.store.transaction import Transaction
+
+if TYPE_CHECKING:
+    # What cares for the whole store is loaded by whoever asks for it.
+    from onrecord.store.records.archive import SqlArchive, SqlRestoring
 
 Begun = TypeVar("Begun")
 #: A tenant that is erased while someone comes to write gets another number.
@@ -106,12 +108,16 @@ class SqlStore:
         return number
 
     @contextmanager
-    def archive(self) -> Iterator[SqlArchive]:
+    def archive(self) -> "Iterator[SqlArchive]":
+        from onrecord.store.records.archive import SqlArchive
+
         with self._explained(), self._backend.reading() as connection:
             yield SqlArchive(connection)
 
     @contextmanager
-    def restoring(self, home: Home) -> Iterator[SqlRestoring]:
+    def restoring(self, home: Home) -> "Iterator[SqlRestoring]":
+        from onrecord.store.records.archive import SqlRestoring
+
         with self._explained(), ExitStack() as stack:
             restoring = self._begun(stack, home, SqlRestoring)
             yield restoring
@@ -128,6 +134,8 @@ class SqlStore:
             yield SqlLedger(self._in(connection), tenant, number)
 
     def make_room(self, tenant: str) -> bool:
+        from onrecord.store.records.archive import SqlArchive
+
         with self._explained(), self._backend.reading() as connection:
             known = self._tenants.look_up(connection, tenant) is not None and any(
                 home.tenant == tenant for home in SqlArchive(connection).homes()
@@ -158,10 +166,14 @@ class SqlStore:
         return []
 
     def problems(self, home: Home) -> Iterator[Problem]:
+        from onrecord.store.records.examination import Examination
+
         with self._explained(), self._backend.reading() as connection:
             yield from Examination(connection, home).problems()
 
     def store_problems(self) -> Iterator[Problem]:
+        from onrecord.store.records.examination import whole_store_problems
+
         with self._explained():
             for line in self._backend.integrity():
                 yield Problem(
@@ -191,6 +203,8 @@ class SqlStore:
             return self._backend.distribute()
 
     def note_reindexed(self) -> None:
+        from onrecord.store.records.archive import note_index
+
         with self._begin() as connection:
             note_index(connection, self._backend)
 

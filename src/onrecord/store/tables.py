@@ -194,7 +194,6 @@ memories = Table(
         "updated_at",
         "row",
         sqlite_where=text("conversation IS NOT NULL"),
-        postgresql_where=text("conversation IS NOT NULL"),
     ),
 )
 
@@ -236,7 +235,6 @@ relations = Table(
         "relation",
         unique=True,
         sqlite_where=text("removed_at IS NULL"),
-        postgresql_where=text("removed_at IS NULL"),
     ),
     Index("relations_source", "tenant", "collection", "source"),
     Index("relations_target", "tenant", "collection", "target"),
@@ -279,7 +277,6 @@ postings = Table(
         "audience",
         "row",
         name="postings_key",
-        postgresql_include=["weight", "length"],
     ),
     sqlite_with_rowid=False,
 )
@@ -324,7 +321,6 @@ vectors = Table(
         "collection",
         "text_hash",
         sqlite_where=text("passage = 0"),
-        postgresql_where=text("passage = 0"),
     ),
 )
 
@@ -388,7 +384,6 @@ audit = Table(
         "tenant",
         "run",
         sqlite_where=text("run IS NOT NULL"),
-        postgresql_where=text("run IS NOT NULL"),
     ),
     Index(
         "audit_api_key",
@@ -396,7 +391,6 @@ audit = Table(
         "key",
         "at",
         sqlite_where=text("key IS NOT NULL"),
-        postgresql_where=text("key IS NOT NULL"),
     ),
     sqlite_with_rowid=False,
 )

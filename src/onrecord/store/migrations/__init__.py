@@ -12,7 +12,6 @@ from onrecord.errors import StoreUnavailable
 from onrecord.store import legacy_tables
 from onrecord.store.backend import Backend
 from onrecord.store.presence import foreign
-from onrecord.store.records.archive import note_index
 from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE, metadata, store_facts
 
 #: The last step.
@@ -49,6 +48,8 @@ def migrate(backend: Backend) -> None:
         _check_known(stand, backend)
         if stand.step is None:
             _check_free(connection, backend)
+            from onrecord.store.records.archive import note_index
+
             _upgrade(connection)
             note_index(connection, backend)
             return

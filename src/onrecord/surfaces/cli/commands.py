@@ -28,9 +28,9 @@ from onrecord.model.wire import to_json
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.cli import render
-from onrecord.surfaces.cli.completing import completion_of
+from onrecord.surfaces.cli.completion import completion_of
 from onrecord.surfaces.cli.sections import InOrder
-from onrecord.surfaces.reading import list_reader, text_reader
+from onrecord.surfaces.parsing import list_parser, text_parser
 
 if TYPE_CHECKING:
     from onrecord.config import Config
@@ -212,10 +212,10 @@ def _standard_input() -> str:
 
 def _read(value: Any, rule: Rule) -> Any:
     """What is given on a command line, as the rule wants it."""
-    several = list_reader(rule)
+    several = list_parser(rule)
     if several is not None:
         return several(value)
-    return value if isinstance(value, bool) else text_reader(rule)(value)
+    return value if isinstance(value, bool) else text_parser(rule)(value)
 
 
 def _owner(common: dict[str, Any]) -> "Caller":

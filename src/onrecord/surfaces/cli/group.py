@@ -7,15 +7,15 @@ import click
 from onrecord import __version__
 from onrecord.features import OPERATIONS
 from onrecord.surfaces.cli.commands import COMMON, command_of, config_command
-from onrecord.surfaces.cli.evaluating import eval_command
-from onrecord.surfaces.cli.installing import install_command, uninstall_command
+from onrecord.surfaces.cli.evaluate import eval_command
+from onrecord.surfaces.cli.install import install_command, uninstall_command
 from onrecord.surfaces.cli.mcp import mcp_command
-from onrecord.surfaces.cli.migrating import migrate_command
+from onrecord.surfaces.cli.migrate import migrate_command
 from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned, section_of
-from onrecord.surfaces.cli.serving import serve_command
+from onrecord.surfaces.cli.serve import serve_command
 from onrecord.surfaces.cli.slash import slash_command
 from onrecord.surfaces.cli.slayer import slayer_command
-from onrecord.surfaces.cli.working import work_command
+from onrecord.surfaces.cli.work import work_command
 
 _EPILOG: Final = """\
 Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not found, 4 not allowed,

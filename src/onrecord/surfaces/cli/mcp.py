@@ -10,7 +10,7 @@ import click
 
 from onrecord.errors import Fault, Invalid
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
-from onrecord.surfaces.cli.completing import FACE
+from onrecord.surfaces.cli.completion import FACE
 
 if TYPE_CHECKING:
     from onrecord.model.caller import Caller

@@ -10,7 +10,7 @@ from typing import Any, Final
 from onrecord.errors import Fault, Invalid
 from onrecord.faces import checkstack
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.confirming import CONFIRM, takes_word
+from onrecord.surfaces.mcp.elicitation import CONFIRM, takes_word
 from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer
 
 #: What an argument is called in the functions of the face.

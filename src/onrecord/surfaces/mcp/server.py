@@ -17,9 +17,9 @@ from onrecord.errors import Forbidden, NotFound, OnRecordError, StoreUnavailable
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp import prompts, resources
-from onrecord.surfaces.mcp.confirming import (
-    Call,
-    Question,
+from onrecord.surfaces.mcp.elicitation import (
+    Elicitation,
+    ToolCall,
     asked_of_a_person,
     confirmed,
     input_required,
@@ -108,11 +108,11 @@ class _Answers:
         visit = self._visit_of(context)
         tool = visit.offered.get(asked.name)
         is_slow = tool is not None and tool.operation.permission == "memory.admin"
-        call = Call(asked.arguments or {}, *reply_of(context, asked))
-        result: protocol.CallToolResult | Question = await visit.run(
+        call = ToolCall(asked.arguments or {}, *reply_of(context, asked))
+        result: protocol.CallToolResult | Elicitation = await visit.run(
             _call, visit, asked.name, call, slow=is_slow
         )
-        while isinstance(result, Question):
+        while isinstance(result, Elicitation):
             if is_modern(context):
                 return input_required(result)
             call = call.answered(await asked_of_a_person(context, result), result)
@@ -147,7 +147,7 @@ class _Answers:
             raise MCPError(code=protocol.INVALID_PARAMS, message=str(problem)) from None
 
 
-def _call(visit: ToolRequest, name: str, call: Call) -> protocol.CallToolResult | Question:
+def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolResult | Elicitation:
     """What came of a call, or what a person is to be asked first."""
     tool = visit.tools.get(name)
     if tool is None or not tool.is_offered_to(visit.door.caller):
@@ -159,7 +159,7 @@ def _call(visit: ToolRequest, name: str, call: Call) -> protocol.CallToolResult 
     try:
         known_arguments(tool, call.arguments)
         told = confirmed(visit.door, tool, call)
-        return told if isinstance(told, Question) else _result(told)
+        return told if isinstance(told, Elicitation) else _result(told)
     except StoreUnavailable as problem:
         # Where the data lives is not for whoever asks from afar.
         _LOG.error("The tool %s could not use the store: %s", name, problem)

@@ -7,19 +7,19 @@ from starlette.routing import BaseRoute, Route
 
 from onrecord.features import OPERATIONS
 from onrecord.operation import Operation
-from onrecord.surfaces.rest.moving import Exporting, Importing
-from onrecord.surfaces.rest.operations import PREFIX, Endpoint, Handling, template
+from onrecord.surfaces.rest.operations import PREFIX, Endpoint, OperationHandler, template
 from onrecord.surfaces.rest.request_runner import RequestRunner
+from onrecord.surfaces.rest.transfer import ExportTransfer, ImportTransfer
 
 #: Handwork beside the loop: what an operation does with a file is done with the message itself.
-_OVERRIDES: Final[dict[str, type[Handling]]] = {"export": Exporting, "import_": Importing}
+_OVERRIDES: Final[dict[str, type[OperationHandler]]] = {"export": ExportTransfer, "import_": ImportTransfer}
 
 
 def routes(runner: RequestRunner) -> list[BaseRoute]:
     """Every operation that is offered over the network."""
-    handlings = [_OVERRIDES.get(each.name, Handling)(runner, each) for each in networked()]
-    paths: dict[str, list[Handling]] = {}
-    for each in handlings:
+    handlers = [_OVERRIDES.get(each.name, OperationHandler)(runner, each) for each in networked()]
+    paths: dict[str, list[OperationHandler]] = {}
+    for each in handlers:
         paths.setdefault(template(each.path, each.operation), []).append(each)
     # What is said word by word is found first, as it is looked for most.
     ordered = sorted(paths.items(), key=lambda item: "{" in item[0])

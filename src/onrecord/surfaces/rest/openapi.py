@@ -14,10 +14,10 @@ from onrecord.model.request import request_fields
 from onrecord.model.rules import OrNone, Rule
 from onrecord.model.schema import Definitions, Schema, input_schema, rule_schema
 from onrecord.operation import Operation
-from onrecord.surfaces.rest import repeating
-from onrecord.surfaces.rest.moving import FILE_FIELD, LINES
+from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.operations import PREFIX, QUERIED, path_fields
 from onrecord.surfaces.rest.problems import JSON, PROBLEM
+from onrecord.surfaces.rest.transfer import FILE_FIELD, LINES
 
 PATH: Final = "/openapi.json"
 #: What may come instead of the answer, by operation; those that all have are added.
@@ -140,7 +140,7 @@ def _text_schema(rule: Rule) -> Schema:
 def _header_help(operation: Operation, method: str) -> dict[str, str]:
     told = dict(_HEADERS)
     if method != "GET" and operation.name != "import_":
-        told[repeating.HEADER] = (
+        told[idempotency.HEADER] = (
             "Whoever sends the same again under this key gets the same answer; it is done once."
         )
     if operation.name == "revise":
@@ -152,7 +152,7 @@ def _header_help(operation: Operation, method: str) -> dict[str, str]:
 
 def _header(name: str, help: str) -> Schema:
     patterns = {
-        repeating.HEADER: "^[!-~]([ -~]{0,198}[!-~])?$",
+        idempotency.HEADER: "^[!-~]([ -~]{0,198}[!-~])?$",
         "If-Match": r'^("[0-9]{1,10}"|\*)$',
         CONVERSATION: "^[!-~]{1,200}$",
         RUN: "^[!-~]{1,200}$",

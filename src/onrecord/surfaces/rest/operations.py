@@ -20,8 +20,8 @@ from onrecord.model.wire import to_json
 from onrecord.operation import Operation
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
-from onrecord.surfaces.reading import list_reader, text_reader
-from onrecord.surfaces.rest import repeating
+from onrecord.surfaces.parsing import list_parser, text_parser
+from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
 from onrecord.surfaces.rest.problems import JSON, NO_METHOD, NO_ROUTE, PRECONDITION, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
@@ -38,7 +38,7 @@ _OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
 _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
 
-class Handling:
+class OperationHandler:
     """One operation behind one method and path."""
 
     def __init__(self, runner: RequestRunner, operation: Operation) -> None:
@@ -63,9 +63,9 @@ class Handling:
             if isinstance(rule, Text) and (rule.at_most_bytes or 0) > BODY_BYTES // 4
         )
         self._one: Mapping[str, Callable[[str], Any]] = {
-            name: text_reader(rule) for name, rule in rules.items()
+            name: text_parser(rule) for name, rule in rules.items()
         }
-        several = {name: list_reader(rule) for name, rule in rules.items()}
+        several = {name: list_parser(rule) for name, rule in rules.items()}
         self._several = {name: read for name, read in several.items() if read is not None}
 
     async def respond(self, request: Request, send: Send) -> None:
@@ -78,7 +78,7 @@ class Handling:
         """The response to one request. It runs in a thread."""
         door = self.runner.admit(request)
         values = self.values(request, body)
-        key = repeating.key_in(request.headers)
+        key = idempotency.key_in(request.headers)
         if key is None or self.method == "GET":
             return self.response(request, self.call(door, values))
         expected = request.headers.get("if-match", "").encode("latin-1")
@@ -89,12 +89,12 @@ class Handling:
             expected,
             body,
         )
-        told, repeated = repeating.once(
+        told, repeated = idempotency.once(
             self.runner, door, self.operation, key, sent, lambda: self.call(door, values)
         )
         return self.response(request, told, repeated=repeated)
 
-    def call(self, door: OnRecord, values: dict[str, Any]) -> repeating.Answer:
+    def call(self, door: OnRecord, values: dict[str, Any]) -> idempotency.Answer:
         answer = door.perform(self.operation, **values)
         if self.operation.name in _OF_KEYS:
             self.runner.authenticator.forget_keys()
@@ -153,7 +153,7 @@ class Handling:
             raise Refusal(PRECONDITION, f'If-Match {wanted[:80]!a} names no version; it looks like "3".')
         values["expected_version"] = int(tag["version"])
 
-    def response(self, request: Request, answer: repeating.Answer, *, repeated: bool = False) -> Response:
+    def response(self, request: Request, answer: idempotency.Answer, *, repeated: bool = False) -> Response:
         status, told = answer
         headers = {"idempotent-replayed": "true"} if repeated else {}
         if self.operation.name in _TAGGED:
@@ -171,21 +171,21 @@ class Handling:
 class Endpoint:
     """Everything that can be done with one path."""
 
-    def __init__(self, handlings: Sequence[Handling]) -> None:
-        self._takes_slashes = any(":path}" in template(each.path, each.operation) for each in handlings)
-        self._by_method = {each.method: each for each in handlings}
+    def __init__(self, handlers: Sequence[OperationHandler]) -> None:
+        self._takes_slashes = any(":path}" in template(each.path, each.operation) for each in handlers)
+        self._by_method = {each.method: each for each in handlers}
         self._allowed = ", ".join(
             sorted([*self._by_method, *(["HEAD"] if "GET" in self._by_method else []), "OPTIONS"])
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        handling = self._by_method.get("GET" if request.method == "HEAD" else request.method)
+        handler = self._by_method.get("GET" if request.method == "HEAD" else request.method)
         if not self._is_meant(scope):
             raise Refusal(NO_ROUTE, "There is nothing at this address.")
         allow = {"allow": self._allowed}
-        if handling is not None:
-            await handling.respond(request, send)
+        if handler is not None:
+            await handler.respond(request, send)
         elif request.method == "OPTIONS":
             await Response(status_code=204, headers=allow)(scope, receive, send)
         else:

@@ -18,9 +18,9 @@ from onrecord.surfaces.rest import arbiter, datamind, openapi, slash, slayer
 from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
 from onrecord.surfaces.rest.request_runner import COMPUTING_THREADS, THREADS, RequestRunner
 from onrecord.surfaces.serving import health
-from onrecord.surfaces.serving.guarding import LOOPBACK, Guarding
+from onrecord.surfaces.serving.access_log import AccessLog, Log, LogHandler, json_log
+from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
-from onrecord.surfaces.serving.watching import Log, Notes, Watching, access_log
 
 #: Routes that faces have beside ours, each in its own words.
 FACE_ROUTES: Final[Sequence[Callable[[RequestRunner], Sequence[BaseRoute]]]] = (
@@ -44,7 +44,7 @@ def from_environment() -> ASGIApp:
 
 def application(config: Config, parts: ServerParts, *, log: Log | None = None) -> ASGIApp:
     """The whole server. It closes the parts when it ends."""
-    log = log or access_log()
+    log = log or json_log()
     readers = THREADS if _waits_for_others(config) else COMPUTING_THREADS
     runner = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle, readers=readers)
     metrics = Metrics()
@@ -65,8 +65,8 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
     )
     local = is_loopback(config.host)
     hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
-    guarded = Guarding(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
-    return Watching(guarded, metrics, log)
+    guarded = HostGuard(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
+    return AccessLog(guarded, metrics, log)
 
 
 def _waits_for_others(config: Config) -> bool:
@@ -100,9 +100,9 @@ def _lifespan(
         worker = threading.Thread(
             target=parts.door.worker.run, args=(stop,), name="onrecord-worker", daemon=True
         )
-        notes = Notes(log)
+        handler = LogHandler(log)
         for name in _SPEAKERS:
-            logging.getLogger(name).addHandler(notes)
+            logging.getLogger(name).addHandler(handler)
         try:
             async with AsyncExitStack() as stack:
                 for each in inner:
@@ -117,6 +117,6 @@ def _lifespan(
             sys.setswitchinterval(interval)
             parts.close()
             for name in _SPEAKERS:
-                logging.getLogger(name).removeHandler(notes)
+                logging.getLogger(name).removeHandler(handler)
 
     return lifespan

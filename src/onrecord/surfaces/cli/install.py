@@ -19,8 +19,8 @@ import platformdirs
 from onrecord.errors import Fault, Invalid
 from onrecord.former_name import renamed_variables
 from onrecord.surfaces.cli.commands import COMMON, common_options
-from onrecord.surfaces.cli.completing import FACE
-from onrecord.surfaces.cli.entries import Form, JsonForm, TomlForm, Unreadable
+from onrecord.surfaces.cli.completion import FACE
+from onrecord.surfaces.cli.host_config import Form, JsonForm, TomlForm, Unreadable
 from onrecord.surfaces.cli.mcp import tools_of
 
 NAME: Final = "onrecord"

@@ -32,7 +32,7 @@ _ALLOWED: Final = {
 _EXPOSED: Final = "ETag, Link, Location, Retry-After, X-Request-Id, Mcp-Session-Id"
 
 
-class Guarding:
+class HostGuard:
     """Lets through what names a host of ours and comes from no foreign page."""
 
     def __init__(

@@ -14,7 +14,7 @@ import click
 from onrecord.config import Config, as_environment, read_number, read_several
 from onrecord.errors import Fault, Invalid, OnRecordError, StoreUnavailable
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of
-from onrecord.surfaces.cli.completing import FACE
+from onrecord.surfaces.cli.completion import FACE
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -14,7 +14,7 @@ from onrecord.errors import Fault, Invalid
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import chunks
-from onrecord.surfaces.rest.operations import Handling
+from onrecord.surfaces.rest.operations import OperationHandler
 from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
@@ -28,7 +28,7 @@ _AT_ONCE: Final = 256 * 1024
 FILE_FIELD: Final = "path"
 
 
-class Moving(Handling):
+class Transfer(OperationHandler):
     """An operation on a file, with the file in the message: its other fields are read from the query."""
 
     def __init__(self, runner: RequestRunner, operation: Operation) -> None:
@@ -42,7 +42,7 @@ class Moving(Handling):
         return values
 
 
-class Exporting(Moving):
+class ExportTransfer(Transfer):
     """The lines of an export, from a file that is complete before the first of them is sent."""
 
     async def respond(self, request: Request, send: Send) -> None:
@@ -64,7 +64,7 @@ class Exporting(Moving):
         door.perform(self.operation, path=str(path), **self.options(request))
 
 
-class Importing(Moving):
+class ImportTransfer(Transfer):
     """The lines of an export, kept in a file until all have come."""
 
     async def respond(self, request: Request, send: Send) -> None:

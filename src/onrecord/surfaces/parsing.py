@@ -13,10 +13,10 @@ _DECIMAL: Final = re.compile(r"[0-9]*\.?[0-9]+", re.ASCII)
 _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
-def text_reader(rule: Rule) -> Callable[[str], Any]:
+def text_parser(rule: Rule) -> Callable[[str], Any]:
     """How one text is read for this rule. What cannot be read is left as it is, for the rule to refuse."""
     if isinstance(rule, OrNone):
-        inner = text_reader(rule.rule)
+        inner = text_parser(rule.rule)
         return lambda text: None if text == "" else inner(text)
     if isinstance(rule, Integer):
         return lambda text: int(text) if _NUMBER.fullmatch(text) else text
@@ -27,11 +27,11 @@ def text_reader(rule: Rule) -> Callable[[str], Any]:
     return _read_json if isinstance(rule, Json) else _as_it_is
 
 
-def list_reader(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
+def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
     """How several texts are read, if the rule takes several; of closed words and ids one text may hold more than one."""
     if isinstance(rule, OrNone):
         # A list that was given and is empty is not one that was left out.
-        return list_reader(rule.rule)
+        return list_parser(rule.rule)
     if not isinstance(rule, ListOf):
         return None
     if isinstance(rule.each, Choice | Identifier):

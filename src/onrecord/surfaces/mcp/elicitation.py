@@ -31,7 +31,7 @@ Said = Literal["yes", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Elicitation:
     """What a person is asked, and the word that the answer is to come back with."""
 
     text: str
@@ -39,7 +39,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """A call of a tool: whether its client can ask a person, and what the person said, to which word."""
 
     arguments: Arguments
@@ -47,7 +47,7 @@ class Call:
     said: Said | None = None
     word: str | None = None
 
-    def answered(self, said: Said, question: Question) -> "Call":
+    def answered(self, said: Said, question: Elicitation) -> "ToolCall":
         return replace(self, said=said, word=question.word)
 
 
@@ -76,14 +76,14 @@ def _said(reply: protocol.ElicitResult) -> Said:
     return "yes" if reply.action == "accept" and (reply.content or {}).get(CONFIRM) is True else "no"
 
 
-def input_required(question: Question) -> protocol.InputRequiredResult:
+def input_required(question: Elicitation) -> protocol.InputRequiredResult:
     form = protocol.ElicitRequestFormParams(message=question.text, requested_schema=dict(_FORM))
     return protocol.InputRequiredResult(
         input_requests={CONFIRM: protocol.ElicitRequest(params=form)}, request_state=question.word
     )
 
 
-async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Question) -> Said:
+async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Elicitation) -> Said:
     """In the older era: send the form and wait. A client that fails to show it has asked nobody."""
     try:
         reply = await context.session.elicit_form(question.text, dict(_FORM), context.request_id)
@@ -92,7 +92,7 @@ async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Q
     return _said(reply)
 
 
-def confirmed(door: OnRecord, tool: Tool, call: Call) -> ToolAnswer | Question:
+def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicitation:
     """Do it if no one need be asked, or a person has said yes to exactly this; else what to ask, or what comes of a no."""
     if tool.confirmation is None:
         return tool.handle(door, call.arguments)
@@ -104,7 +104,7 @@ def confirmed(door: OnRecord, tool: Tool, call: Call) -> ToolAnswer | Question:
     what = json.dumps([tool.name, arguments, text], sort_keys=True)
     if call.can_ask:
         if call.said is None or call.word is None or not door.verify_confirmation(what, call.word):
-            return Question(text, door.issue_confirmation(what))
+            return Elicitation(text, door.issue_confirmation(what))
         return tool.handle(door, arguments) if call.said == "yes" else tool.confirmation.declined
     word = call.arguments.get(CONFIRM)
     if word is None:

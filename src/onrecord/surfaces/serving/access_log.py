@@ -32,7 +32,7 @@ _GONE: Final = 499
 Log = Callable[..., Any]
 
 
-def access_log(stream: TextIO | None = None) -> Log:
+def json_log(stream: TextIO | None = None) -> Log:
     """One line of JSON for each request. It names who asked and where, never what: no text, no query, no key."""
     logger = structlog.wrap_logger(
         structlog.WriteLogger(stream or sys.stderr),
@@ -42,7 +42,7 @@ def access_log(stream: TextIO | None = None) -> Log:
     return told
 
 
-class Notes(logging.Handler):
+class LogHandler(logging.Handler):
     """What the parts of a server have to say, in the lines of its log. Of an error only its kind: its words may hold text."""
 
     def __init__(self, log: Log) -> None:
@@ -64,7 +64,7 @@ def _timestamp(logger: Any, name: str, told: MutableMapping[str, Any]) -> dict[s
     return {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), **told}
 
 
-class Watching:
+class AccessLog:
     """The outermost layer: nothing leaves without its id, and no error without the one shape."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log: Log) -> None:

@@ -12,7 +12,7 @@ import click
 
 from onrecord.errors import Fault, Invalid
 from onrecord.surfaces.cli import render
-from onrecord.surfaces.cli.completing import RECIPE
+from onrecord.surfaces.cli.completion import RECIPE
 
 if TYPE_CHECKING:
     from onrecord.evaluation.data import Task
