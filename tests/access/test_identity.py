@@ -429,7 +429,13 @@ def test_a_grant_in_a_header_counts_from_the_proxy_alone_and_only_if_sent_once(d
 
 NAMES = st.sampled_from(
     [
-        *("OnRecord-Tenant", "OnRecord-User", "OnRecord-Permissions", "OnRecord-Systems", "OnRecord-Personas"),
+        *(
+            "OnRecord-Tenant",
+            "OnRecord-User",
+            "OnRecord-Permissions",
+            "OnRecord-Systems",
+            "OnRecord-Personas",
+        ),
         *(
             "OnRecord-Actor",
             "OnRecord-Key",
