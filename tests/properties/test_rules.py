@@ -187,7 +187,7 @@ def test_an_error_lists_every_fault_of_a_request_by_its_field(names: set[str]) -
 def test_a_caller_is_sound_or_its_faults_are_named(values: dict[str, Any]) -> None:
     caller = outcome(Invalid, Caller, **({"tenant": "acme", "user": "ann"} | values))
     if isinstance(caller, Invalid):
-        assert {fault.field for fault in caller.faults} <= values.keys()
+        assert {fault.field.partition(".")[0] for fault in caller.faults} <= values.keys()
     else:
         assert caller.tenant != limits.GLOBAL_TENANT
         assert caller.tenant == caller.tenant.strip()

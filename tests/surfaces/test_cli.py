@@ -303,7 +303,7 @@ class TestSettings:
         ("text", "complaint"),
         [
             ("db = [", "cannot be read"),
-            ('colour = "red"', "colour: is not a setting"),
+            ('colour = "red"', "colour: is not a field of the settings"),
             ("db = 5", "db: must be a text"),
             ("b\xe4d", "cannot be read"),
         ],

@@ -69,7 +69,7 @@ class ListOf:
     """Several values of one rule, each once, in the order given."""
 
     each: Rule
-    at_most: int
+    at_most: int | None
     at_least: int = 0
 
     def __call__(self, value: Any, /) -> tuple[Any, ...]:
@@ -84,7 +84,7 @@ class ListOf:
                 reasons.append(f"item {place + 1} {reason}")
         if reasons:
             raise ValueError("; ".join(reasons))
-        if len(clean) > self.at_most:
+        if self.at_most is not None and len(clean) > self.at_most:
             raise ValueError(f"must have at most {self.at_most} entries (has {len(clean)})")
         if len(clean) < self.at_least:
             raise ValueError("must not be empty")
@@ -324,3 +324,4 @@ ID: Final = Identifier()
 INSTANT: Final = Timestamp()
 FLAG: Final = Flag()
 GRANT: Final = SystemGrant()
+GRANTED: Final = Choice(("read", "manage"))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from onrecord.errors import Fault
+from onrecord.errors import Fault, Invalid
 from onrecord.model.rules import OrNone, Rule, shown, type_of
 
 #: What must hold between fields: given those that are right, and all that were given.
@@ -29,6 +29,14 @@ def faults_at(path: str, reason: ValueError) -> list[Fault]:
 
 def _joined(path: str, inner: str) -> str:
     return f"{path}.{inner}" if path and inner and not inner.startswith("[") else path + inner
+
+
+def checked_field(field: str, rule: Rule, value: object) -> Any:
+    """The clean value, or Invalid with all that is wrong with it under this field."""
+    try:
+        return rule(value)
+    except ValueError as reason:
+        raise Invalid(faults_at(field, reason)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +132,43 @@ class Exactly:
         return value
 
 
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose names are free: one kind of thing, each under its name."""
+
+    noun: str
+    name: Rule
+    each: Rule
+
+    def __call__(self, value: Any, /) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"must be {self.noun}, not {type_of(value)}")
+        clean: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for name, item in value.items():
+            try:
+                clean[self.name(name)] = self.each(item)
+            except ValueError as reason:
+                faults += faults_at(str(name) or "''", reason)
+        if faults:
+            raise Faults(faults)
+        return clean
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """As a rule would write it: what it would write otherwise was never written by us, or means something else."""
+
+    rule: Rule
+
+    def __call__(self, value: Any, /) -> Any:
+        if (message := kept_fault(self.rule, value)) is not None:
+            raise ValueError(message)
+        return value
+
+
 def kept_fault(rule: Rule, value: object) -> str | None:
-    """What is wrong with a value that was kept already: one that its rule would write otherwise was never written by us."""
+    """What is wrong with a value that ought to be written as its rule would."""
     try:
         clean = rule(value)
     except ValueError as reason:

@@ -7,8 +7,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from onrecord.model.rules import INSTANT, Number, OrNone, Rule, type_of
-from onrecord.model.shapes import Object, Several
+from onrecord.model.rules import INSTANT, Number, OrNone, Rule
+from onrecord.model.shapes import MapOf, Object, Several
 
 _PLAIN: Final = frozenset({str, int, float, bool, NoneType})
 
@@ -95,7 +95,7 @@ def _rule_of(hint: Any) -> Rule:
     if origin in (Union, UnionType):
         return _alternatives(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping(_rule_of(inner[1]))
+        return MapOf("an object", _as_it_is, _rule_of(inner[1]))
     return _as_it_is
 
 
@@ -115,15 +115,6 @@ def _alternatives(members: tuple[Any, ...]) -> Rule:
     real = [each for each in members if each is not NoneType]
     inner = _rule_of(real[0]) if len(real) == 1 else _as_it_is
     return OrNone(inner) if NoneType in members else inner
-
-
-def _mapping(rule: Rule) -> Rule:
-    def read(value: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise ValueError(f"must be an object, not {type_of(value)}")
-        return {key: rule(item) for key, item in value.items()}
-
-    return read
 
 
 def write_instant(moment: datetime) -> str:
