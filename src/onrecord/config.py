@@ -7,13 +7,15 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import platformdirs
 
 from onrecord import former_name
 from onrecord.errors import Fault, Invalid
 from onrecord.model.limits import SAVES_PER_RUN, TURNS
+from onrecord.model.rules import Choice, Integer, Text
+from onrecord.model.shapes import Object, checked_field, faults_at
 
 _APP: Final = "onrecord"
 # Settings are printed and pasted into reports; the password of a DSN is not.
@@ -207,9 +209,8 @@ def _default(name: str) -> str | None:
 
 def read_number(name: str, value: str, at_least: int, at_most: int) -> int:
     """A setting that is a whole number within bounds."""
-    if not (value.isascii() and value.isdigit() and at_least <= int(value[:20]) <= at_most):
-        raise Invalid([Fault(name, f"must be a whole number from {at_least} to {at_most} (got {value!a})")])
-    return int(value)
+    given = int(value[:20]) if value.isascii() and value.isdigit() else value
+    return cast(int, checked_field(name, Integer(at_least, at_most), given))
 
 
 def read_several(value: str | None) -> tuple[str, ...]:
@@ -219,9 +220,7 @@ def read_several(value: str | None) -> tuple[str, ...]:
 
 def read_choice(name: str, value: str) -> bool:
     """A setting that is yes or no."""
-    if value not in ("yes", "no"):
-        raise Invalid([Fault(name, f"must be yes or no (got {value!a})")])
-    return value == "yes"
+    return bool(checked_field(name, Choice(("yes", "no")), value) == "yes")
 
 
 def _login_name() -> str:
@@ -239,16 +238,12 @@ def _read_file(path: Path) -> dict[str, str]:
         return {}
     except (OSError, ValueError, RecursionError) as problem:
         raise Invalid([Fault(str(path), f"cannot be read: {problem}")]) from None
-    faults = [
-        Fault(f"{path}: {name}", f"is not a setting; there are {', '.join(_HELP)}")
-        for name in read
-        if name not in _HELP
-    ]
-    faults += [
-        Fault(f"{path}: {name}", "must be a text")
-        for name, value in read.items()
-        if not isinstance(value, str)
-    ]
-    if faults:
-        raise Invalid(faults)
-    return read
+    try:
+        return cast(dict[str, str], _FILE(read))
+    except ValueError as reason:
+        raise Invalid(
+            Fault(f"{path}: {each.field}", each.message) for each in faults_at("", reason)
+        ) from None
+
+
+_FILE: Final = Object("the settings", dict.fromkeys(_HELP, Text()))

@@ -89,12 +89,16 @@ def test_a_file_that_breaks_leaves_what_it_said_before_and_a_warning(
         ("g.json", '{"acme": {\n', "line 2"),
         ("g.json", "[]", "must be an object of tenants"),
         ("g.json", "[" * 100_000, "cannot be read"),
-        ("g.toml", 'acme = "ann"', "acme: is a tenant and must hold users"),
-        ("g.toml", '[acme]\nann = "manage"', "acme.ann: is a user and must hold systems"),
-        ("g.toml", '[acme.ann]\ncrm = "write"', "acme.ann.crm: must be read or manage (got 'write')"),
-        ("g.toml", '[acme.ann]\ncrm = ["read"]', "acme.ann.crm: must be read or manage"),
-        ("g.toml", '[acme.ann]\n"" = "read"', "is no name of a system"),
-        ("g.toml", '[acme.ann]\n" crm" = "read"', "white space"),
+        ("g.toml", 'acme = "ann"', "acme: must be an object of the tenant's users, not a text"),
+        (
+            "g.toml",
+            '[acme]\nann = "manage"',
+            "acme.ann: must be an object of systems, each with read or manage, not a text",
+        ),
+        ("g.toml", '[acme.ann]\ncrm = "write"', "acme.ann.crm: must be one of read, manage (got 'write')"),
+        ("g.toml", '[acme.ann]\ncrm = ["read"]', "acme.ann.crm: must be one of read, manage"),
+        ("g.toml", '[acme.ann]\n"" = "read"', "acme.ann.'': must not be empty"),
+        ("g.toml", '[acme.ann]\n" crm" = "read"', "acme.ann. crm: must be written as 'crm'"),
     ],
 )
 def test_a_file_that_is_broken_at_the_start_is_told_with_its_place(

@@ -187,15 +187,27 @@ def test_an_extension_is_read_with_what_it_adds() -> None:
     model = read_query(query(source_model=extension)).source_model
     assert model == ModelExtension(
         source_name="mydb.orders",
-        parts=(Part(name="bucket", type="INT"), Part(name="total", kind="measure")),
+        parts=(
+            Part(name="bucket", type="INT", details={"sql": "CASE WHEN amount > 5 THEN 1 END"}),
+            Part(name="total", kind="measure", details={"formula": "amount:sum"}),
+        ),
         joins=(Join(target="invoices", pairs=(("id", "id"),)),),
         definition=extension,
     )
 
 
-@pytest.mark.parametrize("value", ["orders", 3, None, ["orders"], [("source_model", "orders")]])
-def test_what_is_no_object_is_refused_with_its_type(value: Any) -> None:
-    assert type(value).__name__ in faults(value)["query"]
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("orders", "a text"),
+        (3, "a number"),
+        (None, "nothing"),
+        (["orders"], "a list"),
+        ([("source_model", "orders")], "a list"),
+    ],
+)
+def test_what_is_no_object_is_refused_with_its_type(value: Any, kind: str) -> None:
+    assert faults(value) == {"query": f"must be a query, which is an object, not {kind}"}
 
 
 @pytest.mark.parametrize(
@@ -328,11 +340,11 @@ def test_the_word_over_alone_is_no_window_function(text: str) -> None:
     ("changes", "place"),
     [
         ({"sql": None}, "source_model"),
-        ({"sql_table": "orders"}, "source_model"),
+        ({"sql_table": "orders"}, "source_model.sql_table"),
         ({"data_source": None}, "source_model.data_source"),
         ({"name": None}, "source_model.name"),
         ({"version": 5}, "source_model.version"),
-        ({"columns": [{"name": "a"}, {"name": "aov"}]}, "source_model"),
+        ({"columns": [{"name": "a"}, {"name": "aov"}]}, "source_model.measures[0].name"),
         ({"aggregations": [{"name": "mine"}]}, "source_model.aggregations[0].formula"),
         ({"joins": [{"target_model": "x", "join_pairs": []}]}, "source_model.joins[0].join_pairs"),
         ({"joins": [{"target_model": "x", "join_pairs": [["a"]]}]}, "source_model.joins[0].join_pairs[0]"),

@@ -24,7 +24,7 @@ from onrecord.surfaces.cli import main
 pytestmark = pytest.mark.usefixtures("embedder_of_the_readers")
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/README.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

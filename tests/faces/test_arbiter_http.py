@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from onrecord.faces import arbiter
-from onrecord.faces.arbiter_fields import TYPES
+from onrecord.faces.arbiter import entries
+from onrecord.faces.arbiter.fields import TYPES
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.rest.bodies import BODY_BYTES
@@ -462,13 +462,13 @@ class TestTime:
         self, server: Served, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         id = add(server, "kestrel")
-        whole = arbiter.entry_fields
+        whole = entries.entry_fields
 
         def slow(door: Any, *given: Any) -> dict[str, Any]:
             server.parts.door.forget(str(id))
             return whole(door, *given)
 
-        monkeypatch.setattr(arbiter, "entry_fields", slow)
+        monkeypatch.setattr(entries, "entry_fields", slow)
         refused(server.client.patch(f"{ENTRIES}/{id}", json={"title": "x"}), 410, "vanished")
 
 
@@ -603,7 +603,7 @@ class TestGraph:
     def test_a_graph_of_several_pages_written_in_one_second_is_whole(
         self, server: Served, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(arbiter, "_PAGE", 50)
+        monkeypatch.setattr(entries, "_PAGE", 50)
         door = server.parts.door
         then = datetime(2026, 1, 1, tzinfo=UTC)
         for number in range(1, 112):

@@ -5,9 +5,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onrecord.faces import arbiter_slash
-from onrecord.faces.arbiter_slash.commands import AddEntry, Refused, WriteFile
-from onrecord.faces.arbiter_slash.grammar import parse
+from onrecord.faces.arbiter import slash
+from onrecord.faces.arbiter.slash.grammar import parse
+from onrecord.faces.arbiter.slash.parsed import AddEntry, Refused, WriteFile
 
 from .conftest import Ground
 
@@ -60,7 +60,7 @@ def test_what_is_quoted_is_never_a_command(text: str) -> None:
 
 @given(text=TEXTS)
 def test_every_text_can_be_run_and_told_in_utf_8(ground: Ground, text: str) -> None:
-    answer = arbiter_slash.run(ground.first, text, conversation="c")
+    answer = slash.run(ground.first, text, conversation="c")
     answer.output.encode()
     for result in answer.results:
         assert result.output.startswith("[/")

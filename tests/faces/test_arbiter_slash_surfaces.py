@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from onrecord import Caller, connect
-from onrecord.faces import arbiter_slash
+from onrecord.faces.arbiter import slash
 
 from .. import kept
 from ..surfaces.conftest import Served, Shell
@@ -237,7 +237,7 @@ def test_a_session_reads_as_it_is_kept(clock: Callable[[], Any]) -> None:
     with connect(":memory:", clock=clock, embedder="none", caller=Caller(tenant="acme", user="ann")) as door:
         for days, agent, conversation, text in SESSION:
             clock.tick(days=days)  # type: ignore[attr-defined]
-            answer = arbiter_slash.run(door, text, agent=agent, conversation=conversation)
+            answer = slash.run(door, text, agent=agent, conversation=conversation)
             told.append(f"=== {agent}, conversation {conversation}, {days} days later ===\n")
             told += [f"> {line}".rstrip() + "\n" for line in text.rstrip("\n").split("\n")]
             told.append(f"\n{answer.output}\n\n")

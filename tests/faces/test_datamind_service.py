@@ -265,8 +265,8 @@ class TestSettings:
         ("name", "value", "told"),
         [
             ("SHORT_TERM_TURNS", "many", "turns: must be a whole number"),
-            ("SHORT_TERM_TURNS", "0", "turns: must be a whole number"),
-            ("LONG_TERM_ENABLED", "perhaps", "long_term: must be yes or no"),
+            ("SHORT_TERM_TURNS", "0", "turns: must be from 1"),
+            ("LONG_TERM_ENABLED", "perhaps", "long_term: must be one of yes, no"),
             ("BACKEND", "nowhere", "'nowhere' is not registered"),
             ("BACKEND", "postgres", "db: must be a PostgreSQL DSN"),
         ],

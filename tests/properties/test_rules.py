@@ -23,7 +23,7 @@ from onrecord.model import ids, limits, rules
 from onrecord.model.memory import derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
 from onrecord.model.request import checked, request_fields
-from onrecord.model.wire import memory_from_json, read_instant, to_json, write_instant
+from onrecord.model.wire import from_json, to_json, write_instant
 from onrecord.remember.remember import Remember
 from onrecord.store.index.entries import read_positions, write_positions
 
@@ -142,7 +142,7 @@ def test_a_time_in_words_is_an_instant_or_a_reason(text: str) -> None:
 @given(st.datetimes(min_value=datetime(1, 1, 3), max_value=datetime(9999, 12, 29), timezones=zones))
 def test_a_time_in_any_zone_is_the_same_instant_in_utc(moment: datetime) -> None:
     assert rules.INSTANT(moment) == rules.INSTANT(moment.isoformat()) == moment
-    assert read_instant(write_instant(moment)) == moment
+    assert rules.INSTANT(write_instant(moment)) == moment
 
 
 @given(st.dates())
@@ -188,7 +188,7 @@ def test_an_error_lists_every_fault_of_a_request_by_its_field(names: set[str]) -
 def test_a_caller_is_sound_or_its_faults_are_named(values: dict[str, Any]) -> None:
     caller = outcome(Invalid, Caller, **({"tenant": "acme", "user": "ann"} | values))
     if isinstance(caller, Invalid):
-        assert {fault.field for fault in caller.faults} <= values.keys()
+        assert {fault.field.partition(".")[0] for fault in caller.faults} <= values.keys()
     else:
         assert caller.tenant != limits.GLOBAL_TENANT
         assert caller.tenant == caller.tenant.strip()
@@ -288,7 +288,7 @@ def memories(draw: st.DrawFn) -> Memory:
 @given(memories())
 def test_a_memory_comes_back_from_the_wire_as_it_was(memory: Memory) -> None:
     assert not list(record_faults(memory))
-    assert memory_from_json(json.loads(json.dumps(to_json(memory)))) == memory
+    assert from_json(Memory, json.loads(json.dumps(to_json(memory)))) == memory
 
 
 @given(st.lists(st.integers(0, 65_535), max_size=64, unique=True).map(sorted))

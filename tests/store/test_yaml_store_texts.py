@@ -26,9 +26,9 @@ from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
 from onrecord.store.yaml.document import read_document
 from onrecord.store.yaml.entries import entry_of, memory_of
-from onrecord.store.yaml.nodes import Broken, json_of, parse
 from onrecord.store.yaml.rendering import render
 from onrecord.testing.builders import everything
+from onrecord.yaml_reader import Broken, json_of, parse
 
 #: Texts that mean something to some reader of YAML, or nearly.
 ODD = (

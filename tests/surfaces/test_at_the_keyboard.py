@@ -12,8 +12,6 @@ import pytest
 from onrecord.model import limits
 from onrecord.surfaces.cli import main
 from onrecord.surfaces.cli.group import command_group
-from onrecord.surfaces.mcp import FACE_NAMES
-from onrecord.surfaces.mcp.faces import FACES
 
 from .conftest import Said
 
@@ -141,6 +139,3 @@ class TestTheTabKey:
         said = filled("browse", "--status", "actve")
         assert said.code == 2
         assert "did you mean active?" in said.err
-
-    def test_the_faces_it_knows_are_those_that_there_are(self) -> None:
-        assert tuple(FACES) == FACE_NAMES

@@ -303,7 +303,7 @@ class TestSettings:
         ("text", "complaint"),
         [
             ("db = [", "cannot be read"),
-            ('colour = "red"', "colour: is not a setting"),
+            ('colour = "red"', "colour: is not a field of the settings"),
             ("db = 5", "db: must be a text"),
             ("b\xe4d", "cannot be read"),
         ],
@@ -545,7 +545,7 @@ class TestWhatIsPrinted:
         exported = shell("export", "-").out
         broken = exported + '{"tenant": "default", "conversation": {}}\n'
         said = shell("--db", "other.db", "import", "-", typed=broken)
-        assert "standard input, line 4: has conversation without 'id'" in said.err
+        assert "standard input, line 4, conversation.id: is missing" in said.err
 
     def test_other_scripts_come_out_as_they_went_in(self, shell: Any) -> None:
         text = "注文 é e\u0301 🧠 שלום नमस्ते"

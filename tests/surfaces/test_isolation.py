@@ -20,8 +20,8 @@ from starlette.routing import Route
 from onrecord.client import connect
 from onrecord.client.asking import read_arguments
 from onrecord.errors import NotFound, OnRecordError
-from onrecord.faces.arbiter_slash import parse
-from onrecord.faces.arbiter_slash.commands import Command, Refused
+from onrecord.faces.arbiter.slash import parse
+from onrecord.faces.arbiter.slash.parsed import Command, Refused
 from onrecord.features import OPERATIONS
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
@@ -31,7 +31,7 @@ from onrecord.service import OnRecord
 from onrecord.store.tables import WORKSPACE
 from onrecord.surfaces.mcp.faces import FACES
 from onrecord.surfaces.rest.request_runner import RequestRunner
-from onrecord.surfaces.serving import FACE_ROUTES
+from onrecord.surfaces.serving import face_routes
 from onrecord.testing.builders import HOME, Clock, administrator
 from onrecord.testing.embedder import StubEmbedders
 from onrecord.testing.strangers import ATTEMPTS, OWNER, STRANGERS, TAKEN, Stranger, Try, World, outcome
@@ -635,11 +635,10 @@ def test_every_route_of_a_face_has_an_attempt(house: House) -> None:
     parts = house.server.parts
     host = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle)
     there = set()
-    for routes in FACE_ROUTES:
-        for route in routes(host):
-            assert isinstance(route, Route)
-            methods = route.methods or set(route.endpoint._methods)
-            there |= {f"{method} {route.path_format}" for method in methods - {"HEAD"}}
+    for route in face_routes(host):
+        assert isinstance(route, Route)
+        methods = route.methods or set(route.endpoint._methods)
+        there |= {f"{method} {route.path_format}" for method in methods - {"HEAD"}}
     assert there == set(ROUTES)
 
 

@@ -7,7 +7,7 @@ import json
 import logging
 import time
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
@@ -22,7 +22,8 @@ from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, Invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
-from onrecord.model.rules import NAME
+from onrecord.model.rules import GRANTED, NAME
+from onrecord.model.shapes import Kept, MapOf, Object, faults_at
 
 Network = IPv4Network | IPv6Network
 
@@ -221,12 +222,10 @@ class ServiceGrants:
 
 
 def _read_answer(answer: Any) -> Systems:
-    systems = answer.get("systems") if isinstance(answer, dict) else None
-    if not isinstance(systems, dict):
-        raise NoAnswer('the answer has no object "systems"', reached=True)
-    if faults := list(_system_faults("systems", systems)):
-        raise NoAnswer("; ".join(map(str, faults)), reached=True)
-    return cast(Systems, systems)
+    try:
+        return cast(Systems, _ANSWER(answer)["systems"])
+    except ValueError as problem:
+        raise NoAnswer(f"the answer cannot be read: {problem}", reached=True) from None
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
@@ -244,32 +243,22 @@ def _read_file(path: Path) -> dict[str, dict[str, Systems]]:
         read = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as problem:
         raise Invalid([Fault(f"grants: {path}", f"cannot be read: {problem}")]) from None
-    if faults := list(_file_faults(read)):
-        raise Invalid([Fault(f"grants: {path}: {fault.field}", fault.message) for fault in faults])
-    return cast(dict[str, dict[str, Systems]], read)
+    try:
+        return cast(dict[str, dict[str, Systems]], _FILE(read))
+    except ValueError as reason:
+        place = f"grants: {path}"
+        raise Invalid(
+            Fault(f"{place}: {each.field}" if each.field else place, each.message)
+            for each in faults_at("", reason)
+        ) from None
 
 
-def _file_faults(read: Any) -> Iterator[Fault]:
-    if not isinstance(read, dict):
-        yield Fault("the file", "must be an object of tenants")
-        return
-    for tenant, users in read.items():
-        if not isinstance(users, dict):
-            yield Fault(tenant, "is a tenant and must hold users")
-            continue
-        for user, systems in users.items():
-            if isinstance(systems, dict):
-                yield from _system_faults(f"{tenant}.{user}", systems)
-            else:
-                yield Fault(f"{tenant}.{user}", "is a user and must hold systems, each with read or manage")
+def _as_it_is(name: str) -> str:
+    return name
 
 
-def _system_faults(where: str, systems: dict[str, Any]) -> Iterator[Fault]:
-    for system, grant in systems.items():
-        try:
-            if NAME(system) != system:
-                yield Fault(f"{where}.{system}", "must not begin or end with white space")
-        except ValueError as reason:
-            yield Fault(f"{where}.{system}", f"is no name of a system: it {reason}")
-        if grant not in ("read", "manage"):
-            yield Fault(f"{where}.{system}", f"must be read or manage (got {grant!a})")
+_SYSTEMS: Final = MapOf("an object of systems, each with read or manage", Kept(NAME), GRANTED)
+_FILE: Final = MapOf(
+    "an object of tenants", _as_it_is, MapOf("an object of the tenant's users", _as_it_is, _SYSTEMS)
+)
+_ANSWER: Final = Object("an answer", {"systems": _SYSTEMS}, needed=("systems",), passes_over=True)

@@ -1,11 +1,12 @@
 """WHAT is a line of an export? An object of JSON at a place that an error can name."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Final, NamedTuple
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model import rules
+from onrecord.model.rules import Rule
+from onrecord.model.shapes import Faults, faults_at
 
 _read_json: Final = json.JSONDecoder().decode
 
@@ -29,14 +30,26 @@ class Line(NamedTuple):
     def fault(self, message: str) -> Invalid:
         return Invalid([Fault(self.place, message)])
 
-    def faults(self, found: list[Fault]) -> Invalid:
-        return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in found)
+    def faults(self, found: Iterable[Fault], under: str = "") -> Invalid:
+        """Faults of what stands in it, each with its path."""
+        told = faults_at(under, Faults(found))
+        return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in told)
 
-    def checked(self, name: str, rule: rules.Rule) -> Any:
+    def checked(self, name: str, rule: Rule) -> Any:
+        """What stands under a name, if the rule allows it."""
+        if (value := self.value.get(name)) is None:
+            raise self.faults([Fault(name, "is missing")])
         try:
-            return rule(self.value.get(name))
+            return rule(value)
         except ValueError as reason:
-            raise self.fault(f"{name} {reason}") from None
+            raise self.faults(faults_at(name, reason)) from None
+
+    def read(self, rule: Rule) -> Any:
+        """The whole line, if the rule allows it."""
+        try:
+            return rule(self.value)
+        except ValueError as reason:
+            raise self.faults(faults_at("", reason)) from None
 
 
 def lines_of(file: IO[str], name: str) -> Iterator[Line]:

@@ -3,36 +3,38 @@
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from onrecord.care.lines import Line
 from onrecord.errors import Fault
 from onrecord.model import ids, rules
-from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, ORIGINS
-from onrecord.model.memory import Relation, Version
-from onrecord.model.record import record_faults
-from onrecord.model.wire import memory_from_json, read_instant
+from onrecord.model.limits import GLOBAL_TENANT
+from onrecord.model.memory import Memory, Relation, Version
+from onrecord.model.record import RELATION, record_faults
+from onrecord.model.rules import Counted, OrNone
+from onrecord.model.shapes import Object, Several
+from onrecord.model.wire import shape_of
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.archive import Counters, MemoryHistory
 
-_ORIGIN: Final = rules.Choice(ORIGINS)
-_VERSION: Final = rules.Integer(1, 2**31 - 1)
+_COUNTERS: Final = Object(
+    "counters",
+    {"last_id": Counted(0), "last_relation": rules.Integer(0, 2**62)},
+    needed=("last_id", "last_relation"),
+    build=Counters,
+    passes_over=True,
+)
 
 
 def read_counters(line: Line, tenant: str) -> Counters:
-    last_id = line.checked("last_id", rules.Text(at_least=1, at_most=ID_CHARACTERS))
-    if ids.whole_number(last_id) is None:
-        raise line.fault("last_id is not a whole number")
-    return Counters(last_id, line.checked("last_relation", rules.Integer(0, 2**62)))
+    return cast(Counters, line.read(_COUNTERS))
 
 
 def read_history(line: Line, tenant: str) -> MemoryHistory:
     id = line.checked("id", rules.ID)
     _check_home(line, id, tenant)
-    told = line.value.get("versions")
-    if not isinstance(told, list) or not told:
-        raise line.fault("has no versions")
-    versions = tuple([_version(line, each, tenant) for each in told])
+    versions = line.checked("versions", _VERSIONS)
+    versions = tuple([_sound(line, place, version, tenant) for place, version in enumerate(versions)])
     if any(version.memory.id != id for version in versions):
         raise line.fault(f"has versions that are not of memory {id}")
     if [version.number for version in versions] != list(range(1, len(versions) + 1)):
@@ -43,54 +45,21 @@ def read_history(line: Line, tenant: str) -> MemoryHistory:
     return MemoryHistory(id, versions)
 
 
-def _version(line: Line, value: Any, tenant: str) -> Version:
-    try:
-        until = value["until"]
-        memory = memory_from_json(value["memory"], tenant)
-        version = Version(
-            number=_VERSION(value["number"]),
-            change=_name(value["change"]),
-            by=_name(value["by"]),
-            origin=_ORIGIN(value["origin"]),  # type: ignore[arg-type]
-            at=read_instant(value["at"]),
-            until=None if until is None else read_instant(until),
-            memory=memory,
-        )
-    except KeyError as missing:
-        raise line.fault(f"has a version without {missing}") from None
-    except (TypeError, ValueError, AttributeError, OverflowError) as reason:
-        raise line.fault(f"has a version that cannot be read: {reason}") from None
+def _sound(line: Line, place: int, version: Version, tenant: str) -> Version:
+    memory = version.memory
+    if memory.tenant != tenant:
+        memory = replace(memory, tenant=tenant)
     faults = [*record_faults(memory)]
     if type(memory.version) is not int or memory.version != version.number:
         faults.append(Fault("version", "differs from the number of its version"))
     if faults:
-        raise line.faults(faults)
-    clean, secrets = scrub_memory(memory)
-    return replace(version, memory=clean) if secrets else version
+        raise line.faults(faults, under=f"versions[{place}].memory")
+    clean, _ = scrub_memory(memory)
+    return version if clean is version.memory else replace(version, memory=clean)
 
 
 def read_relation(line: Line, tenant: str) -> Relation:
-    value = line.value["relation"]
-    try:
-        edge = Relation(**value)
-        removed = edge.removed_at
-        edge = replace(
-            edge,
-            id=str(rules.Integer(1, 2**62)(int(edge.id))),
-            source=rules.ID(edge.source),
-            relation=rules.RELATION(edge.relation),  # type: ignore[arg-type]
-            target=rules.ID(edge.target),
-            created_at=rules.INSTANT(edge.created_at),
-            created_by=rules.NAME(edge.created_by),
-            removed_at=None if removed is None else rules.INSTANT(removed),
-            removed_by=None if removed is None else rules.NAME(edge.removed_by),
-        )
-    except (TypeError, ValueError, OverflowError) as reason:
-        raise line.fault(f"has a relation that cannot be read: {reason}") from None
-    if edge.source == edge.target:
-        raise line.fault("relates a memory to itself")
-    if edge.removed_at is not None and edge.removed_at < edge.created_at:
-        raise line.fault("has a relation that was taken back before it was made")
+    edge: Relation = line.checked("relation", RELATION)
     for end in (edge.source, edge.target):
         _check_home(line, end, tenant)
     return edge
@@ -110,3 +79,25 @@ def _name(value: Any) -> str:
 def _known_name(value: str) -> str:
     """Few different people and changes stand in an export, so each name is looked at once."""
     return rules.NAME(value)
+
+
+_MEMORY: Final = shape_of(Memory)
+_VERSIONS: Final = Several(
+    Object(
+        "a version",
+        {
+            "number": rules.Integer(1, 2**31 - 1),
+            "change": _name,
+            "by": _name,
+            "origin": rules.ORIGIN,
+            "at": rules.INSTANT,
+            "until": OrNone(rules.INSTANT),
+            # Where something is left out of a record, it was damaged.
+            "memory": replace(_MEMORY, needed=tuple(_MEMORY.fields)),
+        },
+        needed=("number", "change", "by", "origin", "at", "until", "memory"),
+        build=Version,
+        passes_over=True,
+    ),
+    at_least=1,
+)

@@ -4,7 +4,7 @@ import hashlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from onrecord.care import workspace_records
 from onrecord.care.lines import Line
@@ -12,26 +12,31 @@ from onrecord.errors import Fault
 from onrecord.model import rules
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
-from onrecord.model.wire import from_json, to_json
+from onrecord.model.shapes import Object
+from onrecord.model.wire import shape_of, to_json
 from onrecord.model.workspace import Artifact, Conversation, KeptFile, Notes, WorkspaceNumbers
 from onrecord.providers.scrubber import scrub, scrub_bytes
 
 Item = TypeVar("Item")
 
 _LAST: Final = rules.Integer(0, 2**53 - 1)
+_NUMBERS: Final = Object(
+    "numbers",
+    {"conversation": _LAST, "artifact": _LAST},
+    needed=("conversation", "artifact"),
+    build=WorkspaceNumbers,
+    passes_over=True,
+)
 
 
 def read_numbers(line: Line, tenant: str) -> WorkspaceNumbers:
-    told = _read(line, "numbers", WorkspaceNumbers)
-    try:
-        return WorkspaceNumbers(conversation=_LAST(told.conversation), artifact=_LAST(told.artifact))
-    except ValueError as reason:
-        raise line.fault(f"has a last number that {reason}") from None
+    return cast(WorkspaceNumbers, line.checked("numbers", _NUMBERS))
 
 
 def read_conversation(line: Line, tenant: str) -> Conversation:
     _check_home(line, tenant)
-    told = _sound(line, _read(line, "conversation", Conversation), workspace_records.conversation_faults)
+    told = _read(line, "conversation", Conversation)
+    _sound(line, "conversation", told, workspace_records.conversation_faults)
     if told.title is None or not (clean := scrub(told.title)).found:
         return told
     return replace(told, title=clean.text[:TITLE_CHARACTERS].rstrip())
@@ -48,7 +53,7 @@ def read_file(line: Line, tenant: str) -> KeptFile:
     if secrets:
         digest = hashlib.sha256(clean).hexdigest()
         told = KeptFile(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
-    return _sound(line, told, workspace_records.file_faults)
+    return _sound(line, "artifact", told, workspace_records.file_faults)
 
 
 def write_file(file: KeptFile) -> dict[str, Any]:
@@ -65,28 +70,23 @@ def _content(line: Line) -> bytes:
 
 def read_notes(line: Line, tenant: str) -> Notes:
     _check_home(line, tenant)
-    told = _sound(line, _read(line, "scratchpad", Notes), workspace_records.notes_faults)
+    told = _sound(line, "scratchpad", _read(line, "scratchpad", Notes), workspace_records.notes_faults)
     clean = tuple(replace(each, text=scrub(each.text).text) for each in told.notes)
-    return _sound(line, replace(told, notes=clean), workspace_records.notes_faults)
+    return _sound(line, "scratchpad", replace(told, notes=clean), workspace_records.notes_faults)
 
 
 def read_settings(line: Line, tenant: str) -> ShownAgent:
     _check_home(line, tenant)
-    return _sound(line, _read(line, "agent", ShownAgent), workspace_records.settings_faults)
+    return _sound(line, "agent", _read(line, "agent", ShownAgent), workspace_records.settings_faults)
 
 
 def _read(line: Line, key: str, kind: type[Item]) -> Item:
-    try:
-        return from_json(kind, line.value[key])
-    except KeyError as missing:
-        raise line.fault(f"has {key} without {missing}") from None
-    except (TypeError, ValueError, AttributeError, OverflowError) as reason:
-        raise line.fault(f"has {key} that cannot be read: {reason}") from None
+    return cast(Item, line.checked(key, shape_of(cast(Any, kind))))
 
 
-def _sound(line: Line, told: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
+def _sound(line: Line, key: str, told: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
     if faults := list(faults_of(told)):
-        raise line.faults(faults)
+        raise line.faults(faults, under=key)
     return told
 
 

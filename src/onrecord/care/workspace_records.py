@@ -5,23 +5,17 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from onrecord.errors import Fault
-from onrecord.model import ids, limits, rules
+from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
 from onrecord.model.paths import normalised
 from onrecord.model.request import request_fields
-from onrecord.model.rules import OrNone, Rule
+from onrecord.model.rules import Counted, OrNone, Rule
+from onrecord.model.shapes import kept_faults
 from onrecord.model.workspace import Conversation, KeptFile, Notes
 from onrecord.workspace.agents import SetAgent
 from onrecord.workspace.artifacts import MEDIA_TYPE
 
 _MOST_FILES: Final = 2**53
-
-
-def _file_number(value: Any) -> str:
-    number = ids.whole_number(rules.Text(at_most=limits.ID_CHARACTERS)(value))
-    if number is None or not 0 < number < _MOST_FILES:
-        raise ValueError(f"must be a whole number from 1 on, as a text (got {value[:40]!a})")
-    return str(number)
 
 
 def _path(value: Any) -> str:
@@ -36,7 +30,7 @@ _CONVERSATION: Final[Mapping[str, Rule]] = {
     "created_by": rules.NAME,
 }
 _ARTIFACT: Final[Mapping[str, Rule]] = {
-    "id": _file_number,
+    "id": Counted(1, _MOST_FILES - 1),
     "conversation": rules.NAME,
     "path": _path,
     "media_type": MEDIA_TYPE,
@@ -46,11 +40,11 @@ _SETTINGS: Final[Mapping[str, Rule]] = {each.name: each.metadata["rule"] for eac
 
 
 def conversation_faults(conversation: Conversation) -> Iterable[Fault]:
-    return _broken(_CONVERSATION, asdict(conversation))
+    return kept_faults(_CONVERSATION, asdict(conversation))
 
 
 def file_faults(file: KeptFile) -> Iterator[Fault]:
-    yield from _broken(_ARTIFACT, asdict(file.artifact))
+    yield from kept_faults(_ARTIFACT, asdict(file.artifact))
     if len(file.content) > limits.ARTIFACT_BYTES:
         yield Fault("content", f"must have at most {limits.ARTIFACT_BYTES} bytes (has {len(file.content)})")
 
@@ -58,7 +52,7 @@ def file_faults(file: KeptFile) -> Iterator[Fault]:
 def notes_faults(item: Notes) -> Iterator[Fault]:
     yield from _agent_faults(item.agent)
     text = rules.Text()
-    told = [fault for each in item.notes for fault in _broken({"text": text}, {"text": each.text})]
+    told = [fault for each in item.notes for fault in kept_faults({"text": text}, {"text": each.text})]
     yield from told
     if not item.notes:
         yield Fault("notes", "must not be empty")
@@ -69,27 +63,11 @@ def notes_faults(item: Notes) -> Iterator[Fault]:
 
 def settings_faults(shown: ShownAgent) -> Iterator[Fault]:
     yield from _agent_faults(shown.agent)
-    yield from _broken(_SETTINGS, asdict(shown.settings))
-    yield from _broken({"updated_by": rules.NAME}, {"updated_by": shown.updated_by})
+    yield from kept_faults(_SETTINGS, asdict(shown.settings))
+    yield from kept_faults({"updated_by": rules.NAME}, {"updated_by": shown.updated_by})
     if shown.updated_at is None:
         yield Fault("updated_at", "is missing")
 
 
 def _agent_faults(agent: Any) -> Iterable[Fault]:
-    return _broken({"agent": AGENT_NAME}, {"agent": agent}) or list(agent_faults(agent))
-
-
-def _broken(known: Mapping[str, Rule], values: Mapping[str, Any]) -> list[Fault]:
-    """A value that a rule would write otherwise was never written by us."""
-    faults = []
-    for name, rule in known.items():
-        if name not in values:
-            continue
-        try:
-            clean = rule(values[name])
-        except ValueError as reason:
-            faults.append(Fault(name, str(reason)))
-        else:
-            if clean != values[name]:
-                faults.append(Fault(name, f"must be written as {clean!a}"))
-    return faults
+    return kept_faults({"agent": AGENT_NAME}, {"agent": agent}) or list(agent_faults(agent))

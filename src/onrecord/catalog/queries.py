@@ -1,26 +1,30 @@
 """WHAT is a query of the semantic layer? Its fields, read from JSON with every fault at once, and written back."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from difflib import get_close_matches
-from typing import Any, Final, Literal, NamedTuple, TypeGuard, cast, get_args
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Final, Literal, TypeGuard, cast, get_args
 
 from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
+from onrecord.catalog.model_shapes import (
+    MODEL_VERSION,
+    NOTE,
+    OBJECT,
+    TEXT,
+    measure_of_model,
+    model_faults,
+    model_fields,
+    name_faults,
+    parts_of,
+)
 from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Join, Part, PartKind
-from onrecord.model.rules import FLAG, Choice, Integer, Json, Rule, Text
+from onrecord.model.catalog import Join, Part
+from onrecord.model.rules import FLAG, Choice, Integer, Rule, type_of
+from onrecord.model.shapes import Exactly, Faults, Object, Pair, Several, faults_at
 
 Granularity = Literal["second", "minute", "hour", "day", "week", "month", "quarter", "year"]
 SortDirection = Literal["asc", "desc"]
 
 QUERY_VERSION: Final = 3
-MODEL_VERSION: Final = 6
-BUILT_IN_AGGREGATIONS: Final = frozenset(
-    """
-    sum avg min max count count_distinct first last weighted_avg median percentile stddev_samp stddev_pop var_samp
-    var_pop corr covar_samp covar_pop
-    """.split()
-)
 #: They part the steps of a path, in a reference and in the SQL that is made from it.
 _FORBIDDEN_IN_NAMES: Final = ("__", ".", ":")
 _MOST_ROWS: Final = 2**63 - 1
@@ -81,7 +85,7 @@ class InlineModel:
     parts: tuple[Part, ...]
     joins: tuple[Join, ...]
     #: As it was written.
-    definition: Mapping[str, Any]
+    definition: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +96,7 @@ class ModelExtension:
     parts: tuple[Part, ...]
     joins: tuple[Join, ...]
     #: As it was written.
-    definition: Mapping[str, Any]
+    definition: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,17 +125,10 @@ def is_over_models(value: object) -> TypeGuard[Mapping[str, Any]]:
 
 def read_query(value: Mapping[str, Any]) -> SlayerQuery:
     """A query as JSON has it; Invalid lists everything that is wrong with it, each with its place."""
-    if not isinstance(value, Mapping):
-        raise Invalid([Fault("query", f"must be a query, which is an object, not {type(value).__name__}")])
     try:
-        clean = Json()(value)
+        return cast(SlayerQuery, _QUERY(OBJECT(value) if isinstance(value, Mapping) else value))
     except ValueError as reason:
-        raise Invalid([Fault("query", str(reason))]) from None
-    place = _Place("", [])
-    query = _query(clean, place)
-    if place.faults:
-        raise Invalid(place.faults)
-    return cast(SlayerQuery, query)
+        raise Invalid(Fault(each.field or "query", each.message) for each in faults_at("", reason)) from None
 
 
 def to_json(query: SlayerQuery) -> dict[str, Any]:
@@ -148,371 +145,146 @@ def _written(value: Any) -> Any:
     return [_written(item) for item in value] if isinstance(value, tuple) else value
 
 
-class _Place(NamedTuple):
-    """Where in a query one stands, and what was found wrong so far."""
-
-    path: str
-    faults: list[Fault]
-
-    def field(self, name: str) -> "_Place":
-        return _Place(f"{self.path}.{name}" if self.path else name, self.faults)
-
-    def item(self, number: int) -> "_Place":
-        return _Place(f"{self.path}[{number}]", self.faults)
-
-    def fault(self, message: str) -> None:
-        self.faults.append(Fault(self.path or "query", message))
-
-
-#: Gives back the clean value; where there is none, a fault says why and what comes back does not matter.
-_Read = Callable[[Any, _Place], Any]
-
-
-class _Field(NamedTuple):
-    read: _Read
-    required: bool = False
-
-
-class _Shape(NamedTuple):
-    noun: str
-    fields: Mapping[str, _Field]
-
-
-def _ruled(rule: Rule) -> _Read:
-    def read(value: Any, place: _Place) -> Any:
-        try:
-            return rule(value)
-        except ValueError as reason:
-            place.fault(str(reason))
-            return None
-
-    return read
-
-
-def _list_of(each: _Read, *, at_least: int = 0) -> _Read:
-    def read(value: Any, place: _Place) -> tuple[Any, ...]:
-        if not isinstance(value, list):
-            place.fault(f"must be a list, not {type(value).__name__}")
-            return ()
-        if len(value) < at_least:
-            place.fault("must not be empty")
-        return tuple(each(item, place.item(number)) for number, item in enumerate(value))
-
-    return read
-
-
-def _object(shape: _Shape, value: Any, place: _Place) -> dict[str, Any] | None:
-    """The fields that were given and are right, or None if something is wrong with any of them."""
-    faults_before = len(place.faults)
-    if not isinstance(value, Mapping):
-        place.fault(f"must be {shape.noun}, which is an object, not {type(value).__name__}")
-        return None
-    for name in value:
-        if name not in shape.fields:
-            near = get_close_matches(name, shape.fields, n=1)
-            hint = f"; did you mean {near[0]}?" if near else f", which has {', '.join(shape.fields)}"
-            place.field(name).fault(f"is not a field of {shape.noun}{hint}")
-    clean = {}
-    for name, field in shape.fields.items():
-        if value.get(name) is not None:
-            clean[name] = field.read(value[name], place.field(name))
-        elif field.required:
-            place.field(name).fault("is missing")
-    return clean if len(place.faults) == faults_before else None
-
-
-def _formula(value: Any, place: _Place) -> Any:
-    return _readable(value, place, mentions_in_formula)
-
-
-def _filter(value: Any, place: _Place) -> Any:
-    return _readable(value, place, mentions_in_filter)
-
-
-def _readable(value: Any, place: _Place, mentions: Callable[[str], tuple[Mention, ...]]) -> Any:
-    text = _text(value, place)
-    if text is not None:
+def _readable(mentions: Callable[[str], tuple[Mention, ...]]) -> Rule:
+    def read(value: Any) -> str:
+        text = TEXT(value)
         try:
             mentions(text)
         except Unreadable as unreadable:
-            place.fault(unreadable.reason)
-    return text
+            raise ValueError(unreadable.reason) from None
+        return text
+
+    return read
 
 
-def _plain_name(value: Any) -> str:
-    name = Text(at_least=1)(value)
+def _name(value: Any) -> str:
+    name = TEXT(value)
     if bad := [mark for mark in _FORBIDDEN_IN_NAMES if mark in name]:
         raise ValueError(f"must not contain {' or '.join(map(repr, bad))} (got {name!r})")
     return name
 
 
-def _anything(value: Any, _place: _Place) -> Any:
-    return value
-
-
-def _version(number: int) -> _Read:
-    def read(value: Any, place: _Place) -> int:
-        if value != number:
-            place.fault(f"must be {number} (got {value!r})")
-        return number
-
-    return read
-
-
-def _made(build: Callable[..., Any], shape: _Shape, *, short_for: str | None = None) -> _Read:
-    """An object of some shape; a text alone may be short for the one field that matters."""
-
-    def read(value: Any, place: _Place) -> Any:
-        whole = {short_for: value} if short_for and isinstance(value, str) else value
-        clean = _object(shape, whole, place)
-        return None if clean is None else build(**clean)
-
-    return read
-
-
-def _dimension(value: Any, place: _Place) -> Dimension | None:
-    clean = _object(_DIMENSION, {"name": value} if isinstance(value, str) else value, place)
-    if clean is None:
-        return None
-    *path, leaf = clean["name"].split(".")
-    if path and "model" in clean:
-        place.field("model").fault(f"is given twice: the name {clean['name']!r} has a path already")
-    elif "model" in clean:
-        path = clean["model"].split(".")
+def _dimension(name: str, model: str | None = None, label: str | None = None) -> Dimension:
+    *path, leaf = name.split(".")
+    if path and model:
+        raise Faults([Fault("model", f"is given twice: the name {name!r} has a path already")])
+    path = model.split(".") if model else path
     for step in (*path, leaf):
-        _name(step, place)
-    return Dimension(name=leaf, model=".".join(path) or None, label=clean.get("label"))
+        _name(step)
+    return Dimension(name=leaf, model=".".join(path) or None, label=label)
 
 
-def _date_range(value: Any, place: _Place) -> tuple[str, str] | None:
-    ends = _list_of(_text)(value, place)
-    if isinstance(value, list) and len(ends) != 2:
-        place.fault(f"must have two entries, its first and its last day (has {len(ends)})")
-        return None
-    return cast(tuple[str, str], ends)
-
-
-def _sorted_by(value: Any, place: _Place) -> str | None:
+def _sorted_by(value: Any) -> str:
     """A formula, or a column as a dimension has it."""
-    if isinstance(value, str):
-        return cast(str | None, _text(value, place))
-    dimension = _dimension(value, place)
-    return dimension.path if dimension else None
+    return TEXT(value) if isinstance(value, str) else cast(Dimension, _DIMENSION(value)).path
 
 
-def _source_model(value: Any, place: _Place) -> str | InlineModel | ModelExtension | None:
+def _source_model(value: Any) -> str | InlineModel | ModelExtension:
     if isinstance(value, str):
-        return cast(str | None, _text(value, place))
+        return TEXT(value)
     if isinstance(value, Mapping):
-        return _extension(value, place) if "source_name" in value else _inline_model(value, place)
-    place.fault(
+        shape = _EXTENSION if "source_name" in value else _MODEL
+        return replace(cast(InlineModel | ModelExtension, shape(value)), definition=value)
+    raise ValueError(
         "must be the name of a model, a model (an object with `name`), or an extension of one "
-        f"(an object with `source_name`), not {type(value).__name__}"
-    )
-    return None
-
-
-def _extension(value: Mapping[str, Any], place: _Place) -> ModelExtension | None:
-    clean = _object(_EXTENSION, value, place)
-    if clean is None:
-        return None
-    parts = _parts(clean, place)
-    return ModelExtension(
-        source_name=clean["source_name"], parts=parts, joins=clean.get("joins", ()), definition=value
+        f"(an object with `source_name`), not {type_of(value)}"
     )
 
 
-def _inline_model(value: Mapping[str, Any], place: _Place) -> InlineModel | None:
-    clean = _object(_MODEL, value, place)
-    if clean is None:
-        return None
-    bodies = [name for name in ("sql_table", "sql", "source_queries") if name in clean]
-    if len(bodies) != 1:
-        place.fault(
-            f"needs exactly one of sql_table, sql and source_queries (has {', '.join(bodies) or 'none'})"
-        )
-    if "data_source" not in clean and bodies != ["source_queries"]:
-        place.field("data_source").fault("is missing; only a model made of source_queries has none")
+def _extension(source_name: str, **given: Any) -> ModelExtension:
+    return ModelExtension(source_name=source_name, parts=parts_of(given), joins=given.get("joins", ()))
+
+
+def _inline_model(name: str, **given: Any) -> InlineModel:
     return InlineModel(
-        name=clean["name"],
-        data_source=clean.get("data_source"),
-        sql_table=clean.get("sql_table"),
-        sql=clean.get("sql"),
-        source_queries=clean.get("source_queries", ()),
-        parts=_parts(clean, place),
-        joins=clean.get("joins", ()),
-        definition=value,
+        name=name,
+        data_source=given.get("data_source"),
+        sql_table=given.get("sql_table"),
+        sql=given.get("sql"),
+        source_queries=given.get("source_queries", ()),
+        parts=parts_of(given),
+        joins=given.get("joins", ()),
     )
 
 
-def _parts(clean: Mapping[str, Any], place: _Place) -> tuple[Part, ...]:
-    columns, measures = clean.get("columns", ()), clean.get("measures", ())
-    taken: set[str] = set()
-    for part in (*columns, *measures):
-        if part.name in taken:
-            place.fault(f"has more than one column or measure called {part.name!r}")
-        taken.add(part.name)
-    return (*columns, *measures, *clean.get("aggregations", ()))
+def _query(value: Any) -> SlayerQuery:
+    return cast(SlayerQuery, _QUERY(value))
 
 
-def _part_of(shape: _Shape, kind: PartKind) -> _Read:
-    def read(value: Any, place: _Place) -> Part | None:
-        clean = _object(shape, value, place)
-        if clean is None:
-            return None
-        if kind == "aggregation" and "formula" not in clean and clean["name"] not in BUILT_IN_AGGREGATIONS:
-            place.field("formula").fault(f"is missing; {clean['name']!r} is not a built-in aggregation")
-        return Part(
-            name=clean["name"],
-            kind=kind,
-            description=clean.get("description"),
-            label=clean.get("label"),
-            type=clean.get("type"),
-        )
-
-    return read
-
-
-def _join(value: Any, place: _Place) -> Join | None:
-    clean = _object(_JOIN, value, place)
-    if clean is None:
-        return None
-    return Join(target=clean["target_model"], pairs=clean["join_pairs"], kind=clean.get("join_type", "left"))
-
-
-def _join_pair(value: Any, place: _Place) -> tuple[str, str] | None:
-    pair = _list_of(_text)(value, place)
-    if isinstance(value, list) and len(pair) != 2:
-        place.fault(f"must have two entries, a column here and a column there (has {len(pair)})")
-    return cast(tuple[str, str], pair)
-
-
-def _query(value: Any, place: _Place) -> SlayerQuery | None:
-    clean = _object(_QUERY, value, place)
-    # A part of it may have been refused after its fields were read.
-    return None if clean is None or place.faults else SlayerQuery(**clean)
-
-
-_text: Final = _ruled(Text(at_least=1))
-_note: Final = _ruled(Text())
-_name: Final = _ruled(_plain_name)
-_mapping: Final = _ruled(Json())
-_flag: Final = _ruled(FLAG)
-_count: Final = _ruled(Integer(0, _MOST_ROWS))
-
-_DIMENSION: Final = _Shape(
-    "a dimension", {"name": _Field(_text, required=True), "model": _Field(_text), "label": _Field(_note)}
+_COUNT: Final = Integer(0, _MOST_ROWS)
+_DIMENSION: Final = Object(
+    "a dimension",
+    {"name": TEXT, "model": TEXT, "label": NOTE},
+    needed=("name",),
+    build=_dimension,
+    short_for="name",
 )
-_TIME_DIMENSION: Final = _Shape(
+_TIME_DIMENSION: Final = Object(
     "a time dimension",
     {
-        "dimension": _Field(_dimension, required=True),
-        "granularity": _Field(_ruled(Choice(get_args(Granularity))), required=True),
-        "date_range": _Field(_date_range),
-        "label": _Field(_note),
+        "dimension": _DIMENSION,
+        "granularity": Choice(get_args(Granularity)),
+        "date_range": Pair(TEXT, "its first and its last day"),
+        "label": NOTE,
     },
+    needed=("dimension", "granularity"),
+    build=TimeDimension,
 )
-_MEASURE: Final = _Shape(
+_MEASURE: Final = Object(
     "a measure",
     {
-        "formula": _Field(_formula, required=True),
-        "name": _Field(_name),
-        "label": _Field(_note),
-        "description": _Field(_note),
-        "type": _Field(_text),
-        "meta": _Field(_mapping),
+        "formula": _readable(mentions_in_formula),
+        "name": _name,
+        "label": NOTE,
+        "description": NOTE,
+        "type": TEXT,
+        "meta": OBJECT,
     },
+    needed=("formula",),
+    build=QueryMeasure,
+    short_for="formula",
 )
-_ORDERING: Final = _Shape(
+_ORDERING: Final = Object(
     "an entry of the order",
-    {
-        "column": _Field(_sorted_by, required=True),
-        "direction": _Field(_ruled(Choice(get_args(SortDirection)))),
-    },
+    {"column": _sorted_by, "direction": Choice(get_args(SortDirection))},
+    needed=("column",),
+    build=Ordering,
 )
-_COLUMN: Final = _Shape(
-    "a column",
-    {
-        "name": _Field(_name, required=True),
-        "sql": _Field(_text),
-        "type": _Field(_text),
-        "primary_key": _Field(_flag),
-        "description": _Field(_note),
-        "label": _Field(_note),
-        "hidden": _Field(_flag),
-        "format": _Field(_anything),
-        "allowed_aggregations": _Field(_list_of(_text)),
-        "filter": _Field(_text),
-        "meta": _Field(_mapping),
-        "sampled": _Field(_anything),
-    },
-)
-_NAMED_MEASURE: Final = _Shape(
-    "a measure of a model", {**_MEASURE.fields, "name": _Field(_name, required=True)}
-)
-_PARAMETER: Final = _Shape(
-    "a parameter", {"name": _Field(_name, required=True), "sql": _Field(_text, required=True)}
-)
-_AGGREGATION: Final = _Shape(
-    "an aggregation",
-    {
-        "name": _Field(_name, required=True),
-        "formula": _Field(_text),
-        "params": _Field(_list_of(_made(dict, _PARAMETER))),
-        "description": _Field(_note),
-        "meta": _Field(_mapping),
-    },
-)
-_JOIN: Final = _Shape(
-    "a join",
-    {
-        "target_model": _Field(_name, required=True),
-        "join_pairs": _Field(_list_of(_join_pair, at_least=1), required=True),
-        "join_type": _Field(_ruled(Choice(("left", "inner")))),
-    },
-)
-_ADDITIONS: Final = {
-    "columns": _Field(_list_of(_part_of(_COLUMN, "column"))),
-    "measures": _Field(_list_of(_part_of(_NAMED_MEASURE, "measure"))),
-    "joins": _Field(_list_of(_join)),
-}
-_EXTENSION: Final = _Shape(
-    "an extension of a model", {"source_name": _Field(_text, required=True), **_ADDITIONS}
-)
-_MODEL: Final = _Shape(
+_MODEL: Final = Object(
     "a model",
     {
-        "version": _Field(_version(MODEL_VERSION)),
-        "name": _Field(_name, required=True),
-        "sql_table": _Field(_text),
-        "sql": _Field(_text),
-        "source_queries": _Field(_list_of(_query, at_least=1)),
-        "data_source": _Field(_text),
-        **_ADDITIONS,
-        "aggregations": _Field(_list_of(_part_of(_AGGREGATION, "aggregation"))),
-        "filters": _Field(_list_of(_text)),
-        "default_time_dimension": _Field(_text),
-        "description": _Field(_note),
-        "hidden": _Field(_flag),
-        "meta": _Field(_mapping),
-        "query_variables": _Field(_mapping),
+        "version": Exactly(MODEL_VERSION),
+        "data_source": TEXT,
+        **model_fields(_name, _query, measure_of_model(_MEASURE.fields, ("name", "formula"))),
     },
+    needed=("name",),
+    between=model_faults,
+    build=_inline_model,
 )
-_QUERY: Final = _Shape(
+_EXTENSION: Final = Object(
+    "an extension of a model",
+    {"source_name": TEXT, **{name: _MODEL.fields[name] for name in ("columns", "measures", "joins")}},
+    needed=("source_name",),
+    between=name_faults,
+    build=_extension,
+)
+_QUERY: Final = Object(
     "a query",
     {
-        "version": _Field(_version(QUERY_VERSION)),
-        "name": _Field(_name),
-        "source_model": _Field(_source_model, required=True),
-        "measures": _Field(_list_of(_made(QueryMeasure, _MEASURE, short_for="formula"))),
-        "dimensions": _Field(_list_of(_dimension)),
-        "time_dimensions": _Field(_list_of(_made(TimeDimension, _TIME_DIMENSION))),
-        "main_time_dimension": _Field(_text),
-        "filters": _Field(_list_of(_filter)),
-        "variables": _Field(_mapping),
-        "order": _Field(_list_of(_made(Ordering, _ORDERING))),
-        "limit": _Field(_count),
-        "offset": _Field(_count),
-        "whole_periods_only": _Field(_flag),
+        "version": Exactly(QUERY_VERSION),
+        "name": _name,
+        "source_model": _source_model,
+        "measures": Several(_MEASURE),
+        "dimensions": Several(_DIMENSION),
+        "time_dimensions": Several(_TIME_DIMENSION),
+        "main_time_dimension": TEXT,
+        "filters": Several(_readable(mentions_in_filter)),
+        "variables": OBJECT,
+        "order": Several(_ORDERING),
+        "limit": _COUNT,
+        "offset": _COUNT,
+        "whole_periods_only": FLAG,
     },
+    needed=("source_model",),
+    build=SlayerQuery,
 )

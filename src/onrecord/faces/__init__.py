@@ -1,1 +1,66 @@
-"""HOW do other systems' users speak to us? Each face translates one vocabulary to our operations and back."""
+"""WHICH vocabularies are spoken here? The table of the faces; each is a folder of its own, loaded when it is asked for.
+
+A face translates the words of one other system to our operations and back. Its folder holds all that is said in them:
+the translation, the tools of agents (`tools.py`), the routes of programs (`routes.py`), the commands of a shell
+(`commands.py`), and its page (`README.md`). `native` and `full` are our own words, and tools alone.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Final, Literal
+
+Part = Literal["tools", "routes", "commands"]
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """One vocabulary: its name, a sentence about it, and the modules that hold what it has."""
+
+    name: str
+    told: str
+    #: Has TOOLS, for MCP.
+    tools: str | None = None
+    #: Has `routes(runner)`, for HTTP.
+    routes: str | None = None
+    #: Has `commands()`, for the command line.
+    commands: str | None = None
+
+    def load(self, part: Part) -> Any:
+        """The module of a part that it has."""
+        return import_module(getattr(self, part))
+
+
+#: In the order in which they are listed everywhere; the first is the usual one.
+TABLE: Final = (
+    Face("native", "six tools for any agent", tools="onrecord.surfaces.mcp.native"),
+    Face("full", "a tool for every operation", tools="onrecord.surfaces.mcp.full"),
+    Face(
+        "slayer",
+        "the words of the slayer semantic layer",
+        tools="onrecord.faces.slayer.tools",
+        routes="onrecord.faces.slayer.routes",
+        commands="onrecord.faces.slayer.commands",
+    ),
+    Face(
+        "datamind",
+        "the words of datamind",
+        tools="onrecord.faces.datamind.tools",
+        routes="onrecord.faces.datamind.routes",
+    ),
+    Face("checkstack", "the words of the checkstack platform", tools="onrecord.faces.checkstack.tools"),
+    Face(
+        "arbiter",
+        "the words of the arbiter runtime, and the commands in its agents' texts",
+        routes="onrecord.faces.arbiter.routes",
+        commands="onrecord.faces.arbiter.commands",
+    ),
+)
+#: Those that have tools, which is what a choice of faces is about.
+WITH_TOOLS: Final = {face.name: face for face in TABLE if face.tools is not None}
+USUAL: Final = TABLE[0].name
+
+
+def loaded(part: Part) -> Iterator[Any]:
+    """The modules of one part, of every face that has it."""
+    return (face.load(part) for face in TABLE if getattr(face, part) is not None)

@@ -1,6 +1,6 @@
 """WHO asks? The Caller comes from trusted code; what a model sends may narrow it, never widen it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final
@@ -8,6 +8,8 @@ from typing import Final
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import limits, rules
 from onrecord.model.limits import Actor, Grant, Permission
+from onrecord.model.rules import Choice, ListOf, OrNone, Rule
+from onrecord.model.shapes import Kept, MapOf, faults_at
 
 EVERY_SYSTEM: Final = "*"
 _DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
@@ -34,8 +36,7 @@ class Caller:
     active_at_once: bool = False
 
     def __post_init__(self) -> None:
-        faults = list(_shape_faults(self)) or list(_faults(self))
-        if faults:
+        if faults := list(_faults(self)):
             raise Invalid(faults)
         object.__setattr__(self, "personas", frozenset(self.personas))
         object.__setattr__(self, "permissions", _with_implied(frozenset(self.permissions)))
@@ -73,49 +74,32 @@ def _with_implied(held: frozenset[Permission]) -> frozenset[Permission]:
     return frozenset(limits.PERMISSIONS) if "memory.admin" in held else held
 
 
-def _shape_faults(caller: Caller) -> Iterable[Fault]:
-    """A single text is a collection too, of its letters: nobody means that."""
-    for name in ("personas", "permissions"):
-        value = getattr(caller, name)
-        if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-            yield Fault(name, "must be a set of names")
-    if not isinstance(caller.systems, Mapping):
-        yield Fault("systems", "must map the name of each system to read or manage")
-    if not isinstance(caller.operator, bool):
-        yield Fault("operator", "must be true or false")
+def _tenant(value: object) -> str:
+    name = _NAME(value)
+    if name == limits.GLOBAL_TENANT:
+        raise ValueError(f"{name} is reserved for memories that every tenant sees; choose another")
+    if name.startswith(limits.ENTITIES_OF):
+        raise ValueError(f"names that begin with {limits.ENTITIES_OF} are reserved for catalogs")
+    return str(name)
 
 
-def _faults(caller: Caller) -> Iterable[Fault]:
-    for name in ("tenant", "user"):
-        yield from _name_faults(name, getattr(caller, name))
-    for name in ("conversation", "run", "key", "request"):
-        if getattr(caller, name) is not None:
-            yield from _name_faults(name, getattr(caller, name))
-    if caller.tenant == limits.GLOBAL_TENANT:
-        yield Fault(
-            "tenant",
-            f"{limits.GLOBAL_TENANT} is reserved for memories that every tenant sees; choose another",
-        )
-    if str(caller.tenant).startswith(limits.ENTITIES_OF):
-        yield Fault(
-            "tenant",
-            f"names that begin with {limits.ENTITIES_OF} are reserved for catalogs",
-        )
-    for name, choices, values in (
-        ("actor", limits.ACTORS, (caller.actor,)),
-        ("permissions", limits.PERMISSIONS, caller.permissions),
-        ("systems", ("read", "manage"), caller.systems.values()),
-    ):
-        for value in sorted(set(map(str, values)) - set(choices)):
-            yield Fault(name, f"must be of {', '.join(choices)} (got {value!a})")
-    for name, names in (("personas", caller.personas), ("systems", caller.systems.keys())):
-        for value in names:
-            yield from _name_faults(name, value)
+# A name that is trimmed would be that of somebody else.
+_NAME: Final = Kept(rules.NAME)
+_RULES: Final[Mapping[str, Rule]] = {
+    "tenant": _tenant,
+    "user": _NAME,
+    "personas": ListOf(_NAME, at_most=None),
+    "permissions": ListOf(Choice(limits.PERMISSIONS), at_most=None),
+    "systems": MapOf("an object of systems, each with read or manage", _NAME, rules.GRANTED),
+    **dict.fromkeys(("conversation", "run", "key", "request"), OrNone(_NAME)),
+    "actor": Choice(limits.ACTORS),
+    "operator": rules.FLAG,
+}
 
 
-def _name_faults(field_name: str, value: object) -> Iterable[Fault]:
-    try:
-        if rules.NAME(value) != value:
-            yield Fault(field_name, "must not begin or end with white space")
-    except ValueError as reason:
-        yield Fault(field_name, str(reason))
+def _faults(caller: Caller) -> Iterator[Fault]:
+    for name, rule in _RULES.items():
+        try:
+            rule(getattr(caller, name))
+        except ValueError as reason:
+            yield from faults_at(name, reason)

@@ -3,12 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from operator import attrgetter
-from typing import Final
+from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import ids, limits, rules
-from onrecord.model.memory import Memory
-from onrecord.model.rules import Choice, Json, ListOf, OrNone, Reference, Rule
+from onrecord.model.memory import Memory, Relation
+from onrecord.model.rules import Counted, Json, ListOf, OrNone, Reference, Rule
+from onrecord.model.shapes import Object, kept_fault, kept_faults
 
 _MAYBE_NAME: Final = OrNone(rules.NAME)
 
@@ -33,7 +34,7 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
     "persona": _MAYBE_NAME,
     "system": _MAYBE_NAME,
     "conversation": _MAYBE_NAME,
-    "origin": Choice(limits.ORIGINS),
+    "origin": rules.ORIGIN,
     "status": rules.STATUS,
     "status_reason": OrNone(rules.REASON),
     "always_inject": rules.FLAG,
@@ -64,7 +65,7 @@ def record_faults(memory: Memory) -> Iterable[Fault]:
     """Every way in which a record breaks the rules of the model."""
     faults = []
     for (name, rule), value, empty in zip(_RARELY_REPEATED, _rarely_repeated(memory), _EMPTY, strict=True):
-        if value != empty and (message := _fault(rule, value)) is not None:
+        if value != empty and (message := kept_fault(rule, value)) is not None:
             faults.append(Fault(name, message))
     repeated = _often_repeated(memory)
     # What is no text may not even be hashable.
@@ -73,19 +74,9 @@ def record_faults(memory: Memory) -> Iterable[Fault]:
     return faults or list(invariant_faults(memory))
 
 
-def _fault(rule: Rule, value: object) -> str | None:
-    try:
-        clean = rule(value)
-    except ValueError as reason:
-        return str(reason)
-    return None if clean == value else f"must be written as {clean!a}"
-
-
 def _repeated_faults(values: tuple[object, ...]) -> tuple[Fault, ...]:
-    told = (
-        (name, _fault(RECORD_RULES[name], value)) for name, value in zip(_OFTEN_REPEATED, values, strict=True)
-    )
-    return tuple(Fault(name, message) for name, message in told if message is not None)
+    named = dict(zip(_OFTEN_REPEATED, values, strict=True))
+    return tuple(kept_faults({name: RECORD_RULES[name] for name in named}, named))
 
 
 _known_faults: Final = lru_cache(maxsize=1_024)(_repeated_faults)
@@ -104,3 +95,31 @@ def invariant_faults(memory: Memory) -> Iterator[Fault]:
         yield Fault(needed, f"is required when scope is {memory.scope}")
     if (memory.scope == "global") != ids.is_global(memory.id):
         yield Fault("scope", "global memories, and only those, have an id that begins with global:")
+
+
+def _relation_faults(given: Mapping[str, Any], _asked: Mapping[str, Any]) -> Iterator[Fault]:
+    if given.get("source") == given.get("target"):
+        yield Fault("target", "must be another memory than its source")
+    if (removed := given.get("removed_at")) is not None:
+        if given.get("removed_by") is None:
+            yield Fault("removed_by", "is missing")
+        if removed < given.get("created_at", removed):
+            yield Fault("removed_at", "must not be before created_at")
+
+
+RELATION: Final = Object(
+    "a relation",
+    {
+        "id": Counted(1, 2**62),
+        "source": rules.ID,
+        "relation": rules.RELATION,
+        "target": rules.ID,
+        "created_at": rules.INSTANT,
+        "created_by": rules.NAME,
+        "removed_at": rules.INSTANT,
+        "removed_by": rules.NAME,
+    },
+    needed=("id", "source", "relation", "target", "created_at", "created_by"),
+    build=Relation,
+    between=_relation_faults,
+)

@@ -9,6 +9,7 @@ from onrecord.errors import Fault, Invalid
 from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
 from onrecord.model.rules import ListOf, OrNone, Rule
+from onrecord.model.shapes import faults_at
 from onrecord.model.unset import Unset
 
 Asked = TypeVar("Asked", bound="Request")
@@ -51,7 +52,7 @@ def checked(request: Asked, caller: Caller) -> Asked:
         try:
             clean[each.name] = each.metadata["rule"](value)
         except ValueError as reason:
-            faults.append(Fault(each.name, str(reason)))
+            faults += faults_at(each.name, reason)
     broken = {fault.field for fault in faults}
     tidy = replace(request, **clean)  # type: ignore[type-var]
     try:

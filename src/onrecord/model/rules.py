@@ -33,7 +33,7 @@ class Text:
 
     def __call__(self, value: Any, /) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"must be a text, not {_type_of(value)}")
+            raise ValueError(f"must be a text, not {type_of(value)}")
         storable(value)
         text = value.strip() if self.strip else value
         if self.line and (found := _CONTROL.search(text)):
@@ -61,7 +61,7 @@ class Choice:
                 return text
         near = get_close_matches(value, self.options, n=1) if isinstance(value, str) else []
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise ValueError(f"must be one of {', '.join(self.options)} (got {_shown(value)}){hint}")
+        raise ValueError(f"must be one of {', '.join(self.options)} (got {shown(value)}){hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,12 @@ class ListOf:
     """Several values of one rule, each once, in the order given."""
 
     each: Rule
-    at_most: int
+    at_most: int | None
     at_least: int = 0
 
     def __call__(self, value: Any, /) -> tuple[Any, ...]:
         if isinstance(value, str | bytes | Mapping) or not hasattr(value, "__iter__"):
-            raise ValueError(f"must be a list, not {_type_of(value)}")
+            raise ValueError(f"must be a list, not {type_of(value)}")
         clean: dict[Any, None] = {}
         reasons = []
         for place, item in enumerate(value):
@@ -84,7 +84,7 @@ class ListOf:
                 reasons.append(f"item {place + 1} {reason}")
         if reasons:
             raise ValueError("; ".join(reasons))
-        if len(clean) > self.at_most:
+        if self.at_most is not None and len(clean) > self.at_most:
             raise ValueError(f"must have at most {self.at_most} entries (has {len(clean)})")
         if len(clean) < self.at_least:
             raise ValueError("must not be empty")
@@ -97,7 +97,7 @@ class Flag:
 
     def __call__(self, value: Any, /) -> bool:
         if not isinstance(value, bool):
-            raise ValueError(f"must be true or false (got {_shown(value)})")
+            raise ValueError(f"must be true or false (got {shown(value)})")
         return value
 
 
@@ -110,7 +110,7 @@ class Integer:
 
     def __call__(self, value: Any, /) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"must be a whole number (got {_shown(value)})")
+            raise ValueError(f"must be a whole number (got {shown(value)})")
         if not self.at_least <= value <= self.at_most:
             raise ValueError(f"must be from {self.at_least} to {self.at_most} (got {value})")
         return value
@@ -122,8 +122,34 @@ class Fraction:
 
     def __call__(self, value: Any, /) -> float:
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-            raise ValueError(f"must be a number from 0 to 1 (got {_shown(value)})")
+            raise ValueError(f"must be a number from 0 to 1 (got {shown(value)})")
         return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """Any number, whole or not."""
+
+    def __call__(self, value: Any, /) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"must be a number (got {shown(value)})")
+        return float(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A number that is given away in order, written as a text: the id of a file or a relation."""
+
+    at_least: int
+    at_most: int | None = None
+
+    def __call__(self, value: Any, /) -> str:
+        number = ids.whole_number(Text(at_most=limits.ID_CHARACTERS)(value))
+        if number is None or number < self.at_least or number > (self.at_most or number):
+            raise ValueError(
+                f"must be a whole number from {self.at_least} on, as a text (got {shown(value)})"
+            )
+        return str(number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +160,7 @@ class Timestamp:
         if isinstance(value, str):
             return instant(value)
         if not isinstance(value, datetime):
-            raise ValueError(f"must be a date or time such as 2026-05-03T14:00:00Z (got {_shown(value)})")
+            raise ValueError(f"must be a date or time such as 2026-05-03T14:00:00Z (got {shown(value)})")
         if value.utcoffset() is None:
             raise ValueError("needs a time zone: write datetime(..., tzinfo=UTC)")
         return _to_utc(value)
@@ -160,7 +186,7 @@ class Json:
             return Text(at_least=1, at_most_bytes=limits.JSON_BYTES)(value)
         if not isinstance(value, Mapping):
             expected = "a JSON object or a text" if self.text_too else "a JSON object"
-            raise ValueError(f"must be {expected}, not {_type_of(value)}")
+            raise ValueError(f"must be {expected}, not {type_of(value)}")
         clean = _json(value, limits.JSON_DEPTH)
         if (size := len(json.dumps(clean, ensure_ascii=False).encode())) > limits.JSON_BYTES:
             raise ValueError(f"must have at most {limits.JSON_BYTES} bytes as JSON (has {size})")
@@ -197,7 +223,7 @@ class SystemGrant:
         name, equals, grant = text.rpartition("=")
         if equals and (not name or grant not in ("read", "manage")):
             raise ValueError(
-                f"must be the name of a system, alone or with =read or =manage (got {_shown(text)})"
+                f"must be the name of a system, alone or with =read or =manage (got {shown(text)})"
             )
         return text
 
@@ -219,12 +245,14 @@ def instant(text: str) -> datetime:
         read = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(
-            f"must be a date or time such as 2026-05-03 or 2026-05-03T14:00:00Z (got {_shown(text)})"
+            f"must be a date or time such as 2026-05-03 or 2026-05-03T14:00:00Z (got {shown(text)})"
         ) from None
     return _to_utc(read if read.utcoffset() is not None else read.replace(tzinfo=UTC))
 
 
 def _to_utc(moment: datetime) -> datetime:
+    if moment.tzinfo is UTC:
+        return moment
     try:
         return moment.astimezone(UTC)
     except OverflowError:
@@ -249,17 +277,17 @@ def _json(value: Any, depth: int) -> Any:
         return {_key(key): _json(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_json(item, depth - 1) for item in value]
-    raise ValueError(f"contains {_type_of(value)}, which JSON does not have")
+    raise ValueError(f"contains {type_of(value)}, which JSON does not have")
 
 
 def _key(key: Any) -> str:
     if not isinstance(key, str):
-        raise ValueError(f"has the key {_shown(key)}: keys must be texts")
+        raise ValueError(f"has the key {shown(key)}: keys must be texts")
     storable(key)
     return key
 
 
-def _type_of(value: object) -> str:
+def type_of(value: object) -> str:
     return {
         "NoneType": "nothing",
         "bool": "true or false",
@@ -272,7 +300,7 @@ def _type_of(value: object) -> str:
     }.get(type(value).__name__, type(value).__name__)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     text = ascii(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -291,7 +319,9 @@ RELATION: Final = Choice(limits.RELATIONS)
 SCOPE: Final = Choice(limits.SCOPES, limits.SCOPE_ALIASES)
 STATUS: Final = Choice(limits.STATUSES)
 CONFIDENCE: Final = Choice(limits.CONFIDENCES)
+ORIGIN: Final = Choice(limits.ORIGINS)
 ID: Final = Identifier()
 INSTANT: Final = Timestamp()
 FLAG: Final = Flag()
 GRANT: Final = SystemGrant()
+GRANTED: Final = Choice(("read", "manage"))

@@ -125,8 +125,9 @@ def _listing(rule: ListOf, exact: bool) -> Schema:
     schema: Schema = {
         "type": "array",
         "items": rule_schema(rule.each, exact=exact),
-        "maxItems": rule.at_most,
     }
+    if rule.at_most is not None:
+        schema["maxItems"] = rule.at_most
     return schema | ({"minItems": rule.at_least} if rule.at_least else {})
 
 

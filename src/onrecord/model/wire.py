@@ -1,23 +1,18 @@
 """HOW is a value written down? JSON for every answer, and every answer read back without loss."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, datetime
 from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from onrecord.model.memory import Memory
+from onrecord.model.rules import INSTANT, Number, OrNone, Rule
+from onrecord.model.shapes import MapOf, Object, Several
 
 _PLAIN: Final = frozenset({str, int, float, bool, NoneType})
 
-Read = Callable[[Any], Any]
 Answer = TypeVar("Answer")
-
-_INSTANTS: Final = ("created_at", "updated_at", "valid_from")
-_MAYBE_INSTANTS: Final = ("valid_to", "verified_at", "approved_at")
-_LISTS: Final = ("tags", "entities")
-MEMORY_FIELDS: Final = tuple(each.name for each in fields(Memory) if each.name != "place")
 
 
 def to_json(value: Any) -> Any:
@@ -62,45 +57,45 @@ def _is_plain(hint: Any) -> bool:
     return hint in _PLAIN or get_origin(hint) is Literal
 
 
-def memory_from_json(value: Mapping[str, Any], tenant: str | None = None) -> Memory:
-    """A memory as `to_json` wrote it, if need be in another tenant; KeyError, TypeError or ValueError if it is not one."""
-    known = {name: value[name] for name in MEMORY_FIELDS}
-    for name in _INSTANTS:
-        known[name] = read_instant(known[name])
-    for name in _MAYBE_INSTANTS:
-        known[name] = None if known[name] is None else read_instant(known[name])
-    for name in _LISTS:
-        if not isinstance(known[name], list):
-            raise TypeError(f"{name} must be a list")
-        known[name] = tuple(known[name])
-    known["tenant"] = tenant or known["tenant"]
-    return Memory(**known)
-
-
 def from_json(kind: type[Answer], value: Any) -> Answer:
-    """An answer as `to_json` wrote it; KeyError, TypeError or ValueError if it is not one.
+    """An answer as `to_json` wrote it; ValueError if it is not one.
 
     What is not known here is passed over, so that an older reader understands a newer writer.
     """
-    return cast(Answer, _reader(cast(Any, kind))(value))
+    return cast(Answer, shape_of(cast(Any, kind))(value))
 
 
 @cache
-def _reader(hint: Any) -> Read:
-    """How a value of this type is read; found out once for each type."""
+def shape_of(kind: type) -> Object:
+    """How a dataclass is read; found out once for each."""
+    hints = get_type_hints(kind)
+    # Where a store keeps a memory is never written down.
+    known = [each for each in fields(kind) if each.name != "place"]
+    return Object(
+        kind.__name__,
+        {each.name: _rule_of(hints[each.name]) for each in known},
+        needed=tuple(
+            each.name for each in known if each.default is MISSING and each.default_factory is MISSING
+        ),
+        build=kind,
+        passes_over=True,
+    )
+
+
+def _rule_of(hint: Any) -> Rule:
     if hint is datetime:
-        return read_instant
+        return INSTANT
     if hint is float:
-        return _read_number
+        return Number()
     if is_dataclass(hint):
-        return _object_reader(cast(type, hint))
+        return shape_of(cast(type, hint))
     origin, inner = get_origin(hint), get_args(hint)
     if origin is tuple:
-        return _list_reader(inner)
+        return Several(_rule_of(inner[0])) if inner[1:] == (...,) else _row(tuple(map(_rule_of, inner)))
     if origin in (Union, UnionType):
-        return _union_reader(inner)
+        return _alternatives(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return _mapping_reader(_reader(inner[1]))
+        return MapOf("an object", _as_it_is, _rule_of(inner[1]))
     return _as_it_is
 
 
@@ -108,69 +103,21 @@ def _as_it_is(value: Any) -> Any:
     return value
 
 
-def _read_number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError("must be a number")
-    return float(value)
-
-
-def _object_reader(kind: type) -> Read:
-    hints = get_type_hints(kind)
-    # Where a store keeps a memory is never written down.
-    parts = [(each, _reader(hints[each.name])) for each in fields(kind) if each.name != "place"]
-
-    def read(value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            raise TypeError(f"{kind.__name__} must be an object")
-        return kind(**{each.name: part(value[each.name]) for each, part in parts if _is_there(each, value)})
+def _row(rules: tuple[Rule, ...]) -> Rule:
+    def read(value: Any) -> tuple[Any, ...]:
+        return tuple(rule(item) for rule, item in zip(rules, Several(_as_it_is)(value), strict=True))
 
     return read
 
 
-def _is_there(each: Field[Any], value: Mapping[str, Any]) -> bool:
-    """Whether a field is to be read; one without a default is missed by its reader."""
-    return each.name in value or (each.default is MISSING and each.default_factory is MISSING)
-
-
-def _list_reader(inner: tuple[Any, ...]) -> Read:
-    if inner[1:] == (...,):
-        each = _reader(inner[0])
-        return lambda value: tuple(each(item) for item in _a_list(value))
-    several = [_reader(item) for item in inner]
-    return lambda value: tuple(read(item) for read, item in zip(several, _a_list(value), strict=True))
-
-
-def _a_list(value: Any) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError("must be a list")
-    return value
-
-
-def _union_reader(members: tuple[Any, ...]) -> Read:
+def _alternatives(members: tuple[Any, ...]) -> Rule:
     """Of something or nothing, what something says; other alternatives are plain JSON and told apart by themselves."""
     real = [each for each in members if each is not NoneType]
-    inner = _reader(real[0]) if len(real) == 1 else _as_it_is
-    return lambda value: None if value is None else inner(value)
-
-
-def _mapping_reader(inner: Read) -> Read:
-    def read(value: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise TypeError("must be an object")
-        return {key: inner(item) for key, item in value.items()}
-
-    return read
+    inner = _rule_of(real[0]) if len(real) == 1 else _as_it_is
+    return OrNone(inner) if NoneType in members else inner
 
 
 def write_instant(moment: datetime) -> str:
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
     return moment.isoformat(timespec="microseconds").removesuffix("+00:00") + "Z"
-
-
-def read_instant(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is UTC:
-        return moment
-    # Without a zone it would be taken for the time of whichever machine reads it.
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import rules
+from onrecord.model.shapes import checked_field
 
 MANIFEST: Final = "manifest.json"
 CATALOG: Final = "catalog.json"
@@ -16,6 +17,7 @@ PROJECT: Final = "dbt_project.yml"
 _KNOWN: Final = {"manifest": range(9, 13), "catalog": range(1, 2)}
 _SCHEMA: Final = re.compile(r"https://schemas\.getdbt\.com/dbt/([\w-]+)/v(\d+)\.json")
 _META: Final = rules.Json()
+_TEXT: Final = rules.Text()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,7 @@ class Piece:
     def meta(self) -> dict[str, Any]:
         """What people noted, wherever this version of dbt keeps it."""
         given = self.piece("meta") or self.piece("config").piece("meta")
-        try:
-            return dict(_META(given.values))
-        except ValueError as problem:
-            raise Invalid([Fault(given.place, str(problem))]) from None
+        return dict(checked_field(given.place, _META, given.values))
 
     def tags(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys([*self.texts("tags"), *self.piece("config").texts("tags")]))
@@ -86,13 +85,7 @@ class Piece:
         return type(self)(f"{self.place}.{key}", value or {})
 
     def _as_text(self, key: str, value: Any) -> str:
-        if not isinstance(value, str):
-            raise self._wrong(key, "a text")
-        try:
-            rules.storable(value)
-        except ValueError as problem:
-            raise Invalid([Fault(f"{self.place}.{key}", str(problem))]) from None
-        return value
+        return str(checked_field(f"{self.place}.{key}", _TEXT, value))
 
     def _wrong(self, key: str, wanted: str) -> Invalid:
         return Invalid([Fault(f"{self.place}.{key}", f"must be {wanted}; let dbt write the file anew")])

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model import limits
+from onrecord.model import limits, rules
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 #: What takes a reference apart, or would lead out of a folder.
@@ -28,6 +28,14 @@ def why_no_name(text: str) -> str | None:
     if len(text) > limits.NAME_CHARACTERS:
         return f"must have at most {limits.NAME_CHARACTERS} characters (has {len(text)})"
     return None
+
+
+def reference_name(value: Any) -> str:
+    """The rule of a name that may be a part of a reference."""
+    text = rules.Text()(value)
+    if reason := why_no_name(text):
+        raise ValueError(reason)
+    return text
 
 
 def named_datasource(text: str) -> str:

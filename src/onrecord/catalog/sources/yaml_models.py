@@ -6,33 +6,39 @@ for us.
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
-from yaml.nodes import MappingNode, Node, SequenceNode
-
-from onrecord.catalog.sources import yaml_nodes as nodes
-from onrecord.catalog.sources.naming import why_no_name
-from onrecord.catalog.sources.yaml_nodes import BAD, Entry, Shape, YamlFile
+from onrecord.catalog.model_shapes import (
+    FORM_OF,
+    MODEL_VERSION,
+    NOTE,
+    NOTES,
+    OBJECT,
+    kept,
+    measure_of_model,
+    model_faults,
+    model_fields,
+    parts_of,
+    tags_of,
+)
+from onrecord.catalog.sources.naming import reference_name, why_no_name
 from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Datasource, Form, Join, Model, Part, PartKind, System
+from onrecord.model.catalog import Datasource, Model, System
+from onrecord.model.rules import FLAG, Integer, Rule
+from onrecord.model.shapes import Object, Several, faults_at
 from onrecord.providers.scrubber import scrub
+from onrecord.yaml_reader import Broken, Pairs, decoded, located, parse
 
 MODELS: Final = "models"
 DATASOURCES: Final = "datasources"
 _PRIORITY: Final = "priority.yaml"
 _ENDINGS: Final = (".yaml", ".yml")
-_NEWEST_VERSION: Final = 6
-_DEFAULT_TYPE: Final = "TEXT"
-_BUILT_IN_AGGREGATIONS: Final = frozenset(
-    """
-    sum avg min max count count_distinct first last weighted_avg median percentile stddev_samp stddev_pop
-    var_samp var_pop corr covar_samp covar_pop
-    """.split()
-)
-_FORM_OF: Final[Mapping[str, Form]] = {"sql_table": "table", "sql": "sql", "source_queries": "query"}
 #: All that is kept of how a datasource is reached: where it is, never what opens it.
 _PLACE: Final = ("type", "host", "port", "database", "schema", "schema_name")
+
+_UNQUOTED: Final = ("must be a text, not a number", "must be a text, not true or false")
 
 _Read = TypeVar("_Read")
 
@@ -63,7 +69,7 @@ class YamlCatalog:
     def fingerprints(self) -> Mapping[str, str]:
         """Of the bytes of each file: whether it can be understood shows only when it is read."""
         return {
-            canonical: hashlib.sha256(nodes.read_bytes(path)).hexdigest()
+            canonical: hashlib.sha256(_read_bytes(path)).hexdigest()
             for canonical, path in self._files().items()
         }
 
@@ -119,241 +125,120 @@ def _every(paths: Iterable[Path], read: Callable[[Path], _Read]) -> Iterator[_Re
         raise Invalid(faults)
 
 
-def _list_of(what: str, shapes: Mapping[str, Shape], needed: tuple[str, ...] = ("name",)) -> Shape:
-    def read(file: YamlFile, node: Node, _: str) -> Any:
-        part = nodes.entry(file, node, what, shapes)
-        if part is None:
-            return BAD
-        for key in needed:
-            if not part.has(key):
-                file.refuse(part.line, f"{what} must have {key}")
-        return part
-
-    return nodes.listing(read)
-
-
-def _pairs(file: YamlFile, node: Node, what: str) -> Any:
-    if not isinstance(node, SequenceNode) or not node.value:
-        return file.refuse(nodes.line_of(node), f"{what} must be a list of [column here, column there]")
-    return [_pair(file, pair, what) for pair in node.value]
-
-
-def _pair(file: YamlFile, node: Node, what: str) -> Any:
-    if not isinstance(node, SequenceNode) or len(node.value) != 2:
-        return file.refuse(nodes.line_of(node), f"{what} must hold pairs: [column here, column there]")
-    columns = [nodes.text(file, column, what) for column in node.value]
-    if not all(columns):
-        return file.refuse(nodes.line_of(node), f"{what} must name both columns of a pair")
-    return tuple(columns)
-
-
-def _format(file: YamlFile, node: Node, what: str) -> Any:
-    return (nodes.plain if isinstance(node, MappingNode) else nodes.text)(file, node, what)
-
-
-def _sampled(file: YamlFile, node: Node, what: str) -> Any:
-    """Values as one text, or as a list, which becomes one."""
-    if not isinstance(node, SequenceNode):
-        return nodes.text(file, node, what)
-    values = [nodes.as_written(file, item, what) for item in node.value]
-    return BAD if BAD in values else ", ".join(values)
+_NAMES: Final = Several(reference_name)
+_MEASURE: Final = measure_of_model(
+    {
+        "name": reference_name,
+        "description": NOTE,
+        "label": NOTE,
+        "tags": NOTES,
+        "meta": OBJECT,
+        "formula": NOTE,
+        "type": NOTE,
+    },
+    needed=("name",),
+)
+_MODEL: Final = Object(
+    "a model",
+    {
+        "version": Integer(1, MODEL_VERSION),
+        "data_source": reference_name,
+        **model_fields(reference_name, OBJECT, _MEASURE),
+    },
+    needed=("name",),
+)
+_DATASOURCE: Final = Object(
+    "a datasource",
+    {
+        "name": reference_name,
+        "description": NOTE,
+        "hidden": FLAG,
+        "tags": NOTES,
+        "meta": OBJECT,
+        **dict.fromkeys(_PLACE, lambda value: value),
+    },
+)
+_PRIORITY_FILE: Final = Object("the priority", {"priority": _NAMES})
 
 
-def _version(file: YamlFile, node: Node, what: str) -> Any:
-    version = nodes.whole_number(file, node, what)
-    if version is BAD or 1 <= version <= _NEWEST_VERSION:
-        return version
-    return file.refuse(
-        nodes.line_of(node), f"version {version} is unknown; 1 to {_NEWEST_VERSION} are understood"
-    )
+def _read_bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise Invalid([Fault(str(path), f"cannot be read: {problem.strerror or problem}")]) from None
 
 
-_TEXTS: Final = nodes.listing(nodes.text)
-_DESCRIBED: Final[Mapping[str, Shape]] = {
-    "name": nodes.name,
-    "description": nodes.text,
-    "label": nodes.text,
-    "tags": _TEXTS,
-    "meta": nodes.plain_mapping,
-}
-_COLUMN: Final[Mapping[str, Shape]] = {
-    **_DESCRIBED,
-    "sql": nodes.text,
-    "type": nodes.text,
-    "primary_key": nodes.flag,
-    "hidden": nodes.flag,
-    "format": _format,
-    "allowed_aggregations": _TEXTS,
-    "filter": nodes.text,
-    "sampled": _sampled,
-}
-_MEASURE: Final[Mapping[str, Shape]] = {**_DESCRIBED, "formula": nodes.text, "type": nodes.text}
-_AGGREGATION: Final[Mapping[str, Shape]] = {
-    **{key: shape for key, shape in _DESCRIBED.items() if key != "label"},
-    "formula": nodes.text,
-    "params": _list_of("a parameter", {"name": nodes.name, "sql": nodes.text}, ("name", "sql")),
-}
-_JOIN: Final[Mapping[str, Shape]] = {
-    "target_model": nodes.name,
-    "join_pairs": _pairs,
-    "join_type": nodes.choice(("left", "inner")),
-}
-_MODEL: Final[Mapping[str, Shape]] = {
-    **_DESCRIBED,
-    "version": _version,
-    "sql_table": nodes.text,
-    "sql": nodes.text,
-    "source_queries": nodes.listing(nodes.plain_mapping),
-    "data_source": nodes.name,
-    "columns": _list_of("a column", _COLUMN),
-    "measures": _list_of("a measure", _MEASURE),
-    "aggregations": _list_of("an aggregation", _AGGREGATION),
-    "joins": _list_of("a join", _JOIN, ("target_model", "join_pairs")),
-    "filters": _TEXTS,
-    "default_time_dimension": nodes.text,
-    "hidden": nodes.flag,
-    "query_variables": nodes.plain_mapping,
-}
-_DETAILS: Final[Mapping[PartKind, tuple[str, ...]]] = {
-    "column": ("sql", "filter", "format", "allowed_aggregations", "primary_key", "sampled", "meta"),
-    "measure": ("formula", "meta"),
-    "aggregation": ("formula", "meta"),
-}
+def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any:
+    """What a file says, if the rule allows it; else all faults at once, from top to bottom, each with its line.
+
+    With `only`, other fields of it are not even looked at.
+    """
+    try:
+        text = decoded(_read_bytes(path))
+        root = parse(text).root
+        if root is None:
+            raise Broken(1, "is empty; remove the file or fill it")
+        if only is not None and isinstance(root, Pairs):
+            root = replace(root, items=[each for each in root.fields() if each[0].text in only])
+        read = located(root, len(text))
+    except Broken as broken:
+        raise Invalid([Fault(f"{path}, line {broken.line}", broken.reason)]) from None
+    try:
+        return rule(read.value)
+    except ValueError as reason:
+        told = [
+            (read.line_of(each.field), f"{each.field} {each.message}{_cure(each.message)}".strip())
+            for each in faults_at("", reason)
+        ]
+        raise Invalid(Fault(f"{path}, line {line}", message) for line, message in sorted(told)) from None
+
+
+def _cure(message: str) -> str:
+    """YAML makes a number of `5` and a flag of `no`."""
+    return "; put it in quotes" if message in _UNQUOTED else ""
 
 
 def _read_model(path: Path) -> Model:
-    file = YamlFile(path)
-    given = nodes.entry(file, nodes.read_root(file), "a model", _MODEL)
-    if given is not None:
-        _check_model(file, given)
-    file.settle()
-    assert given is not None
+    def between(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[Fault]:
+        yield from model_faults(given, asked)
+        yield from _place_faults(given, "name", f"the file is called {path.name!r}", path.stem)
+        folder = path.parent.name
+        yield from _place_faults(given, "data_source", f"the folder is called {folder!r}", folder)
+
+    given = _checked(path, replace(_MODEL, between=between))
     return Model(
         datasource=path.parent.name,
-        name=given.get("name"),
-        form=next(form for key, form in _FORM_OF.items() if given.get(key)),
+        name=given["name"],
+        form=next(form for key, form in FORM_OF.items() if key in given),
         description=given.get("description") or None,
         label=given.get("label") or None,
         hidden=given.get("hidden", False),
-        tags=_tags(given),
+        tags=tags_of(given),
         state="deprecated" if given.get("meta", {}).get("deprecated") is True else "present",
-        parts=(
-            *(_part("column", each) for each in given.get("columns", ())),
-            *(_part("measure", each) for each in given.get("measures", ())),
-            *(_part("aggregation", each) for each in given.get("aggregations", ())),
-        ),
-        joins=tuple(map(_join, given.get("joins", ()))),
-        details=given.kept(*_FORM_OF, "filters", "default_time_dimension", "query_variables", "meta"),
+        parts=parts_of(given),
+        joins=given.get("joins", ()),
+        details=kept(given, *FORM_OF, "filters", "default_time_dimension", "query_variables", "meta"),
     )
 
 
-def _part(kind: PartKind, given: Entry) -> Part:
-    details = given.kept(*_DETAILS[kind])
-    if params := given.get("params"):
-        details["params"] = [param.kept("name", "sql") for param in params]
-    return Part(
-        name=given.get("name"),
-        kind=kind,
-        description=given.get("description") or None,
-        label=given.get("label") or None,
-        type=given.get("type", _DEFAULT_TYPE if kind == "column" else None),
-        hidden=given.get("hidden", False),
-        tags=_tags(given),
-        details=details,
-    )
-
-
-def _join(given: Entry) -> Join:
-    return Join(
-        target=given.get("target_model"),
-        pairs=tuple(given.get("join_pairs")),
-        kind=given.get("join_type", "left"),
-    )
-
-
-def _tags(given: Entry) -> tuple[str, ...]:
-    """Its own tags, then those that it has by way of `meta`."""
-    noted = given.get("meta", {}).get("tags")
-    is_texts = isinstance(noted, list) and all(isinstance(tag, str) for tag in noted)
-    return tuple(dict.fromkeys([*given.get("tags", ()), *(noted if is_texts else ())]))
-
-
-def _check_model(file: YamlFile, given: Entry) -> None:
-    if not given.has("name"):
-        file.refuse(given.line, "a model must have a name")
-    if not given.has("data_source") and not given.has("source_queries"):
-        file.refuse(given.line, "a model must name its data_source, unless it is made of source_queries")
-    _check_place(file, given, "name", f"the file is called {file.path.name!r}", file.path.stem)
-    _check_place(
-        file, given, "data_source", f"the folder is called {file.path.parent.name!r}", file.path.parent.name
-    )
-    _check_origin(file, given)
-    _check_names(file, _entries(given, "columns", "measures"), "columns and measures share their names")
-    _check_names(file, _entries(given, "aggregations"), "each aggregation has a name of its own")
-    for each in _entries(given, "aggregations"):
-        if not each.has("formula") and each.get("name") not in (None, *_BUILT_IN_AGGREGATIONS):
-            file.refuse(
-                each.line, f"the aggregation {each.get('name')!r} is not built in, so it must have a formula"
-            )
-
-
-def _check_place(file: YamlFile, given: Entry, key: str, found: str, place: str) -> None:
+def _place_faults(given: Mapping[str, Any], key: str, found: str, place: str) -> Iterator[Fault]:
     """Files are found by their places, so a model must be where its names say."""
     if given.get(key) not in (None, place):
-        file.refuse(given.lines[key], f"{key} is {given.get(key)!r} but {found}; make them agree")
-
-
-def _check_origin(file: YamlFile, given: Entry) -> None:
-    origins = [key for key in _FORM_OF if given.has(key)]
-    if len(origins) != 1:
-        line = sorted(given.lines[key] for key in origins)[1] if origins else given.line
-        found = f"it has {' and '.join(origins)}" if origins else "it has none"
-        file.refuse(line, f"a model must have exactly one of sql_table, sql and source_queries; {found}")
-    for key in origins:
-        value = given.get(key)
-        if value == [] or (isinstance(value, str) and not value.strip()):
-            file.refuse(given.lines[key], f"{key} must not be empty")
-
-
-def _check_names(file: YamlFile, parts: list[Entry], rule: str) -> None:
-    seen: dict[str, int] = {}
-    for part in parts:
-        if (name := part.get("name")) is None:
-            continue
-        if name in seen:
-            file.refuse(part.lines["name"], f"the name {name!r} is taken on line {seen[name]}; {rule}")
-        seen.setdefault(name, part.lines["name"])
-
-
-def _entries(given: Entry, *keys: str) -> list[Entry]:
-    return [each for key in keys for each in given.get(key, ()) if isinstance(each, Entry)]
-
-
-_DATASOURCE: Final[Mapping[str, Shape]] = {
-    "name": nodes.name,
-    "description": nodes.text,
-    "hidden": nodes.flag,
-    "tags": _TEXTS,
-    "meta": nodes.plain_mapping,
-    **dict.fromkeys(_PLACE, nodes.plain),
-    # How it is reached may be said in any words, which are not even looked at: no fault may quote a password.
-    "*": lambda file, node, what: BAD,
-}
+        yield Fault(key, f"is {given[key]!r} but {found}; make them agree")
 
 
 def _read_datasource(path: Path) -> Datasource:
-    file = YamlFile(path)
-    given = nodes.entry(file, nodes.read_root(file), "a datasource", _DATASOURCE)
-    if given is not None:
-        _check_place(file, given, "name", f"the file is called {path.name!r}", path.stem)
-    file.settle()
-    assert given is not None
+    def between(given: Mapping[str, Any], _asked: Mapping[str, Any]) -> Iterator[Fault]:
+        return _place_faults(given, "name", f"the file is called {path.name!r}", path.stem)
+
+    # How it is reached may be said in any words, which are not even looked at: no fault may quote a password.
+    given = _checked(path, replace(_DATASOURCE, between=between), only=_DATASOURCE.fields)
     return Datasource(
         name=path.stem,
         description=given.get("description") or None,
         hidden=given.get("hidden", False),
-        tags=_tags(given),
-        details={key: value for key, value in given.kept(*_PLACE).items() if _is_harmless(value)},
+        tags=tags_of(given),
+        details={key: value for key, value in kept(given, *_PLACE).items() if _is_harmless(value)},
     )
 
 
@@ -365,12 +250,10 @@ def _is_harmless(value: Any) -> bool:
 
 
 def _read_priority(path: Path) -> tuple[str, ...]:
-    file = YamlFile(path)
-    root = nodes.read_root(file)
-    if isinstance(root, SequenceNode):
-        names = nodes.listing(nodes.name)(file, root, "priority")
-    else:
-        given = nodes.entry(file, root, "the priority", {"priority": nodes.listing(nodes.name)})
-        names = given.get("priority", []) if given else []
-    file.settle()
-    return tuple(dict.fromkeys(names))
+    """A list, alone or under its name."""
+
+    def read(value: Any) -> Iterable[str]:
+        found = _NAMES(value) if isinstance(value, list) else _PRIORITY_FILE(value).get("priority", ())
+        return cast(tuple[str, ...], found)
+
+    return tuple(dict.fromkeys(_checked(path, read)))

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, cast, get_args
 
-from onrecord.errors import Fault, Invalid
 from onrecord.model import limits, rules
 from onrecord.model.limits import LIVE
 from onrecord.model.memory import Memory
+from onrecord.model.shapes import checked_field
 
 ItemScope = Literal["session", "profile", "global"]
 ItemKind = Literal["preference", "decision", "workflow", "summary", "skill", "fact"]
@@ -16,6 +16,7 @@ ItemKind = Literal["preference", "decision", "workflow", "summary", "skill", "fa
 SCOPES: Final[tuple[ItemScope, ...]] = get_args(ItemScope)
 KINDS: Final[tuple[ItemKind, ...]] = get_args(ItemKind)
 MOST_RECALLED: Final = 20
+RECALLED: Final = rules.Integer(1, MOST_RECALLED)
 DEFAULT_RECALLED: Final = 8
 
 _OUR_SCOPE: Final[Mapping[str, limits.Scope]] = {
@@ -99,22 +100,13 @@ def our_kinds(kinds: object) -> tuple[str, ...]:
 
 
 def how_many(top_k: object) -> int:
-    try:
-        return rules.Integer(1, MOST_RECALLED)(top_k)
-    except ValueError as reason:
-        raise Invalid([Fault("top_k", str(reason))]) from None
+    return cast(int, checked_field("top_k", RECALLED, top_k))
 
 
 def _one_of(name: str, options: tuple[str, ...], value: object) -> str:
-    try:
-        return rules.Choice(options)(value)
-    except ValueError as reason:
-        raise Invalid([Fault(name, str(reason))]) from None
+    return cast(str, checked_field(name, rules.Choice(options), value))
 
 
 def _several(name: str, options: tuple[str, ...], values: object) -> tuple[str, ...]:
-    try:
-        named: tuple[str, ...] = rules.ListOf(rules.Choice(options), at_most=len(options))(values)
-    except ValueError as reason:
-        raise Invalid([Fault(name, str(reason))]) from None
-    return named
+    rule = rules.ListOf(rules.Choice(options), at_most=len(options))
+    return cast(tuple[str, ...], checked_field(name, rule, values))

@@ -32,9 +32,9 @@ from onrecord.store.yaml.following import Clean, Index, Vanishing, bring_back, d
 from onrecord.store.yaml.history import digest_of, read_history, tail_of
 from onrecord.store.yaml.index_file import IndexFile, folder_beside
 from onrecord.store.yaml.locking import FolderLock, Held
-from onrecord.store.yaml.nodes import Broken
 from onrecord.store.yaml.recording import record
 from onrecord.store.yaml.watching import Changes, changes_of, watch
+from onrecord.yaml_reader import Broken, decoded
 
 _STAMP: Final = "yaml stamp"
 _LAYOUT: Final = "yaml layout"
@@ -186,10 +186,7 @@ class YamlBackend:
 
     def _read(self, content: bytes | None) -> Document:
         try:
-            return Document() if content is None else read_document(content.decode())
-        except UnicodeDecodeError as problem:
-            line = content.count(b"\n", 0, problem.start) + 1 if content else 1
-            raise Invalid([Fault(f"{self.location}, line {line}", "is not UTF-8")]) from None
+            return Document() if content is None else read_document(decoded(content))
         except Broken as broken:
             raise Invalid([Fault(f"{self.location}, line {broken.line}", broken.reason)]) from None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from onrecord.store.yaml.entries import SHAPES, Key
-from onrecord.store.yaml.nodes import Broken, Listing, Node, Pairs, Scalar, json_of, parse
+from onrecord.yaml_reader import Broken, Listing, Node, Pairs, Scalar, json_of, parse, refuse_tag
 
 _LIST: Final = "memories"
 HEADER: Final = (
@@ -153,9 +153,9 @@ def _listing(root: Node | None) -> Listing | None:
         raise Broken(root.line, "is a text; what is expected is a list of memories, each with `learning`")
     found: Listing | None = None
     for name, value in root.fields():
-        if name != _LIST:
+        if name.text != _LIST:
             raise Broken(
-                value.line, f"{name} is not expected here: there is only `{_LIST}`, the list of memories"
+                value.line, f"{name.text} is not expected here: there is only `{_LIST}`, the list of memories"
             )
         if isinstance(value, Listing):
             found = value
@@ -218,17 +218,16 @@ def _entry(node: Node) -> Entry:
     if not isinstance(node, Pairs):
         raise Broken(node.line, "is not a memory: what is expected are fields, of which `learning` is one")
     values, lines = {}, {}
-    for name, value in node.fields():
-        lines[name] = value.line
-        values[name] = _value(name, value)
-    for key, _ in node.items:
+    for key, value in node.fields():
         # Where the name stands is where one looks.
         lines[key.text] = key.line
+        values[key.text] = _value(key.text, value)
     return Entry(values, node.line, lines)
 
 
 def _value(name: str, node: Node) -> Any:
     """What a field holds: a text is one whatever it looks like, so that `id: 007` is not 7."""
+    refuse_tag(node)
     shape = SHAPES.get(name)
     if isinstance(node, Scalar):
         if node.is_nothing:

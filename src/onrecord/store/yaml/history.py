@@ -15,17 +15,18 @@ from typing import Any, Final, NamedTuple
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, rules
 from onrecord.model.collections import Home
-from onrecord.model.limits import ORIGINS
 from onrecord.model.memory import Memory, Relation, Version
+from onrecord.model.record import RELATION
 from onrecord.model.wire import write_instant
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.yaml.entries import Unsound, memory_of, record_of
 
 FORMAT: Final = 1
 _COMMIT: Final = b'{"commit":'
-_ORIGIN: Final = rules.Choice(ORIGINS)
+#: What the ends of a relation are called here.
+_NAMES: Final = {"from": "source", "to": "target"}
 _NUMBER: Final = rules.Integer(1, 2**31 - 1)
-_EDGE: Final = rules.Integer(1, 2**62)
+_LAST_ID: Final = rules.Counted(0)
 _LAST: Final = rules.Integer(0, 2**62)
 
 
@@ -195,12 +196,12 @@ class _Reader:
     def _take(self, value: Any, line: bytes) -> None:
         if "commit" in value:
             for tenant, (last_id, last_relation) in value["counters"].items():
-                self._count(_home(tenant), last_id, _LAST(last_relation))
+                self._count(_home(tenant), _LAST_ID(last_id), _LAST(last_relation))
         elif "history" in value:
             if value["history"] != FORMAT:
                 raise ValueError("it was written by a newer OnRecord; update OnRecord to open it")
         elif "edge" in value:
-            edge = _edge(value["edge"])
+            edge = RELATION({_NAMES.get(name, name): each for name, each in value["edge"].items()})
             # The same edge once more says that it was taken back.
             same = (edge.id, edge.source, edge.relation, edge.target, write_instant(edge.created_at))
             self._edges.setdefault(_home(value["tenant"]), {})[same] = edge
@@ -210,8 +211,6 @@ class _Reader:
             self._versions.setdefault(key, {}).setdefault(line, version)
 
     def _count(self, home: Home, last_id: str, last_relation: int) -> None:
-        if ids.whole_number(last_id) is None:
-            raise ValueError("the last id is not a whole number")
         known = self._counters.get(home, Counters("0", 0))
         self._counters[home] = Counters(
             max(known.last_id, last_id, key=int), max(known.last_relation, last_relation)
@@ -249,7 +248,7 @@ def _version(value: Mapping[str, Any]) -> Version:
         number=_NUMBER(value["version"]),
         change=rules.NAME(value["change"]),
         by=rules.NAME(value["by"]),
-        origin=_ORIGIN(value["as"]),  # type: ignore[arg-type]
+        origin=rules.ORIGIN(value["as"]),  # type: ignore[arg-type]
         at=at,
         until=None,
         memory=memory,
@@ -264,23 +263,6 @@ def _memory(value: Mapping[str, Any], at: datetime) -> Memory:
     tenant = _home(value["tenant"]).tenant
     entry = dict(value["memory"]) | {"id": value["id"]}
     return memory_of(entry if ids.is_global(value["id"]) else entry | {"tenant": tenant}, at)
-
-
-def _edge(value: Mapping[str, Any]) -> Relation:
-    removed_at = value.get("removed_at")
-    edge = Relation(
-        id=str(_EDGE(int(value["id"]))),
-        source=rules.ID(value["from"]),
-        relation=rules.RELATION(value["relation"]),  # type: ignore[arg-type]
-        target=rules.ID(value["to"]),
-        created_at=rules.INSTANT(value["created_at"]),
-        created_by=rules.NAME(value["created_by"]),
-        removed_at=None if removed_at is None else rules.INSTANT(removed_at),
-        removed_by=None if removed_at is None else rules.NAME(value["removed_by"]),
-    )
-    if edge.source == edge.target:
-        raise ValueError("it relates a memory to itself")
-    return edge
 
 
 def lines_of(told: Iterable[tuple[Home, Iterable[MemoryHistory], Iterable[Relation]]]) -> Iterator[bytes]:

@@ -6,6 +6,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
+from onrecord.faces import WITH_TOOLS
 from onrecord.model.rules import Choice, ListOf, OrNone, Rule
 
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -21,12 +22,6 @@ def _sections() -> Iterable[str]:
     from onrecord.catalog.inspection import SECTIONS
 
     return SECTIONS
-
-
-def _faces() -> Iterable[str]:
-    from onrecord.surfaces.mcp import FACE_NAMES
-
-    return FACE_NAMES
 
 
 #: Fields whose words are known to who answers, and not to their rule.
@@ -55,5 +50,5 @@ def among(words: Callable[[], Iterable[str]], *, several: bool = False) -> Compl
     return complete
 
 
-FACE: Final = among(_faces, several=True)
+FACE: Final = among(lambda: WITH_TOOLS, several=True)
 RECIPE: Final = among(_recipes)

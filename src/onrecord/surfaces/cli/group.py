@@ -4,7 +4,7 @@ from typing import Final
 
 import click
 
-from onrecord import __version__
+from onrecord import __version__, faces
 from onrecord.features import OPERATIONS
 from onrecord.surfaces.cli.commands import COMMON, command_of, config_command
 from onrecord.surfaces.cli.evaluate import eval_command
@@ -13,9 +13,9 @@ from onrecord.surfaces.cli.mcp import mcp_command
 from onrecord.surfaces.cli.migrate import migrate_command
 from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned, section_of
 from onrecord.surfaces.cli.serve import serve_command
-from onrecord.surfaces.cli.slash import slash_command
-from onrecord.surfaces.cli.slayer import slayer_command
+from onrecord.surfaces.cli.serving import serve_command
 from onrecord.surfaces.cli.work import work_command
+from onrecord.surfaces.cli.working import work_command
 
 _EPILOG: Final = """\
 Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not found, 4 not allowed,
@@ -45,7 +45,8 @@ def command_group() -> click.Group:
             group.put(section_of(operation), command_of(operation, group.commands))
     group.put(CARE, config_command(), migrate_command(), work_command(), eval_command())
     group.put(AGENTS, serve_command(), mcp_command(), install_command(), uninstall_command())
-    group.put(VOCABULARIES, slayer_command(), slash_command())
+    for face in faces.loaded("commands"):
+        group.put(VOCABULARIES, *face.commands())
     return group
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onrecord.errors import Fault, Invalid
+from onrecord.faces import USUAL
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 from onrecord.surfaces.cli.completion import FACE
 
@@ -48,13 +49,14 @@ def mcp_command() -> click.Command:
 def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
     """The tools of these faces, or of the usual one; Invalid if there are none of that name, or none can be had here."""
     try:
-        from onrecord.surfaces.mcp.faces import DEFAULT, chosen
+        from onrecord.surfaces.mcp.faces import chosen
+
+        return chosen(faces or [USUAL])
     except ModuleNotFoundError as problem:
         if problem.name not in ("mcp", "mcp_types"):
             raise
         reason = "needs one more package: pip install 'onrecord[server]'"
         raise Invalid([Fault("mcp", reason)]) from None
-    return chosen(faces or [DEFAULT])
 
 
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:

@@ -1,20 +1,28 @@
-"""WHICH faces are there, and which tools does a choice of them have? A face is a file with its tools, and a line here."""
+"""WHICH tools does a choice of faces have? Those of each, loaded when it is chosen; the table is `onrecord.faces`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from onrecord.errors import Fault, Invalid
-from onrecord.surfaces.mcp import FACE_NAMES, checkstack, datamind, full, native, slayer
+from onrecord.faces import WITH_TOOLS
 from onrecord.surfaces.mcp.tools import Tool
 
-DEFAULT: Final = FACE_NAMES[0]
-FACES: Final[Mapping[str, Sequence[Tool]]] = dict(
-    zip(
-        FACE_NAMES,
-        (native.TOOLS, full.TOOLS, slayer.TOOLS, datamind.TOOLS, checkstack.TOOLS),
-        strict=True,
-    )
-)
+
+class _Faces(Mapping[str, Sequence[Tool]]):
+    """The tools of each face by its name."""
+
+    def __getitem__(self, name: str) -> Sequence[Tool]:
+        tools: Sequence[Tool] = WITH_TOOLS[name].load("tools").TOOLS
+        return tools
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(WITH_TOOLS)
+
+    def __len__(self) -> int:
+        return len(WITH_TOOLS)
+
+
+FACES: Final = _Faces()
 
 
 def chosen(names: Iterable[str], faces: Mapping[str, Sequence[Tool]] = FACES) -> dict[str, Tool]:

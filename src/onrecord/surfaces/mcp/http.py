@@ -20,8 +20,9 @@ from starlette.types import Receive, Scope, Send
 
 from onrecord.access.resource_metadata import WELL_KNOWN, challenge, metadata_url, resource_metadata
 from onrecord.errors import Invalid, NotFound, OnRecordError, Unauthenticated
+from onrecord.faces import USUAL
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.faces import DEFAULT, FACES, chosen
+from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import Context, ToolRequest, build_server
 from onrecord.surfaces.mcp.tools import Tool
 from onrecord.surfaces.rest.bodies import BODY_BYTES
@@ -53,7 +54,7 @@ def mcp_app(
     runner: Runner,
     faces: Mapping[str, Sequence[Tool]] = FACES,
     *,
-    speaks: Sequence[str] = (DEFAULT,),
+    speaks: Sequence[str] = (USUAL,),
     issuer: str | None = None,
     security: TransportSecuritySettings = LOOPBACK,
 ) -> Starlette:

@@ -3,32 +3,25 @@
 import logging
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from starlette.routing import BaseRoute, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from onrecord import faces
 from onrecord.app import ServerParts, is_loopback, open_server_parts
 from onrecord.config import Config, load, read_choice, read_several
 from onrecord.surfaces import rest
 from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
-from onrecord.surfaces.rest import arbiter, datamind, openapi, slash, slayer
+from onrecord.surfaces.rest import openapi
 from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
 from onrecord.surfaces.rest.request_runner import COMPUTING_THREADS, THREADS, RequestRunner
 from onrecord.surfaces.serving import health
 from onrecord.surfaces.serving.access_log import AccessLog, Log, LogHandler, json_log
 from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
-
-#: Routes that faces have beside ours, each in its own words.
-FACE_ROUTES: Final[Sequence[Callable[[RequestRunner], Sequence[BaseRoute]]]] = (
-    slayer.routes,
-    datamind.routes,
-    arbiter.routes,
-    slash.routes,
-)
 
 #: Who says something beside the requests.
 _SPEAKERS: Final = ("onrecord", "uvicorn")
@@ -57,7 +50,7 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
             *openapi.routes(),
             *health.routes(runner, metrics),
             *mcp.router.routes,
-            *(route for routes in FACE_ROUTES for route in routes(runner)),
+            *face_routes(runner),
         ],
         redirect_slashes=False,
         default=_nothing_here,
@@ -67,6 +60,12 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
     hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
     guarded = HostGuard(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
     return AccessLog(guarded, metrics, log)
+
+
+def face_routes(runner: RequestRunner) -> Iterator[BaseRoute]:
+    """What faces have beside ours, each in its own words."""
+    for face in faces.loaded("routes"):
+        yield from face.routes(runner)
 
 
 def _waits_for_others(config: Config) -> bool:

@@ -11,7 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from onrecord.errors import Fault, Invalid, OnRecordError
-from onrecord.faces import slayer
+from onrecord.faces.slayer import calls
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import read_body, read_object
 from onrecord.surfaces.rest.problems import detail_of, headers_of, kind_of
@@ -57,7 +57,7 @@ class _Face:
     async def forget(self, request: Request) -> Response:
         """Delete a note, and every reference to it."""
         return await self._answer(
-            request, lambda door, asked, body: slayer.forget_memory(door, asked.path_params["id"])
+            request, lambda door, asked, body: calls.forget_memory(door, asked.path_params["id"])
         )
 
     async def search(self, request: Request) -> Response:
@@ -74,17 +74,17 @@ class _Face:
 
 
 def _save(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:
-    return slayer.save_memory(door, **_read(request, body, _SAVED, _SAVED_MAYBE))
+    return calls.save_memory(door, **_read(request, body, _SAVED, _SAVED_MAYBE))
 
 
 def _search(door: OnRecord, request: Request, body: bytes) -> dict[str, Any]:
     given = _read(request, body, {}, {**_ASKED, **_LISTS, **_ONE_LIST})
     if not given.keys() & _ONE_LIST.keys():
-        return slayer.search(door, **given)
+        return calls.search(door, **given)
     if apart := [name for name in given if name in _LISTS]:
         told = "caps a list of its own; with max_results, cypher_filter or compact there is one list"
         raise Invalid([Fault(name, told) for name in apart])
-    return slayer.search_flat(door, **given)
+    return calls.search_flat(door, **given)
 
 
 def _refused(error: OnRecordError) -> Response:

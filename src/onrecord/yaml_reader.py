@@ -22,11 +22,13 @@ from onrecord.model.limits import JSON_BYTES, JSON_DEPTH
 
 #: The parser in C where there is one: it is ten times as quick.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-# A memory's own objects, the memory, the list, and what the list stands in.
+# The objects that a field may hold, what it is a field of, the list of those, and what the list stands in.
 _DEEPEST: Final = JSON_DEPTH + 4
 _UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOTHING: Final = ("", "~", "null", "Null", "NULL")
 _PREFIX: Final = "tag:yaml.org,2002:"
+# What the library quotes is taken from the file, which may hold what no message should repeat.
+_QUOTED: Final = re.compile(r" '[^'<]{2,}'")
 
 
 class Broken(Exception):
@@ -45,6 +47,7 @@ class Scalar:
     column: int
     #: Without quotes, so that `7` is a number and `true` a flag.
     is_plain: bool
+    tag: str | None = None
 
     @property
     def is_nothing(self) -> bool:
@@ -56,6 +59,7 @@ class Listing:
     line: int
     column: int
     is_flow: bool
+    tag: str | None = None
     items: "list[Node]" = field(default_factory=list)
 
 
@@ -64,16 +68,19 @@ class Pairs:
     line: int
     column: int
     is_flow: bool
+    tag: str | None = None
     items: "list[tuple[Scalar, Node]]" = field(default_factory=list)
 
-    def fields(self) -> "Iterator[tuple[str, Node]]":
+    def fields(self) -> "Iterator[tuple[Scalar, Node]]":
         """Each name once, with what it stands for."""
         seen: dict[str, int] = {}
         for key, value in self.items:
+            if key.is_plain and key.text == "<<":
+                raise Broken(key.line, "merges another object into this one; write its fields out")
             if key.text in seen:
                 raise Broken(key.line, f"{key.text} stands at line {seen[key.text]} already")
             seen[key.text] = key.line
-            yield key.text, value
+            yield key, value
 
 
 Node = Scalar | Listing | Pairs
@@ -86,22 +93,30 @@ class Parsed:
     has_references: bool
 
 
+def decoded(data: bytes) -> str:
+    """The text of a file. Broken if it is in another encoding."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as problem:
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise Broken(line, "is not UTF-8; save the file in that encoding") from None
+
+
 def parse(text: str) -> Parsed:
     """The one document of a text. Broken if it is none."""
     if unreadable := _UNREADABLE.search(text.removeprefix("\ufeff")):
-        line = _line_of(text.removeprefix("\ufeff"), unreadable.start())
+        line = text.count("\n", 0, unreadable.start()) + 1
         raise Broken(line, f"holds the character {unreadable.group()!a}; write it as an escape in quotes")
     try:
         return _Builder().build(yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
-        raise Broken(mark.line + 1 if mark else 1, f"is not YAML: {problem.problem}") from None
+        reason = ", ".join(part for part in (problem.context, problem.problem) if part)
+        # What is missing at the end is missed on the line after it.
+        line = min(mark.line + 1, len(text.splitlines())) if mark else 1
+        raise Broken(line, f"is not YAML: {_QUOTED.sub('', reason)}") from None
     except yaml.YAMLError as problem:
         raise Broken(1, f"is not YAML: {problem}") from None
-
-
-def _line_of(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +142,8 @@ class _Builder:
         for event in events:
             if isinstance(event, ScalarEvent):
                 tag = _tag(event)
-                is_plain = bool(event.implicit[0]) and tag is None
-                self._put(Scalar(event.value, *_at(event), is_plain), event.anchor)
+                is_plain = bool(event.implicit[0]) and event.tag is None
+                self._put(Scalar(event.value, *_at(event), is_plain, tag), event.anchor)
             elif isinstance(event, SequenceStartEvent | MappingStartEvent):
                 self._begin(event)
             elif isinstance(event, CollectionEndEvent):
@@ -142,11 +157,10 @@ class _Builder:
         return Parsed(self._root, self._has_references)
 
     def _begin(self, event: SequenceStartEvent | MappingStartEvent) -> None:
-        _tag(event)
         if len(self._open) >= _DEEPEST:
             raise Broken(_line(event), "is nested too deeply")
         kind = Listing if isinstance(event, SequenceStartEvent) else Pairs
-        node = kind(*_at(event), bool(event.flow_style))
+        node = kind(*_at(event), bool(event.flow_style), _tag(event))
         self._open.append(_Begun(node, event.anchor))
 
     def _end(self) -> None:
@@ -157,8 +171,6 @@ class _Builder:
             for key, value in zip(begun.parts[::2], begun.parts[1::2], strict=True):
                 if not isinstance(key, Scalar):
                     raise Broken(key.line, "has a key that is not a text")
-                if key.is_plain and key.text == "<<":
-                    raise Broken(key.line, "merges another object into this one; write its fields out")
                 begun.node.items.append((key, value))
         # It has a name only now, so that nothing can hold itself.
         self._put(begun.node, begun.anchor)
@@ -167,7 +179,7 @@ class _Builder:
         self._has_references = True
         known = self._named.get(event.anchor or "")
         if known is None:
-            raise Broken(_line(event), f"refers to *{event.anchor}, which is not known before it")
+            raise Broken(_line(event), "refers (with *) to what is not known before it")
         self._put(known)
 
     def _put(self, node: Node, anchor: str | None = None) -> None:
@@ -180,9 +192,7 @@ class _Builder:
 
 
 def _tag(event: ScalarEvent | SequenceStartEvent | MappingStartEvent) -> str | None:
-    if event.tag not in (None, f"{_PREFIX}str"):
-        raise Broken(_line(event), f"has the tag {event.tag}; write the value without one")
-    return event.tag
+    return None if event.tag == f"{_PREFIX}str" else event.tag
 
 
 def _line(event: Event) -> int:
@@ -195,26 +205,61 @@ def _at(event: Event) -> tuple[int, int]:
     return event.start_mark.line + 1, event.start_mark.column
 
 
+def refuse_tag(node: Node) -> None:
+    """A tag says that a value is something else than it looks like; nobody need know what."""
+    if node.tag is not None:
+        raise Broken(node.line, f"has the tag {node.tag}; write the value without one")
+
+
+@dataclass(slots=True)
+class Located:
+    """The value that a node stands for, as JSON knows it, and the line of each path in it, such as `columns[2].name`."""
+
+    value: Any
+    lines: dict[str, int]
+
+    def line_of(self, path: str) -> int:
+        """Where something stands; of what is not there, where it ought to be."""
+        while path not in self.lines:
+            path = path[: max(path.rfind("."), path.rfind("["), 0)]
+        return self.lines[path]
+
+
 class _Values:
-    """Plain values of nodes, up to as many as an object may have: a reference makes many of one."""
+    """Plain values of nodes, up to as many as fit: a reference makes many of one."""
 
-    def __init__(self) -> None:
-        self._left = JSON_BYTES
+    def __init__(self, most: int) -> None:
+        self._left = most
+        self.lines: dict[str, int] = {}
 
-    def of(self, node: Node, depth: int = JSON_DEPTH + 1) -> Any:
+    def of(self, node: Node, path: str = "", depth: int = _DEEPEST) -> Any:
+        refuse_tag(node)
         self._left -= 1
         if self._left < 0 or depth < 0:
             raise Broken(node.line, f"is {'nested too deeply' if depth < 0 else 'too large'}")
+        self.lines.setdefault(path, node.line)
         if isinstance(node, Scalar):
             return _scalar(node)
         if isinstance(node, Listing):
-            return [self.of(item, depth - 1) for item in node.items]
-        return {name: self.of(value, depth - 1) for name, value in node.fields()}
+            return [self.of(item, f"{path}[{n}]", depth - 1) for n, item in enumerate(node.items)]
+        values = {}
+        for key, value in node.fields():
+            name = f"{path}.{key.text}" if path else key.text
+            # Where the name stands is where one looks.
+            self.lines[name] = key.line
+            values[key.text] = self.of(value, name, depth - 1)
+        return values
 
 
 def json_of(node: Node) -> Any:
     """The value that a node stands for, as JSON knows it; a date is a text there."""
-    return _Values().of(node)
+    return _Values(JSON_BYTES).of(node)
+
+
+def located(node: Node, characters: int) -> Located:
+    """The same with the lines of all that is in it, out of a text of so many characters."""
+    values = _Values(max(JSON_BYTES, characters))
+    return Located(values.of(node), values.lines)
 
 
 def _scalar(node: Scalar) -> Any:

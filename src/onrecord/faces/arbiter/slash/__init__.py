@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from onrecord.context.conversation import inside
 from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
-from onrecord.faces.arbiter import ACTIVE, RECIPE
-from onrecord.faces.arbiter_fields import TYPE_OF
-from onrecord.faces.arbiter_slash import rendering
-from onrecord.faces.arbiter_slash.commands import (
+from onrecord.faces.arbiter.entries import ACTIVE, RECIPE
+from onrecord.faces.arbiter.fields import TYPE_OF
+from onrecord.faces.arbiter.slash import rendering
+from onrecord.faces.arbiter.slash.grammar import DEPTH, parse
+from onrecord.faces.arbiter.slash.parsed import (
     AddEntry,
     AddLink,
     ClearNotes,
@@ -31,8 +32,7 @@ from onrecord.faces.arbiter_slash.commands import (
     WriteFile,
     WriteNotes,
 )
-from onrecord.faces.arbiter_slash.grammar import DEPTH, parse
-from onrecord.faces.arbiter_slash.rendering import one_line
+from onrecord.faces.arbiter.slash.rendering import one_line
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import NEIGHBOUR_LIMIT, Kind, RelationName

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved
 from onrecord.errors import Fault, Invalid, NotFound, OnRecordError
-from onrecord.faces import slayer
+from onrecord.faces.slayer import calls
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
@@ -103,11 +103,11 @@ def _search(door: OnRecord, **asked: Any) -> dict[str, Any]:
     """With `max_results` the later form, one list of all kinds; else one list for each."""
     flat = {name: asked.pop(name) for name in _OF_FLAT if name in asked}
     if not flat:
-        return slayer.search(door, **asked)
+        return calls.search(door, **asked)
     if apart := [name for name in asked if name in _OF_BUCKETS]:
         told = f"goes with lists of their own, {', '.join(flat)} with one list; give only one of the two"
         raise Invalid([Fault(apart[0], told)])
-    return slayer.search_flat(door, **asked, **flat)
+    return calls.search_flat(door, **asked, **flat)
 
 
 _OF_FLAT: Final = ("max_results", "compact", "cypher_filter")
@@ -115,7 +115,7 @@ _OF_BUCKETS: Final = ("max_memories", "max_example_queries", "max_entities")
 
 TOOLS: Final = (
     _tool(
-        slayer.save_memory,
+        calls.save_memory,
         OnRecord.remember,
         "Save what you learned about parts of the schema (an encoding, NULLs, units, a business rule), so that the next "
         "agent finds it. Pass a list of entities for a note, or a query as an object to keep it as an example. Do not "
@@ -141,7 +141,7 @@ TOOLS: Final = (
         },
     ),
     _tool(
-        slayer.forget_memory,
+        calls.forget_memory,
         OnRecord.forget,
         "Delete a memory by its id, and every reference to it.",
         {"id": {"type": ["string", "integer"]}},
@@ -176,7 +176,7 @@ TOOLS: Final = (
         },
     ),
     _tool(
-        slayer.inspect_model,
+        calls.inspect_model,
         OnRecord.inspect,
         "Look at a model: its columns, measures, joins, what they lead to, and what was learned about it.",
         {
@@ -192,7 +192,7 @@ TOOLS: Final = (
         required=("model_name",),
     ),
     _tool(
-        slayer.delete_model,
+        calls.delete_model,
         OnRecord.drop_entity,
         "Take a model out of the catalog and out of the references of every memory; memories keep their text.",
         {"name": {"type": "string"}, "data_source": _DATA_SOURCE},
@@ -200,7 +200,7 @@ TOOLS: Final = (
         gives=_DELETED,
     ),
     _tool(
-        slayer.delete_datasource,
+        calls.delete_datasource,
         OnRecord.drop_entity,
         "Take a datasource with its models out of the catalog and out of the references of every memory.",
         {"name": {"type": "string"}},
@@ -208,7 +208,7 @@ TOOLS: Final = (
         gives=_DELETED,
     ),
     _tool(
-        slayer.edit_model_remove,
+        calls.edit_model_remove,
         OnRecord.drop_entity,
         "Take columns, measures or aggregations out of a model: all of them, or none.",
         {"name": {"type": "string"}, "remove": _NAMES, "data_source": _DATA_SOURCE},

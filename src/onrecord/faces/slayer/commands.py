@@ -19,7 +19,7 @@ _STORAGE = click.Option(
 _COMMON = (_STORAGE, *(option for option in COMMON if option.name != "db"), IN_CONVERSATION)
 
 
-def slayer_command() -> click.Command:
+def commands() -> list[click.Command]:
     group = click.Group("slayer", help="The words of the slayer semantic layer, on this store.")
     memory = click.Group(
         "memory",
@@ -32,7 +32,7 @@ def slayer_command() -> click.Command:
     memory.add_command(_forget())
     group.add_command(memory)
     group.add_command(_search())
-    return group
+    return [group]
 
 
 @click.pass_context
@@ -68,7 +68,7 @@ def _save() -> click.Command:
         id: str | None,
         **given: Any,
     ) -> None:
-        from onrecord.faces import slayer
+        from onrecord.faces.slayer import calls
 
         common = common_options(context, given)
         if entities is None and query is None:
@@ -77,7 +77,7 @@ def _save() -> click.Command:
             raise _failed("--entities and --query are mutually exclusive.")
         with _told(), opened_door(common, create=True) as door:
             linked: Any = _names(entities) if entities is not None else _json(query or "")
-            saved = slayer.save_memory(door, learning, linked, id)
+            saved = calls.save_memory(door, learning, linked, id)
         if common["as_json"]:
             _print(saved)
             return
@@ -103,11 +103,11 @@ def _save() -> click.Command:
 def _forget() -> click.Command:
     @click.pass_context
     def run(context: click.Context, /, identifier: str, **given: Any) -> None:
-        from onrecord.faces import slayer
+        from onrecord.faces.slayer import calls
 
         common = common_options(context, given)
         with _told(), opened_door(common) as door:
-            forgotten = slayer.forget_memory(door, identifier)
+            forgotten = calls.forget_memory(door, identifier)
         if common["as_json"]:
             _print(forgotten)
         else:
@@ -126,7 +126,7 @@ def _forget() -> click.Command:
 def _search() -> click.Command:
     @click.pass_context
     def run(context: click.Context, /, entities: str | None, query: str | None, **asked: Any) -> None:
-        from onrecord.faces import slayer
+        from onrecord.faces.slayer import calls
 
         common = common_options(context, asked)
         given = {name: value for name, value in asked.items() if value is not None}
@@ -138,7 +138,7 @@ def _search() -> click.Command:
         with _told(), opened_door(common) as door:
             given["entities"] = _names(entities) if entities else None
             given["query"] = _json(query) if query else None
-            found = (slayer.search_flat if is_one_list else slayer.search)(door, **given)
+            found = (calls.search_flat if is_one_list else calls.search)(door, **given)
         _print(found)
 
     return click.Command(

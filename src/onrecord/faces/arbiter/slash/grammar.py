@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from onrecord.faces.arbiter_fields import TITLE_BYTES, TYPES, size
-from onrecord.faces.arbiter_slash.commands import (
+from onrecord.faces.arbiter.fields import TITLE_BYTES, TYPES, size
+from onrecord.faces.arbiter.slash.parsed import (
     AddEntry,
     AddLink,
     ClearNotes,

@@ -7,7 +7,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from onrecord.errors import Fault, Invalid
-from onrecord.faces import arbiter_slash
+from onrecord.faces.arbiter.slash import run
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import read_body, read_object
@@ -28,7 +28,7 @@ def routes(runner: RequestRunner) -> list[BaseRoute]:
 
         def act(door: OnRecord) -> Any:
             # Only whoever is let in is told what is wrong with it.
-            return to_json(arbiter_slash.run(door, **_read(read_object(request.headers, body))))
+            return to_json(run(door, **_read(read_object(request.headers, body))))
 
         return JSONResponse(await runner.call(request, act))
 

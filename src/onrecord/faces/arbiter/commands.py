@@ -20,8 +20,8 @@ left alone. A command that fails says so in its block, and the next is run all t
 _STANDARD: Final = "-"
 
 
-def slash_command() -> click.Command:
-    return click.Command(
+def commands() -> list[click.Command]:
+    slash = click.Command(
         "slash",
         params=[
             click.Argument(["file"], metavar="[FILE]", required=False, default=_STANDARD),
@@ -33,16 +33,17 @@ def slash_command() -> click.Command:
         short_help="Run the memory commands in an agent's text",
         callback=click.pass_context(_run),
     )
+    return [slash]
 
 
 def _run(context: click.Context, file: str, agent: str | None, **given: Any) -> None:
-    from onrecord.faces import arbiter_slash
+    from onrecord.faces.arbiter import slash
 
     common = common_options(context, given)
     text = _text(file)
     # An agent's turn goes on though nothing was kept yet, as over MCP.
     with opened_door(common, create=True) as door:
-        answer = arbiter_slash.run(door, text, agent=agent)
+        answer = slash.run(door, text, agent=agent)
     if common["as_json"]:
         click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2))
     elif answer.output:

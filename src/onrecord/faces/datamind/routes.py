@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from onrecord.errors import Fault, Invalid
-from onrecord.faces.datamind import tools
+from onrecord.faces.datamind import asking
 from onrecord.faces.datamind.legacy import migrate_own
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.request_runner import RequestRunner
@@ -28,11 +28,16 @@ def routes(runner: RequestRunner) -> list[BaseRoute]:
 
         def act(door: OnRecord) -> dict[str, Any]:
             # Only whoever is let in is told what is wrong with it.
-            return tools.look(door, request.path_params["profile"], **_read(request))
+            return _look(door, request.path_params["profile"], **_read(request))
 
         return JSONResponse(await runner.call(request, act))
 
     return [Route("/api/memory/{profile}", look, methods=["GET"])]
+
+
+def _look(door: OnRecord, profile: str, query: str, top_k: int) -> dict[str, Any]:
+    found = asking.recall(door, query, top_k, profile=profile)
+    return {"profile": profile, "query": query, "results": [each.as_json() for each in found]}
 
 
 def _read(request: Request) -> dict[str, Any]:

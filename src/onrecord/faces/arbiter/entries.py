@@ -10,7 +10,7 @@ from math import floor
 from typing import Any, Final, TypeVar
 
 from onrecord.errors import Conflict, Invalid, NotFound
-from onrecord.faces.arbiter_fields import (
+from onrecord.faces.arbiter.fields import (
     TYPE_OF,
     Wrong,
     is_yes,

@@ -6,7 +6,8 @@ from typing import Final
 
 from onrecord.context.frame import lines_of
 from onrecord.faces.arbiter import is_bare
-from onrecord.faces.arbiter_fields import TYPE_OF
+from onrecord.faces.arbiter.entries import is_bare
+from onrecord.faces.arbiter.fields import TYPE_OF
 from onrecord.model.findings import Edge
 from onrecord.model.memory import Memory
 from onrecord.model.workspace import Artifact

@@ -19,7 +19,7 @@ from onrecord.catalog.queries import SlayerQuery, read_query, to_json
 from onrecord.catalog.rendering import description_in
 from onrecord.catalog.resolution import resolve_all
 from onrecord.errors import Fault, Invalid, NotFound
-from onrecord.faces.slayer_http import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
+from onrecord.faces.slayer.elsewhere import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
 from onrecord.model import ids
 from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT

@@ -13,9 +13,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from onrecord.errors import Invalid, OnRecordError
-from onrecord.faces import arbiter, arbiter_workspace
-from onrecord.faces.arbiter import Exists, Gone
-from onrecord.faces.arbiter_workspace import TooLarge
+from onrecord.faces.arbiter import Exists, Gone, entries, workspace
+from onrecord.faces.arbiter.entries import Exists, Gone
+from onrecord.faces.arbiter.slash import routes as slash
+from onrecord.faces.arbiter.workspace import TooLarge
 from onrecord.model.limits import ARTIFACT_BYTES
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
@@ -61,7 +62,8 @@ def routes(runner: RequestRunner) -> list[BaseRoute]:
         ("/artifacts/{artifact}", [("GET", _get_artifact), ("DELETE", _delete_artifact)]),
         ("/artifacts/{artifact}/raw", [("GET", _raw_artifact)]),
     )
-    return [Route(f"/v1{path}", endpoint=_Endpoint(runner, dict(methods))) for path, methods in paths]
+    own = [Route(f"/v1{path}", endpoint=_Endpoint(runner, dict(methods))) for path, methods in paths]
+    return [*own, *slash.routes(runner)]
 
 
 class _Endpoint:
@@ -111,91 +113,89 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _create_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.create_entry(door, _object(body)), 201)
+    return JSONResponse(entries.create_entry(door, _object(body)), 201)
 
 
 def _list_entries(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.list_entries(door, request.query_params))
+    return JSONResponse(entries.list_entries(door, request.query_params))
 
 
 def _get_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.get_entry(door, request.path_params["id"]))
+    return JSONResponse(entries.get_entry(door, request.path_params["id"]))
 
 
 def _patch_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.patch_entry(door, request.path_params["id"], _object(body)))
+    return JSONResponse(entries.patch_entry(door, request.path_params["id"], _object(body)))
 
 
 def _delete_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.delete_entry(door, request.path_params["id"]))
+    return JSONResponse(entries.delete_entry(door, request.path_params["id"]))
 
 
 def _invalidate_entry(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.invalidate_entry(door, request.path_params["id"], _object(body)))
+    return JSONResponse(entries.invalidate_entry(door, request.path_params["id"], _object(body)))
 
 
 def _create_relation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.create_relation(door, _object(body)), 201)
+    return JSONResponse(entries.create_relation(door, _object(body)), 201)
 
 
 def _list_relations(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.list_relations(door, request.query_params))
+    return JSONResponse(entries.list_relations(door, request.query_params))
 
 
 def _delete_relation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.delete_relation(door, request.path_params["id"]))
+    return JSONResponse(entries.delete_relation(door, request.path_params["id"]))
 
 
 def _graph(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter.graph(door, request.query_params))
+    return JSONResponse(entries.graph(door, request.query_params))
 
 
 def _list_scratchpads(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.list_scratchpads(door))
+    return JSONResponse(workspace.list_scratchpads(door))
 
 
 def _get_scratchpad(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.get_scratchpad(door, request.path_params["agent"]))
+    return JSONResponse(workspace.get_scratchpad(door, request.path_params["agent"]))
 
 
 def _create_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.create_conversation(door, _object(body)), 201)
+    return JSONResponse(workspace.create_conversation(door, _object(body)), 201)
 
 
 def _list_conversations(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.list_conversations(door, request.query_params))
+    return JSONResponse(workspace.list_conversations(door, request.query_params))
 
 
 def _get_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.get_conversation(door, request.path_params["id"]))
+    return JSONResponse(workspace.get_conversation(door, request.path_params["id"]))
 
 
 def _delete_conversation(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.delete_conversation(door, request.path_params["id"]))
+    return JSONResponse(workspace.delete_conversation(door, request.path_params["id"]))
 
 
 def _write_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    told, created = arbiter_workspace.write_artifact(door, request.path_params["id"], _object(body))
+    told, created = workspace.write_artifact(door, request.path_params["id"], _object(body))
     return JSONResponse(told, 201 if created else 200)
 
 
 def _list_artifacts(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.list_artifacts(door, request.path_params.get("id")))
+    return JSONResponse(workspace.list_artifacts(door, request.path_params.get("id")))
 
 
 def _get_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(
-        arbiter_workspace.get_artifact(door, *_named(request), request.query_params.get("via"))
-    )
+    return JSONResponse(workspace.get_artifact(door, *_named(request), request.query_params.get("via")))
 
 
 def _delete_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    return JSONResponse(arbiter_workspace.delete_artifact(door, *_named(request)))
+    return JSONResponse(workspace.delete_artifact(door, *_named(request)))
 
 
 def _raw_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
     """The very bytes, unless the asker has them already."""
-    found = arbiter_workspace.read_artifact(door, *_named(request), request.query_params.get("via"))
+    found = workspace.read_artifact(door, *_named(request), request.query_params.get("via"))
     tag = f'"{found.artifact.sha256}"'
     known = [each.strip() for each in request.headers.get("if-none-match", "").split(",")]
     if tag in known or "*" in known:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from onrecord.errors import Fault, Invalid
-from onrecord.faces import checkstack
+from onrecord.faces.checkstack import memories
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.elicitation import CONFIRM, takes_word
 from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer
@@ -30,7 +30,7 @@ _MEMORY: Final = {
     "type": "object",
     "properties": {
         "id": {"type": "string"},
-        "scope": {"type": "string", "enum": list(checkstack.SCOPES)},
+        "scope": {"type": "string", "enum": list(memories.SCOPES)},
         "systemId": {"type": ["string", "null"]},
         "recallHint": {"type": "string"},
         "content": {"type": "string"},
@@ -64,9 +64,9 @@ def _by(function: Callable[..., dict[str, Any]]) -> Callable[[OnRecord, Argument
 
 def _question(door: OnRecord, arguments: Arguments) -> str | None:
     """Nobody is asked about what changes nothing anyway."""
-    if arguments.get("dryRun") or not checkstack.may_delete(door, arguments["id"]):
+    if arguments.get("dryRun") or not memories.may_delete(door, arguments["id"]):
         return None
-    return checkstack.summarise_delete(door, arguments["id"])
+    return memories.summarise_delete(door, arguments["id"])
 
 
 def _waiting(question: str, word: str) -> ToolAnswer:
@@ -89,13 +89,13 @@ TOOLS: Final = (
             {
                 "query": _TEXT
                 | {"description": "What you want to know, matched against recall hints first."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": checkstack.SEARCH_LIMIT, "default": 10},
+                "limit": {"type": "integer", "minimum": 1, "maximum": memories.SEARCH_LIMIT, "default": 10},
             },
             "query",
         ),
         gives=_object({"memories": _MEMORIES}, "memories"),
         operation=OnRecord.recall.operation,  # type: ignore[attr-defined]
-        handle=_by(checkstack.search_memory),
+        handle=_by(memories.search_memory),
     ),
     Tool(
         name="ai.saveMemory",
@@ -109,7 +109,7 @@ TOOLS: Final = (
             {
                 "scope": {
                     "type": "string",
-                    "enum": list(checkstack.SCOPES),
+                    "enum": list(memories.SCOPES),
                     "description": "user: for this user alone. system: for everyone who may read that system.",
                 },
                 "systemId": {"type": "string", "description": "Required when scope is system."},
@@ -137,7 +137,7 @@ TOOLS: Final = (
             }
         ),
         operation=OnRecord.remember.operation,  # type: ignore[attr-defined]
-        handle=_by(checkstack.save_memory),
+        handle=_by(memories.save_memory),
         is_idempotent=True,
     ),
     Tool(
@@ -158,7 +158,7 @@ TOOLS: Final = (
             "deleted",
         ),
         operation=OnRecord.forget.operation,  # type: ignore[attr-defined]
-        handle=_by(checkstack.delete_memory),
+        handle=_by(memories.delete_memory),
         is_idempotent=True,
         confirmation=Confirmation(
             question=_question,
@@ -179,7 +179,7 @@ TOOLS: Final = (
         ),
         gives=_object({"memories": _MEMORIES, "next": {"type": ["string", "null"]}}, "memories", "next"),
         operation=OnRecord.browse.operation,  # type: ignore[attr-defined]
-        handle=_by(checkstack.list_memories),
+        handle=_by(memories.list_memories),
         is_for_people=True,
     ),
     Tool(
@@ -189,7 +189,7 @@ TOOLS: Final = (
         takes=_object({"id": _TEXT, "alwaysInject": {"type": "boolean"}}, "id", "alwaysInject"),
         gives=_object({"updated": {"type": "boolean"}}, "updated"),
         operation=OnRecord.revise.operation,  # type: ignore[attr-defined]
-        handle=_by(checkstack.set_memory_always_inject),
+        handle=_by(memories.set_memory_always_inject),
         is_idempotent=True,
         is_for_people=True,
     ),

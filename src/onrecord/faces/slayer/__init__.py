@@ -1,0 +1,37 @@
+"""HOW does a user of the slayer semantic layer speak to us? Notes about entities, example queries, and their search."""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from onrecord.faces.slayer.calls import (
+        SlayerClient,
+        delete_datasource,
+        delete_model,
+        edit_model_remove,
+        forget_memory,
+        inspect_model,
+        save_memory,
+        search,
+        search_flat,
+    )
+
+__all__ = [
+    "SlayerClient",
+    "delete_datasource",
+    "delete_model",
+    "edit_model_remove",
+    "forget_memory",
+    "inspect_model",
+    "save_memory",
+    "search",
+    "search_flat",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: `onrecord --help` loads the commands of this face, and no store."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from onrecord.faces.slayer import calls
+
+    return getattr(calls, name)

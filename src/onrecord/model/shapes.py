@@ -1,0 +1,190 @@
+"""WHICH shape has a whole? Objects with named fields and several of one kind; every fault inside says where it is."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model.rules import OrNone, Rule, shown, type_of
+
+#: What must hold between fields: given those that are right, and all that were given.
+Between = Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Fault]]
+
+
+class Faults(ValueError):
+    """Several faults at once, each with its path from the value that was looked at; an empty path is that value."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(f"{each.field} {each.message}".strip() for each in self.faults))
+
+
+def faults_at(path: str, reason: ValueError) -> list[Fault]:
+    """What a rule found wrong with the value at a path."""
+    if not isinstance(reason, Faults):
+        return [Fault(path, str(reason))]
+    return [Fault(_joined(path, each.field), each.message) for each in reason.faults]
+
+
+def _joined(path: str, inner: str) -> str:
+    return f"{path}.{inner}" if path and inner and not inner.startswith("[") else path + inner
+
+
+def checked_field(field: str, rule: Rule, value: object) -> Any:
+    """The clean value, or Invalid with all that is wrong with it under this field."""
+    try:
+        return rule(value)
+    except ValueError as reason:
+        raise Invalid(faults_at(field, reason)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """An object with these fields and no others; what is null counts as left out, unless its rule is an OrNone.
+
+    `build` makes the value of those that were given, in the order in which they were. With `short_for`, a text alone
+    stands for an object with that one field. With `passes_over`, fields that are not known are not looked at.
+    """
+
+    noun: str
+    fields: Mapping[str, Rule]
+    needed: tuple[str, ...] = ()
+    build: Callable[..., Any] = dict
+    between: Between | None = None
+    short_for: str | None = None
+    passes_over: bool = False
+
+    def __call__(self, value: Any, /) -> Any:
+        if self.short_for and isinstance(value, str):
+            value = {self.short_for: value}
+        if not isinstance(value, Mapping):
+            raise ValueError(f"must be {self.noun}, which is an object, not {type_of(value)}")
+        clean: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for name, item in value.items():
+            rule = self.fields.get(name)
+            if rule is None:
+                if not self.passes_over:
+                    faults.append(Fault(str(name), unknown(str(name), self.noun, self.fields)))
+            elif item is not None or isinstance(rule, OrNone):
+                try:
+                    clean[name] = rule(item)
+                except ValueError as reason:
+                    faults += faults_at(name, reason)
+        lacking = [name for name in self.needed if name not in clean]
+        faults += [Fault(name, "is missing") for name in lacking if value.get(name) is None]
+        if self.between is not None:
+            broken = {fault.field for fault in faults}
+            faults += [fault for fault in self.between(clean, value) if fault.field not in broken]
+        if faults:
+            raise Faults(faults)
+        return self.build(**clean)
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A list of one shape, in which the same may stand twice."""
+
+    each: Rule
+    at_least: int = 0
+
+    def __call__(self, value: Any, /) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple):
+            raise ValueError(f"must be a list, not {type_of(value)}")
+        if len(value) < self.at_least:
+            raise ValueError("must not be empty")
+        clean: list[Any] = []
+        faults: list[Fault] = []
+        for place, item in enumerate(value):
+            try:
+                clean.append(self.each(item))
+            except ValueError as reason:
+                faults += faults_at(f"[{place}]", reason)
+        if faults:
+            raise Faults(faults)
+        return tuple(clean)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two of one shape; `what` says which is which."""
+
+    each: Rule
+    what: str
+
+    def __call__(self, value: Any, /) -> tuple[Any, ...]:
+        pair = Several(self.each)(value)
+        if len(pair) != 2:
+            raise ValueError(f"must have two entries, {self.what} (has {len(pair)})")
+        return pair
+
+
+@dataclass(frozen=True, slots=True)
+class Exactly:
+    """One value and no other."""
+
+    value: Any
+
+    def __call__(self, value: Any, /) -> Any:
+        if value != self.value or isinstance(value, bool):
+            raise ValueError(f"must be {self.value} (got {shown(value)})")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """An object whose names are free: one kind of thing, each under its name."""
+
+    noun: str
+    name: Rule
+    each: Rule
+
+    def __call__(self, value: Any, /) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise ValueError(f"must be {self.noun}, not {type_of(value)}")
+        clean: dict[str, Any] = {}
+        faults: list[Fault] = []
+        for name, item in value.items():
+            try:
+                clean[self.name(name)] = self.each(item)
+            except ValueError as reason:
+                faults += faults_at(str(name) or "''", reason)
+        if faults:
+            raise Faults(faults)
+        return clean
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """As a rule would write it: what it would write otherwise was never written by us, or means something else."""
+
+    rule: Rule
+
+    def __call__(self, value: Any, /) -> Any:
+        if (message := kept_fault(self.rule, value)) is not None:
+            raise ValueError(message)
+        return value
+
+
+def kept_fault(rule: Rule, value: object) -> str | None:
+    """What is wrong with a value that ought to be written as its rule would."""
+    try:
+        clean = rule(value)
+    except ValueError as reason:
+        return str(reason)
+    return None if clean == value else f"must be written as {clean!a}"
+
+
+def kept_faults(rules: Mapping[str, Rule], values: Mapping[str, Any]) -> list[Fault]:
+    """The same for several fields; one that is not there is not looked at."""
+    told = ((name, kept_fault(rule, values[name])) for name, rule in rules.items() if name in values)
+    return [Fault(name, message) for name, message in told if message is not None]
+
+
+def unknown(name: str, noun: str, known: Iterable[str]) -> str:
+    """What is said of a field that does not exist."""
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f", which has {', '.join(names)}"
+    return f"is not a field of {noun}{hint}"
