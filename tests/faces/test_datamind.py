@@ -10,11 +10,7 @@ import pytest
 
 from onrecord import Caller, connect
 from onrecord.errors import Conflict, Forbidden, Invalid
-from onrecord.faces.datamind import (
-    KINDS,
-    OnRecordMemoryStore,
-    open_memory,
-)
+from onrecord.faces.datamind import KINDS, OnRecordMemoryStore, open_memory
 from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
 

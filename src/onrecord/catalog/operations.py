@@ -6,13 +6,7 @@ from typing import Any, Final, Literal
 
 from onrecord.catalog.ingest import keep, priority_record, retire
 from onrecord.catalog.inspection import Learning, as_markdown, inspection
-from onrecord.catalog.records import (
-    HIDDEN,
-    entity_of,
-    record_id,
-    record_of_datasource,
-    records_of_model,
-)
+from onrecord.catalog.records import HIDDEN, entity_of, record_id, record_of_datasource, records_of_model
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved, resolve, resolve_model
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Fault, Invalid, NotFound

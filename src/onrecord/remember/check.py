@@ -6,13 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
-from onrecord.model.limits import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_KIND,
-    DIMENSION_OF,
-    GLOBAL_TENANT,
-    SHARED_SCOPES,
-)
+from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DIMENSION_OF, GLOBAL_TENANT, SHARED_SCOPES
 from onrecord.model.memory import Memory, derive_title
 from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset

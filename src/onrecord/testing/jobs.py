@@ -12,15 +12,7 @@ from onrecord.service import OnRecord
 from onrecord.store.ports.jobs import EMBED, Job
 from onrecord.store.ports.store import Store
 from onrecord.store.records.queue import MOST_ATTEMPTS
-from onrecord.testing.builders import (
-    HOME,
-    Clock,
-    Conformance,
-    administrator,
-    covered,
-    person,
-    queued,
-)
+from onrecord.testing.builders import HOME, Clock, Conformance, administrator, covered, person, queued
 from onrecord.testing.embedder import StubEmbedder
 
 _LEASE: Final = timedelta(minutes=5)

@@ -20,14 +20,7 @@ from onrecord.remember.draft import Draft
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import (
-    HOME,
-    Clock,
-    Conformance,
-    administrator,
-    everything,
-    person,
-)
+from onrecord.testing.builders import HOME, Clock, Conformance, administrator, everything, person
 from onrecord.testing.catalog_fixture import MYDB, ORDERS
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from onrecord.errors import Invalid, OnRecordError
-from onrecord.faces.arbiter import Exists, Gone, entries, workspace
+from onrecord.faces.arbiter import entries, workspace
 from onrecord.faces.arbiter.entries import Exists, Gone
 from onrecord.faces.arbiter.slash import routes as slash
 from onrecord.faces.arbiter.workspace import TooLarge

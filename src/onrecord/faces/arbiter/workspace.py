@@ -5,7 +5,6 @@ from itertools import islice
 from typing import Any
 
 from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError
-from onrecord.faces.arbiter import LIST_LIMIT, LIST_MOST, file, number, seconds
 from onrecord.faces.arbiter.entries import LIST_LIMIT, LIST_MOST, file, number, seconds
 from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title, shown
 from onrecord.model.workspace import SHARED_PAD, Conversation

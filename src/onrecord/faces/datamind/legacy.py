@@ -17,14 +17,7 @@ from onrecord.care.kinds import FORMAT, HEAD
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.datamind.items import KINDS
 from onrecord.model import ids, rules
-from onrecord.model.limits import (
-    CONTENT_BYTES,
-    DIMENSION_OF,
-    ENTITIES_OF,
-    GLOBAL_TENANT,
-    Kind,
-    Scope,
-)
+from onrecord.model.limits import CONTENT_BYTES, DIMENSION_OF, ENTITIES_OF, GLOBAL_TENANT, Kind, Scope
 from onrecord.model.memory import Memory, Version, derive_title
 from onrecord.model.record import record_faults
 from onrecord.model.wire import to_json

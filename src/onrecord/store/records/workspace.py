@@ -24,12 +24,7 @@ from onrecord.store.records.workspace_rows import (
     read_conversation,
 )
 from onrecord.store.rows import AnyRow
-from onrecord.store.tables import (
-    agent_settings,
-    artifacts,
-    conversations,
-    scratchpads,
-)
+from onrecord.store.tables import agent_settings, artifacts, conversations, scratchpads
 
 _MARK_DIGITS: Final = 18
 

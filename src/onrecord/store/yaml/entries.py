@@ -12,13 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from onrecord.errors import Fault
 from onrecord.model import ids, rules
-from onrecord.model.limits import (
-    DEFAULT_CONFIDENCE,
-    DEFAULT_KIND,
-    DEFAULT_SCOPE,
-    DIMENSION_OF,
-    GLOBAL_TENANT,
-)
+from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DEFAULT_SCOPE, DIMENSION_OF, GLOBAL_TENANT
 from onrecord.model.memory import Memory, derive_title
 from onrecord.model.record import RECORD_RULES, invariant_faults
 from onrecord.model.wire import write_instant

@@ -41,15 +41,7 @@ from onrecord.store.tables import (
 from onrecord.store.tenant import Address, Tenants, of_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.yaml.document import Document, Entry, Slot
-from onrecord.store.yaml.entries import (
-    DEFAULT_TENANT,
-    FILE,
-    Key,
-    Unsound,
-    identity_of,
-    key_of,
-    memory_of,
-)
+from onrecord.store.yaml.entries import DEFAULT_TENANT, FILE, Key, Unsound, identity_of, key_of, memory_of
 from onrecord.store.yaml.history import ReadHistory
 
 # More faults than anyone mends at once.

@@ -13,9 +13,7 @@ from onrecord.surfaces.cli.mcp import mcp_command
 from onrecord.surfaces.cli.migrate import migrate_command
 from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned, section_of
 from onrecord.surfaces.cli.serve import serve_command
-from onrecord.surfaces.cli.serving import serve_command
 from onrecord.surfaces.cli.work import work_command
-from onrecord.surfaces.cli.working import work_command
 
 _EPILOG: Final = """\
 Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not found, 4 not allowed,

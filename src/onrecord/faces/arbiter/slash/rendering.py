@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from onrecord.context.frame import lines_of
-from onrecord.faces.arbiter import is_bare
 from onrecord.faces.arbiter.entries import is_bare
 from onrecord.faces.arbiter.fields import TYPE_OF
 from onrecord.model.findings import Edge
