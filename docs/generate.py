@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from onrecord import config, errors
+from onrecord import config, errors, faces
 from onrecord.care.kinds import FORMAT, KINDS
 from onrecord.care.kinds import HEAD as HEAD_KEY
 from onrecord.model import limits, rules
@@ -62,8 +62,7 @@ DEFAULTS = {
     "requests_per_minute": "no limit",
     "saves_per_run": "3",
     "turns": "20",
-    "long_term": "yes",
-    "backend": "sqlite",
+    **{setting.name: setting.usual for setting in faces.SETTINGS},
 }
 
 LISTS = (

@@ -77,7 +77,7 @@ class InlineModel:
     data_source: str | None
     sql_table: str | None
     sql: str | None
-    source_queries: tuple["SlayerQuery", ...]
+    source_queries: tuple["ModelQuery", ...]
     parts: tuple[Part, ...]
     joins: tuple[Join, ...]
     #: As it was written.
@@ -96,7 +96,7 @@ class ModelExtension:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlayerQuery:
+class ModelQuery:
     """What to read from which model."""
 
     version: int = QUERY_VERSION
@@ -119,7 +119,7 @@ def is_over_models(value: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping) and "source_model" in value
 
 
-def read_query(value: Mapping[str, Any]) -> SlayerQuery:
+def read_query(value: Mapping[str, Any]) -> ModelQuery:
     """A query as JSON has it; Invalid lists everything that is wrong with it, each with its place."""
     if not isinstance(value, Mapping):
         raise Invalid([Fault("query", f"must be a query, which is an object, not {type(value).__name__}")])
@@ -131,10 +131,10 @@ def read_query(value: Mapping[str, Any]) -> SlayerQuery:
     query = _query(clean, place)
     if place.faults:
         raise Invalid(place.faults)
-    return cast(SlayerQuery, query)
+    return cast(ModelQuery, query)
 
 
-def to_json(query: SlayerQuery) -> dict[str, Any]:
+def to_json(query: ModelQuery) -> dict[str, Any]:
     """What `read_query` reads as the same query; what was left out stays left out."""
     return cast(dict[str, Any], _written(query))
 
@@ -387,10 +387,10 @@ def _join_pair(value: Any, place: _Place) -> tuple[str, str] | None:
     return cast(tuple[str, str], pair)
 
 
-def _query(value: Any, place: _Place) -> SlayerQuery | None:
+def _query(value: Any, place: _Place) -> ModelQuery | None:
     clean = _object(_QUERY, value, place)
     # A part of it may have been refused after its fields were read.
-    return None if clean is None or place.faults else SlayerQuery(**clean)
+    return None if clean is None or place.faults else ModelQuery(**clean)
 
 
 _text: Final = _ruled(Text(at_least=1))

@@ -8,6 +8,7 @@ from onrecord.errors import Fault, Invalid
 from onrecord.model import limits, rules
 from onrecord.model.limits import LIVE
 from onrecord.model.memory import Memory
+from onrecord.model.schema import output_schema
 
 ItemScope = Literal["session", "profile", "global"]
 ItemKind = Literal["preference", "decision", "workflow", "summary", "skill", "fact"]
@@ -44,6 +45,10 @@ class MemoryItem:
 
     def as_json(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+#: The shape of an item, for tools and routes alike.
+ITEM: Final = output_schema(MemoryItem)
 
 
 def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:
