@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from onrecord import config, errors
+from onrecord import config, errors, faces
 from onrecord.care.kinds import FORMAT, KINDS
 from onrecord.care.kinds import HEAD as HEAD_KEY
 from onrecord.features import OPERATIONS
@@ -63,8 +63,7 @@ DEFAULTS = {
     "requests_per_minute": "no limit",
     "saves_per_run": "3",
     "turns": "20",
-    "long_term": "yes",
-    "backend": "sqlite",
+    **{setting.name: setting.usual for setting in faces.SETTINGS},
 }
 
 LISTS = (

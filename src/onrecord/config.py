@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 
 import platformdirs
 
-from onrecord import former_name
+from onrecord import faces, former_name
 from onrecord.errors import Fault, Invalid
 from onrecord.model.limits import SAVES_PER_RUN, TURNS
 from onrecord.model.rules import Choice, Integer, Text
@@ -22,14 +22,6 @@ _APP: Final = "onrecord"
 _SECRET: Final = ("embedder_key",)
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
-#: Settings that are also known under the names of datamind; ours come first.
-_DATAMIND: Final = {
-    "db": "DATAMIND__MEMORY__DSN",
-    "backend": "DATAMIND__MEMORY__BACKEND",
-    "turns": "DATAMIND__MEMORY__SHORT_TERM_TURNS",
-    "long_term": "DATAMIND__MEMORY__LONG_TERM_ENABLED",
-    "tenant": "DATAMIND__DATA__PROFILE",
-}
 #: Who asks, where, and who is let in. Set to nothing, most likely from a variable that is not set, they name nobody:
 #: whatever would be taken instead is not what was meant.
 NEVER_EMPTY: Final = frozenset(
@@ -77,8 +69,8 @@ class Config:
     requests_per_minute: str | None
     saves_per_run: str
     turns: str
-    long_term: str
-    backend: str
+    #: What faces can be set to beside all this, by name.
+    of_faces: Mapping[str, str]
     settings: tuple[Setting, ...] = ()
 
 
@@ -94,7 +86,8 @@ _HELP: Final = {
     "embedder_timeout": "How many seconds to wait for it.",
     "host": "Where a server listens; beyond this machine it needs keys.",
     "port": "On which port; 0 takes a free one.",
-    "faces": "Which vocabularies MCP clients meet at /mcp, with commas between them: native, slayer, full …",
+    "faces": "Which vocabularies MCP clients meet at /mcp, with commas between them: "
+    f"{', '.join(faces.WITH_TOOLS)}.",
     "worker": "Whether a server does what was put off itself: yes or no.",
     "sources": "What the catalog may learn from over the network, with commas between them.",
     "oidc_issuer": "Whose tokens are taken beside keys.",
@@ -108,8 +101,7 @@ _HELP: Final = {
     "requests_per_minute": "How many requests a minute one caller has.",
     "saves_per_run": "How many saves an unattended run may make.",
     "turns": "How many of the last turns of a conversation are kept in memory.",
-    "long_term": "Whether the classes of the datamind face keep anything for longer than that: yes or no.",
-    "backend": "Which store those classes use, by the name it is registered under: sqlite, postgres or one of your own.",
+    **{setting.name: setting.told for setting in faces.SETTINGS},
 }
 
 
@@ -132,15 +124,16 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
             value, origin = environment[variable], variable
         elif _is_told(name, file.get(name), f"{path}: {name}"):
             value, origin = file[name], str(path)
-        elif environment.get(_DATAMIND.get(name, ""), "").strip():
-            value, origin = _read_datamind(name, environment), _DATAMIND[name]
+        elif environment.get(also := faces.VARIABLES.get(name, ""), "").strip():
+            value, origin = _in_our_words(name, environment[also]), also
         else:
             value, origin = _default(name), "default"
         values[name] = value
         settings.append(Setting(name, value and _shown(name, value), origin, help))
     if next(each for each in settings if each.name == "db").origin == "default":
         former_name.refuse_store(default_store())
-    return Config(**values, settings=tuple(settings))
+    of_faces = {setting.name: values.pop(setting.name) for setting in faces.SETTINGS}
+    return Config(**values, of_faces=of_faces, settings=tuple(settings))
 
 
 def _is_told(name: str, value: str | None, where: str, *, chosen: bool = False) -> bool:
@@ -158,15 +151,18 @@ def _emptiness(where: str) -> Fault:
     )
 
 
-def _read_datamind(name: str, environment: Mapping[str, str]) -> str:
-    """What stands under the name that users of datamind know, in our words."""
-    value = environment[_DATAMIND[name]].strip()
-    return _YES_OR_NO.get(value.lower(), value) if name == "long_term" else value
+def _in_our_words(name: str, value: str) -> str:
+    """What stands under a name that users of another system know; elsewhere yes is also true, and no is false."""
+    value = value.strip()
+    return _YES_OR_NO.get(value.lower(), value) if _default(name) in ("yes", "no") else value
 
 
 def as_environment(config: Config) -> dict[str, str]:
     """The same for a process that is started from here."""
-    values = {setting.name: getattr(config, setting.name) for setting in config.settings}
+    values = {
+        name: config.of_faces[name] if name in config.of_faces else getattr(config, name)
+        for name in (setting.name for setting in config.settings)
+    }
     return {f"ONRECORD_{name.upper()}": value for name, value in values.items() if value is not None}
 
 
@@ -187,12 +183,11 @@ _DEFAULTS: Final = {
     "embedder": "e5",
     "host": "127.0.0.1",
     "port": "8321",
-    "faces": "native",
+    "faces": faces.USUAL,
     "worker": "yes",
     "saves_per_run": str(SAVES_PER_RUN),
     "turns": str(TURNS),
-    "long_term": "yes",
-    "backend": "sqlite",
+    **{setting.name: setting.usual for setting in faces.SETTINGS},
 }
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
-from onrecord.catalog.queries import QueryMeasure, SlayerQuery, read_query
+from onrecord.catalog.queries import ModelQuery, QueryMeasure, read_query
 from onrecord.catalog.resolution import Ambiguous, AmbiguousModel, Entities, Unresolved
 from onrecord.errors import Invalid, StoreUnavailable
 from onrecord.model.catalog import Model
@@ -275,7 +275,7 @@ def test_all_unknown_names_are_said_at_once() -> None:
 
 
 def test_what_cannot_be_read_is_an_error_though_it_was_never_checked() -> None:
-    query = SlayerQuery(source_model="orders", filters=("status = 'x",))
+    query = ModelQuery(source_model="orders", filters=("status = 'x",))
     with pytest.raises(Unreadable) as caught:
         entities_of_query(query, SHOP)
     assert caught.value.faults[0].field == "filters[0]"
@@ -411,9 +411,7 @@ HOSTILE = st.text() | st.sampled_from(
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_hostile_texts_make_nothing_but_our_own_errors(source: str, formula: str, condition: str) -> None:
     for name in (source, "orders"):
-        query = SlayerQuery(
-            source_model=name, measures=(QueryMeasure(formula=formula),), filters=(condition,)
-        )
+        query = ModelQuery(source_model=name, measures=(QueryMeasure(formula=formula),), filters=(condition,))
         try:
             found = entities_of_query(query, SHOP)
         except Invalid as error:

@@ -10,9 +10,9 @@ from onrecord.catalog.queries import (
     Dimension,
     InlineModel,
     ModelExtension,
+    ModelQuery,
     Ordering,
     QueryMeasure,
-    SlayerQuery,
     TimeDimension,
     read_query,
     to_json,
@@ -98,7 +98,7 @@ def faults(value: Any) -> dict[str, str]:
 
 
 def test_every_field_of_a_query_is_read() -> None:
-    assert read_query(EVERYTHING) == SlayerQuery(
+    assert read_query(EVERYTHING) == ModelQuery(
         name="monthly",
         source_model="orders",
         measures=(
@@ -137,12 +137,12 @@ def test_every_field_of_a_query_is_read() -> None:
 
 def test_a_query_needs_no_more_than_its_source() -> None:
     small = read_query({"source_model": "orders"})
-    assert small == SlayerQuery(source_model="orders")
+    assert small == ModelQuery(source_model="orders")
     assert to_json(small) == {"version": 3, "source_model": "orders"}
 
 
 def test_nothing_and_left_out_are_the_same() -> None:
-    assert read_query(dict.fromkeys(EVERYTHING) | {"source_model": "orders"}) == SlayerQuery(
+    assert read_query(dict.fromkeys(EVERYTHING) | {"source_model": "orders"}) == ModelQuery(
         source_model="orders"
     )
 

@@ -49,7 +49,7 @@ def count(door: OnRecord) -> int:
 
 class TestText:
     def test_a_text_without_commands_gives_nothing(self, door: OnRecord) -> None:
-        assert slash.run(door, "I would use /mem entries here.\n/memory x\n") == slash.Answer(output="")
+        assert slash.run(door, "I would use /mem entries here.\n/memory x\n") == slash.SlashAnswer(output="")
 
     def test_every_command_of_a_text_is_run_in_its_order(self, door: OnRecord) -> None:
         answer = slash.run(

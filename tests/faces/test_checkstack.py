@@ -300,7 +300,7 @@ class TestSearch:
 
     def test_scores_are_those_of_the_named_recipe(self, office: Office) -> None:
         office().save("billing path", "billing billing", tags=["billing"])
-        [hit] = office.door.as_caller(someone()).recall("billing", recipe="checkstack").hits
+        [hit] = office.door.as_caller(someone()).recall("billing", recipe="counts").hits
         assert hit.why.parts[0].score == pytest.approx(3 + 2 + 2.5 * 2 / 3.5)
 
     def test_every_memory_of_an_answer_has_the_whole_shape(self, office: Office) -> None:

@@ -216,7 +216,7 @@ class TestAtAShell:
     def test_one_list_and_the_caps_of_several_do_not_go_together(self, shell: Shell) -> None:
         said = shell("search", "--max-results", "1", "--max-memories", "1")
         assert said.code == 1
-        assert "--max-memories" in said.err
+        assert "max_memories" in said.err
 
     def test_previews_or_none_are_those_of_one_list(self, shell: Shell) -> None:
         shell("memory", "save", "--learning", "a note", "--entities", "orders.id")

@@ -6,7 +6,7 @@ from typing import Final
 
 from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula, shown
 from onrecord.catalog.lookup import Lookup
-from onrecord.catalog.queries import InlineModel, ModelExtension, SlayerQuery
+from onrecord.catalog.queries import InlineModel, ModelExtension, ModelQuery
 from onrecord.catalog.resolution import (
     Entities,
     Gathering,
@@ -24,9 +24,7 @@ _SOURCE: Final = "source_model"
 _QUOTES: Final = '"`[]'
 
 
-def entities_of_query(
-    query: SlayerQuery, lookup: Lookup, *, known: Collection[str] | None = None
-) -> Entities:
+def entities_of_query(query: ModelQuery, lookup: Lookup, *, known: Collection[str] | None = None) -> Entities:
     """The canonical names; a name that is unknown makes one Invalid together with all others that are.
 
     `known` is what the query was about before, if it was read then. What was a column of the source model may be gone
@@ -54,7 +52,7 @@ def entities_of_query(
     return gathering.entities()
 
 
-def _mentions(query: SlayerQuery, gathering: Gathering) -> Iterator[tuple[str, Mention]]:
+def _mentions(query: ModelQuery, gathering: Gathering) -> Iterator[tuple[str, Mention]]:
     """Every name in the query with its place; what cannot be read is one of the faults."""
     for place, dimension in enumerate(query.dimensions):
         yield f"dimensions[{place}]", Mention(name=dimension.path)
@@ -95,7 +93,7 @@ class _Source:
     warnings: tuple[str, ...] = ()
 
 
-def _source(query: SlayerQuery, lookup: Lookup) -> _Source:
+def _source(query: ModelQuery, lookup: Lookup) -> _Source:
     given = query.source_model
     if isinstance(given, InlineModel):
         return _inline(given, lookup)
@@ -147,7 +145,7 @@ def _grounds(given: InlineModel, lookup: Lookup) -> Entities:
     return gathering.entities()
 
 
-def _sources_of_stages(stages: Sequence[SlayerQuery], lookup: Lookup) -> Iterator[_Source]:
+def _sources_of_stages(stages: Sequence[ModelQuery], lookup: Lookup) -> Iterator[_Source]:
     earlier: set[str] = set()
     for stage in stages:
         # A stage may read from one before it instead of the catalog.
@@ -156,7 +154,7 @@ def _sources_of_stages(stages: Sequence[SlayerQuery], lookup: Lookup) -> Iterato
         earlier.update(() if stage.name is None else (stage.name,))
 
 
-def _name_of_source(query: SlayerQuery) -> str | None:
+def _name_of_source(query: ModelQuery) -> str | None:
     given = query.source_model
     if isinstance(given, InlineModel):
         return None

@@ -81,7 +81,7 @@ class InlineModel:
     data_source: str | None
     sql_table: str | None
     sql: str | None
-    source_queries: tuple["SlayerQuery", ...]
+    source_queries: tuple["ModelQuery", ...]
     parts: tuple[Part, ...]
     joins: tuple[Join, ...]
     #: As it was written.
@@ -100,7 +100,7 @@ class ModelExtension:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlayerQuery:
+class ModelQuery:
     """What to read from which model."""
 
     version: int = QUERY_VERSION
@@ -123,15 +123,15 @@ def is_over_models(value: object) -> TypeGuard[Mapping[str, Any]]:
     return isinstance(value, Mapping) and "source_model" in value
 
 
-def read_query(value: Mapping[str, Any]) -> SlayerQuery:
+def read_query(value: Mapping[str, Any]) -> ModelQuery:
     """A query as JSON has it; Invalid lists everything that is wrong with it, each with its place."""
     try:
-        return cast(SlayerQuery, _QUERY(OBJECT(value) if isinstance(value, Mapping) else value))
+        return cast(ModelQuery, _QUERY(OBJECT(value) if isinstance(value, Mapping) else value))
     except ValueError as reason:
         raise Invalid(Fault(each.field or "query", each.message) for each in faults_at("", reason)) from None
 
 
-def to_json(query: SlayerQuery) -> dict[str, Any]:
+def to_json(query: ModelQuery) -> dict[str, Any]:
     """What `read_query` reads as the same query; what was left out stays left out."""
     return cast(dict[str, Any], _written(query))
 
@@ -207,8 +207,8 @@ def _inline_model(name: str, **given: Any) -> InlineModel:
     )
 
 
-def _query(value: Any) -> SlayerQuery:
-    return cast(SlayerQuery, _QUERY(value))
+def _query(value: Any) -> ModelQuery:
+    return cast(ModelQuery, _QUERY(value))
 
 
 _COUNT: Final = Integer(0, _MOST_ROWS)
@@ -286,5 +286,5 @@ _QUERY: Final = Object(
         "whole_periods_only": FLAG,
     },
     needed=("source_model",),
-    build=SlayerQuery,
+    build=ModelQuery,
 )

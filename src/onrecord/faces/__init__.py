@@ -5,12 +5,21 @@ the translation, the tools of agents (`tools.py`), the routes of programs (`rout
 (`commands.py`), and its page (`README.md`). `native` and `full` are our own words, and tools alone.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, Literal
 
 Part = Literal["tools", "routes", "commands"]
+
+
+@dataclass(frozen=True, slots=True)
+class FaceSetting:
+    """What can be set for one face alone: its name, what counts where nobody has set it, and what it is about."""
+
+    name: str
+    usual: str
+    told: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +28,16 @@ class Face:
 
     name: str
     told: str
-    #: Has TOOLS, for MCP.
+    #: Has TOOLS, for agents over MCP.
     tools: str | None = None
-    #: Has `routes(runner)`, for HTTP.
+    #: Has HTTP, for programs.
     routes: str | None = None
     #: Has `commands()`, for the command line.
     commands: str | None = None
+    #: Settings of its own, beside those of everyone.
+    settings: tuple[FaceSetting, ...] = ()
+    #: Variables that its users have set for it already, by the setting which they set unless ours is set too.
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, part: Part) -> Any:
         """The module of a part that it has."""
@@ -47,6 +60,25 @@ TABLE: Final = (
         "the words of datamind",
         tools="onrecord.faces.datamind.tools",
         routes="onrecord.faces.datamind.routes",
+        settings=(
+            FaceSetting(
+                "long_term",
+                "yes",
+                "Whether the classes of the datamind face keep anything for longer than that: yes or no.",
+            ),
+            FaceSetting(
+                "backend",
+                "sqlite",
+                "Which store those classes use, by the name it is registered under: sqlite, postgres or one of your own.",
+            ),
+        ),
+        variables={
+            "db": "DATAMIND__MEMORY__DSN",
+            "backend": "DATAMIND__MEMORY__BACKEND",
+            "turns": "DATAMIND__MEMORY__SHORT_TERM_TURNS",
+            "long_term": "DATAMIND__MEMORY__LONG_TERM_ENABLED",
+            "tenant": "DATAMIND__DATA__PROFILE",
+        },
     ),
     Face("checkstack", "the words of the checkstack platform", tools="onrecord.faces.checkstack.tools"),
     Face(
@@ -59,6 +91,8 @@ TABLE: Final = (
 #: Those that have tools, which is what a choice of faces is about.
 WITH_TOOLS: Final = {face.name: face for face in TABLE if face.tools is not None}
 USUAL: Final = TABLE[0].name
+SETTINGS: Final = tuple(setting for face in TABLE for setting in face.settings)
+VARIABLES: Final = {name: variable for face in TABLE for name, variable in face.variables.items()}
 
 
 def loaded(part: Part) -> Iterator[Any]:

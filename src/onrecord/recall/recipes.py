@@ -46,7 +46,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         Recipe(name="semantic", weights={"semantic": 1.0}),
         Recipe(name="entity", weights={"references": 1.0}),
         replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 4.0}, follows_blindly=True),
-        replace(_AUTO, name="arbiter", elsewhere=0.8),
+        replace(_AUTO, name="conversation", elsewhere=0.8),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
         Recipe(
             name="plain_rrf",
@@ -55,7 +55,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             without=frozenset({"compare_others", "boost_datasource"}),
         ),
         Recipe(
-            name="checkstack",
+            name="counts",
             weights={"lexical": 1.0},
             counts={"hint": 3.0, "tags": 2.0, "content": 1.0},
             pool=400,

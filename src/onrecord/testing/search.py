@@ -69,7 +69,11 @@ class SearchConformance(Conformance):
             ann.remember(f"kestrel {id}", id=id, conversation=conversation)
         assert recalled(ann, "kestrel") == ["there", "free", "here"]
         assert recalled(ann, "kestrel", conversation="talk") == ["here", "there", "free"]
-        assert recalled(ann, "kestrel", conversation="talk", recipe="arbiter") == ["here", "free", "there"]
+        assert recalled(ann, "kestrel", conversation="talk", recipe="conversation") == [
+            "here",
+            "free",
+            "there",
+        ]
         assert recalled(ann, "kestrel", conversation="talk", elsewhere=False) == ["here", "free"]
         inside = ann.as_caller(ann.caller.inside("talk"))
         assert recalled(inside, "kestrel", elsewhere=False) == ["here", "free"]

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from onrecord.errors import Conflict, Invalid, NotFound
 from onrecord.faces.arbiter.fields import (
+    NO_ADVISOR,
     TYPE_OF,
     Wrong,
     is_yes,
@@ -38,11 +39,11 @@ from onrecord.service import OnRecord
 #: What a list shows: what is not over, and does not wait for a review.
 ACTIVE: Final[tuple[Status, ...]] = ("active", "stale")
 #: As the default, but inside a conversation what is pinned to another comes after what is pinned to none.
-RECIPE: Final = "arbiter"
+RECIPE: Final = "conversation"
 
 LIST_LIMIT, LIST_MOST = 50, 200
 RELATIONS_LIMIT, RELATIONS_MOST = 200, 1_000
-NO_ADVISOR: Final = "no advisor is configured here, so this was left out"
+_LEFT_OUT: Final = f"{NO_ADVISOR} here, so this was left out"
 
 _PAGE: Final = 1_000
 _SECOND, _MOMENT = timedelta(seconds=1), timedelta(microseconds=1)
@@ -417,9 +418,9 @@ def _advice(query: Mapping[str, str]) -> dict[str, Any]:
     """What an advisor would have done with a list."""
     told: dict[str, Any] = {}
     if model := query.get("expand"):
-        told["expansion"] = {"model": model, "applied": False, "queries": [], "note": NO_ADVISOR}
+        told["expansion"] = {"model": model, "applied": False, "queries": [], "note": _LEFT_OUT}
     if query.get("rerank") or query.get("rerank_fine"):
-        told["rerank"] = {"model": query.get("rerank", ""), "applied": False, "note": NO_ADVISOR}
+        told["rerank"] = {"model": query.get("rerank", ""), "applied": False, "note": _LEFT_OUT}
         if fine := query.get("rerank_fine"):
             told["rerank"] |= {"fine_model": fine, "fine_applied": False}
     return told
@@ -428,7 +429,7 @@ def _advice(query: Mapping[str, str]) -> dict[str, Any]:
 def _unadvised(body: Mapping[str, Any], lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     """What an advisor would have done with a new entry."""
     return {
-        name: {"model": body[name], "applied": False, **{each: [] for each in empty}, "note": NO_ADVISOR}
+        name: {"model": body[name], "applied": False, **{each: [] for each in empty}, "note": _LEFT_OUT}
         for name, empty in lists.items()
         if body.get(name)
     }

@@ -1,6 +1,6 @@
 """WHAT may a field hold in the words of the arbiter runtime? Sizes are bytes there, and times are seconds."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from math import isfinite
 from typing import Any, Final
@@ -32,6 +32,9 @@ SOURCE_BYTES: Final = 200
 TAGS: Final = 32
 TAG_BYTES: Final = 64
 
+#: What is said of whatever an advisor would do.
+NO_ADVISOR: Final = "no advisor is configured"
+
 _MILLISECONDS_FROM: Final = 10**12
 _YES: Final = frozenset({"1", "true", "on", "yes"})
 
@@ -57,7 +60,12 @@ def read_types(text: str) -> tuple[Kind, ...]:
     for each in wanted:
         if each not in TYPES:
             raise Wrong("type", f"invalid type filter: {each} is none of {', '.join(TYPES)}")
-    return tuple(kind for kind in KINDS if TYPE_OF[kind] in wanted)
+    return kinds_of(wanted)
+
+
+def kinds_of(types: Collection[str]) -> tuple[Kind, ...]:
+    """Ours that some types stand for."""
+    return tuple(kind for kind in KINDS if TYPE_OF[kind] in types)
 
 
 def read_title(value: Any) -> str:

@@ -3,30 +3,37 @@
 An error has one key, `error`, whatever went wrong; what is wrong with a request is 400 there.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Route
-from starlette.types import Receive, Scope, Send
 
-from onrecord.errors import Invalid, OnRecordError
-from onrecord.faces.arbiter import entries, workspace
-from onrecord.faces.arbiter.entries import Exists, Gone
-from onrecord.faces.arbiter.slash import routes as slash
+from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.faces.arbiter import entries, shapes, slash, workspace
+from onrecord.faces.arbiter.entries import (
+    LIST_LIMIT,
+    LIST_MOST,
+    RELATIONS_LIMIT,
+    RELATIONS_MOST,
+    Exists,
+    Gone,
+)
 from onrecord.faces.arbiter.workspace import TooLarge
 from onrecord.model.limits import ARTIFACT_BYTES
+from onrecord.model.wire import to_json
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
-from onrecord.surfaces.rest.problems import NO_METHOD, UNREADABLE, Refusal, detail_of, headers_of, kind_of
-from onrecord.surfaces.rest.request_runner import RequestRunner
+from onrecord.surfaces.rest.bodies import BODY_BYTES, read_object
+from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, JsonSchema, Parameter, Told
+from onrecord.surfaces.rest.problems import UNREADABLE, Refusal, detail_of, headers_of, kind_of
 from onrecord.workspace.artifacts import ArtifactContent
 
 #: A byte of a file may take six in JSON.
 _FILE_BYTES: Final = BODY_BYTES + 6 * ARTIFACT_BYTES
+#: In an agent's text files stand too, and what is no plain letter takes several bytes in JSON.
+_TURN_BYTES: Final = 4 * 1024 * 1024
 _STATUS: Final[Mapping[type[OnRecordError], int]] = {Gone: 410, TooLarge: 413, Invalid: 400}
 #: Whatever kind of file it says it is, it is not run as a page of this server.
 _HARMLESS: Final = {
@@ -34,64 +41,8 @@ _HARMLESS: Final = {
     "Cache-Control": "private, no-cache",
 }
 
-Act = Callable[[OnRecord, Request, bytes], Response]
-Method = tuple[str, Act]
 
-
-def routes(runner: RequestRunner) -> list[BaseRoute]:
-    """Entries, relations, the graph, working notes, conversations and files."""
-    paths: Sequence[tuple[str, Sequence[Method]]] = (
-        ("/memory", [("GET", _list_scratchpads)]),
-        ("/memory/entries", [("GET", _list_entries), ("POST", _create_entry)]),
-        (
-            "/memory/entries/{id}",
-            [("GET", _get_entry), ("PATCH", _patch_entry), ("DELETE", _delete_entry)],
-        ),
-        ("/memory/entries/{id}/invalidate", [("POST", _invalidate_entry)]),
-        ("/memory/relations", [("GET", _list_relations), ("POST", _create_relation)]),
-        ("/memory/relations/{id}", [("DELETE", _delete_relation)]),
-        ("/memory/graph", [("GET", _graph)]),
-        # Whatever stands there is an agent, so that a slash in it is refused as one.
-        ("/memory/{agent:path}", [("GET", _get_scratchpad)]),
-        ("/conversations", [("GET", _list_conversations), ("POST", _create_conversation)]),
-        ("/conversations/{id}", [("GET", _get_conversation), ("DELETE", _delete_conversation)]),
-        ("/conversations/{id}/artifacts", [("GET", _list_artifacts), ("POST", _write_artifact)]),
-        ("/conversations/{id}/artifacts/{artifact}", [("GET", _get_artifact), ("DELETE", _delete_artifact)]),
-        ("/conversations/{id}/artifacts/{artifact}/raw", [("GET", _raw_artifact)]),
-        ("/artifacts", [("GET", _list_artifacts)]),
-        ("/artifacts/{artifact}", [("GET", _get_artifact), ("DELETE", _delete_artifact)]),
-        ("/artifacts/{artifact}/raw", [("GET", _raw_artifact)]),
-    )
-    own = [Route(f"/v1{path}", endpoint=_Endpoint(runner, dict(methods))) for path, methods in paths]
-    return [*own, *slash.routes(runner)]
-
-
-class _Endpoint:
-    """Everything that can be done with one path."""
-
-    def __init__(self, runner: RequestRunner, methods: Mapping[str, Act]) -> None:
-        self._runner, self._methods = runner, methods
-        self._allowed = ", ".join(sorted([*methods, *(["HEAD"] if "GET" in methods else [])]))
-        self._most = _FILE_BYTES if _write_artifact in methods.values() else BODY_BYTES
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._answer(Request(scope, receive))
-        await response(scope, receive, send)
-
-    async def _answer(self, request: Request) -> Response:
-        method = "GET" if request.method == "HEAD" else request.method
-        try:
-            act = self._methods.get(method)
-            if act is None:
-                raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", {"allow": self._allowed})
-            await self._runner.meet(request)
-            body = await read_body(request, self._most)
-            return await self._runner.call(request, lambda door: act(door, request, body))
-        except OnRecordError as error:
-            return _refused(error)
-
-
-def _refused(error: OnRecordError) -> Response:
+def _refuse(error: OnRecordError) -> Response:
     """The same as everywhere, in the shape and with the status that are known there."""
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), None)
     # What a guard keeps to itself is not told here either.
@@ -210,3 +161,317 @@ def _named(request: Request) -> tuple[str | None, str]:
 def _kind(found: ArtifactContent) -> str:
     """The kind of the file, if a header can say it."""
     return found.artifact.media_type if found.artifact.media_type.isascii() else MEDIA_TYPE
+
+
+def _slash(door: OnRecord, request: Request, body: bytes) -> Response:
+    given, known = _object(body), _TURN["properties"]
+    faults = [
+        Fault(name, f"is not a field here; there are {', '.join(known)}")
+        for name in given
+        if name not in known
+    ]
+    faults += [Fault(name, "is required") for name in _TURN["required"] if name not in given]
+    if faults:
+        raise Invalid(faults)
+    return JSONResponse(to_json(slash.run(door, **given)))
+
+
+_TURN: Final = {
+    **shapes.sent(
+        {
+            "text": {"type": "string", "description": "What the agent has said."},
+            "agent": {"type": ["string", "null"], "description": "Whose scratchpad and settings count."},
+            "conversation": {"type": ["string", "null"], "description": "The conversation it speaks in."},
+        },
+        "text",
+    ),
+    "additionalProperties": False,
+}
+_ID: Final = Parameter("id", "Its id, with or without a # before it.")
+_CONVERSATION: Final = Parameter("id", "The id of a conversation.")
+_ARTIFACT: Final = Parameter("artifact", "The id of a file.")
+_VIA: Final = Parameter(
+    "via", "mem:<entry_id>, to read a file of another conversation by an entry linked to it."
+)
+_TYPES: Final = Parameter("type", "Types, with commas between.")
+_BEFORE: Final = shapes.number(
+    "before_updated_at", "Only what was updated before then, in seconds since 1970."
+)
+_LISTED: Final = (
+    _TYPES,
+    Parameter("tag", "A whole tag."),
+    Parameter(
+        "q", "A question: with one, the best come first, and type and tag raise an entry and hide none."
+    ),
+    Parameter("conversation_id", "Only its entries, and those pinned to none."),
+    Parameter(
+        "graduated", "1, true, on or yes: also what is pinned to other conversations, last among equals."
+    ),
+    Parameter("intent", "off: cue words of the question raise no types."),
+    Parameter("expand", "The model of an advisor; none is configured."),
+    Parameter("rerank", "The model of an advisor; none is configured."),
+    Parameter("rerank_fine", "The model of an advisor; none is configured."),
+    Parameter("decay", "1, true, on or yes, or a half-life in days: old entries weigh less."),
+    shapes.number("decay_half_life_days", "After how many days an entry weighs half."),
+    shapes.number("decay_floor", "How little an old entry weighs at least."),
+    shapes.number("as_of", "What was active then, in seconds since 1970."),
+    shapes.number("since", "Only what was written since then, in seconds since 1970."),
+    _BEFORE,
+    shapes.page(LIST_LIMIT, LIST_MOST),
+)
+
+
+def _get(path: str, name: str, told: str, act: Any, shape: JsonSchema, *parameters: Parameter) -> FaceRoute:
+    return FaceRoute(
+        method="GET",
+        path=f"/v1{path}",
+        name=name,
+        told=told,
+        act=act,
+        parameters=parameters,
+        answers={200: Told(told, shape)},
+    )
+
+
+def _raw(path: str, name: str, *parameters: Parameter) -> FaceRoute:
+    told = "The very bytes of a file, as the kind that it is of."
+    return FaceRoute(
+        method="GET",
+        path=f"/v1{path}",
+        name=name,
+        told=told,
+        act=_raw_artifact,
+        parameters=parameters,
+        answers={
+            200: Told(told, {"type": "string", "format": "binary"}, "*/*"),
+            304: Told("It is as it was (If-None-Match).", None),
+        },
+    )
+
+
+def _delete(path: str, name: str, told: str, act: Any, *parameters: Parameter) -> FaceRoute:
+    return FaceRoute(
+        method="DELETE",
+        path=f"/v1{path}",
+        name=name,
+        told=told,
+        act=act,
+        parameters=parameters,
+        answers={200: Told("It is gone.", shapes.DELETED)},
+    )
+
+
+HTTP: Final = FaceHttp(
+    face="arbiter",
+    refuse=_refuse,
+    error=shapes.ERROR,
+    schemas=shapes.SCHEMAS,
+    routes=(
+        _get(
+            "/memory",
+            "list_scratchpads",
+            "Whose working notes there are; those that all share have no agent.",
+            _list_scratchpads,
+            shapes.SCRATCHPADS,
+        ),
+        _get(
+            "/memory/entries",
+            "list_entries",
+            "The last updated entries first; with a question, the best first.",
+            _list_entries,
+            shapes.ENTRIES,
+            *_LISTED,
+        ),
+        FaceRoute(
+            method="POST",
+            path="/v1/memory/entries",
+            name="create_entry",
+            told="Keep an entry as it is given; others end with it, all or nothing.",
+            act=_create_entry,
+            body=shapes.NEW_ENTRY,
+            answers={201: Told("The entry.", shapes.ENTRY)},
+        ),
+        _get(
+            "/memory/entries/{id}",
+            "get_entry",
+            "An active entry with the file it is linked to.",
+            _get_entry,
+            shapes.ENTRY,
+            _ID,
+        ),
+        FaceRoute(
+            method="PATCH",
+            path="/v1/memory/entries/{id}",
+            name="patch_entry",
+            told="Change what is given of an active entry.",
+            act=_patch_entry,
+            parameters=(_ID,),
+            body=shapes.CHANGED_ENTRY,
+            answers={200: Told("The entry as it is now.", shapes.ENTRY)},
+            refusals={_STATUS[Gone]: "It vanished while it was changed; nothing was written."},
+        ),
+        _delete(
+            "/memory/entries/{id}",
+            "delete_entry",
+            "Erase an entry and its relations, also one that is over.",
+            _delete_entry,
+            _ID,
+        ),
+        FaceRoute(
+            method="POST",
+            path="/v1/memory/entries/{id}/invalidate",
+            name="invalidate_entry",
+            told="Say that an entry is no longer true; a second call finds nothing to end.",
+            act=_invalidate_entry,
+            parameters=(_ID,),
+            body=shapes.INVALIDATION,
+            answers={200: Told("It is over.", shapes.INVALIDATED)},
+        ),
+        _get(
+            "/memory/relations",
+            "list_relations",
+            "The newest relations first.",
+            _list_relations,
+            shapes.list_of("relations", shapes.RELATION),
+            Parameter("source_id", "From this entry."),
+            Parameter("target_id", "To this entry."),
+            Parameter("relation", "Of this name."),
+            shapes.page(RELATIONS_LIMIT, RELATIONS_MOST),
+        ),
+        FaceRoute(
+            method="POST",
+            path="/v1/memory/relations",
+            name="create_relation",
+            told="Relate two entries; the same twice is told with the number it has.",
+            act=_create_relation,
+            body=shapes.NEW_RELATION,
+            answers={201: Told("The relation.", shapes.RELATION)},
+        ),
+        _delete("/memory/relations/{id}", "delete_relation", "Take a relation back.", _delete_relation, _ID),
+        _get(
+            "/memory/graph",
+            "graph",
+            "Every active entry of the types, and every relation of which both ends are among them.",
+            _graph,
+            shapes.GRAPH,
+            _TYPES,
+        ),
+        # Whatever stands there is an agent, so that a slash in it is refused as one.
+        _get(
+            "/memory/{agent:path}",
+            "get_scratchpad",
+            "Working notes as a whole; what nobody wrote is empty, and says so.",
+            _get_scratchpad,
+            shapes.SCRATCHPAD,
+            Parameter("agent", "Whose; shared is what all agents share."),
+        ),
+        _get(
+            "/conversations",
+            "list_conversations",
+            "The newest conversations first.",
+            _list_conversations,
+            shapes.list_of("conversations", shapes.CONVERSATION),
+            _BEFORE,
+            shapes.page(LIST_LIMIT, LIST_MOST),
+        ),
+        FaceRoute(
+            method="POST",
+            path="/v1/conversations",
+            name="create_conversation",
+            told="A new conversation, under the next number.",
+            act=_create_conversation,
+            body=shapes.NEW_CONVERSATION,
+            answers={201: Told("The conversation.", shapes.CONVERSATION)},
+        ),
+        _get(
+            "/conversations/{id}",
+            "get_conversation",
+            "One conversation.",
+            _get_conversation,
+            shapes.CONVERSATION,
+            _CONVERSATION,
+        ),
+        _delete(
+            "/conversations/{id}",
+            "delete_conversation",
+            "Delete a conversation with its files; entries lose their pin and their link, and stay.",
+            _delete_conversation,
+            _CONVERSATION,
+        ),
+        _get(
+            "/conversations/{id}/artifacts",
+            "list_artifacts",
+            "The files of a conversation, the last written first.",
+            _list_artifacts,
+            shapes.ARTIFACTS,
+            _CONVERSATION,
+        ),
+        FaceRoute(
+            method="POST",
+            path="/v1/conversations/{id}/artifacts",
+            name="write_artifact",
+            told="Keep a file at a path of a conversation.",
+            act=_write_artifact,
+            parameters=(_CONVERSATION,),
+            body=shapes.NEW_ARTIFACT,
+            most_bytes=_FILE_BYTES,
+            answers={
+                200: Told("It was written over.", shapes.WRITTEN),
+                201: Told("It is new.", shapes.WRITTEN),
+            },
+        ),
+        _get(
+            "/conversations/{id}/artifacts/{artifact}",
+            "get_artifact",
+            "A file without its content, as seen from a conversation.",
+            _get_artifact,
+            shapes.ARTIFACT,
+            _CONVERSATION,
+            _ARTIFACT,
+            _VIA,
+        ),
+        _delete(
+            "/conversations/{id}/artifacts/{artifact}",
+            "delete_artifact",
+            "Delete a file of a conversation; entries that were linked to it stay.",
+            _delete_artifact,
+            _CONVERSATION,
+            _ARTIFACT,
+        ),
+        _raw("/conversations/{id}/artifacts/{artifact}/raw", "raw_artifact", _CONVERSATION, _ARTIFACT, _VIA),
+        _get(
+            "/artifacts",
+            "list_all_artifacts",
+            "The files of all conversations, the last written first.",
+            _list_artifacts,
+            shapes.ARTIFACTS,
+        ),
+        _get(
+            "/artifacts/{artifact}",
+            "get_any_artifact",
+            "A file without its content.",
+            _get_artifact,
+            shapes.ARTIFACT,
+            _ARTIFACT,
+            _VIA,
+        ),
+        _delete(
+            "/artifacts/{artifact}",
+            "delete_any_artifact",
+            "Delete a file; entries that were linked to it stay.",
+            _delete_artifact,
+            _ARTIFACT,
+        ),
+        _raw("/artifacts/{artifact}/raw", "raw_any_artifact", _ARTIFACT, _VIA),
+        FaceRoute(
+            method="POST",
+            path="/v1/slash",
+            name="slash",
+            told="Run the commands in an agent's text.",
+            act=_slash,
+            body=_TURN,
+            most_bytes=_TURN_BYTES,
+            answers={200: Told("The blocks that answer them.", slash.SlashAnswer)},
+        ),
+    ),
+)

@@ -20,7 +20,7 @@ from onrecord.service import OnRecord
 Scope = Literal["user", "system"]
 SCOPES: Final[tuple[Scope, ...]] = ("user", "system")
 #: Counts of words, the hint's before all: what shares no word with a query is not an answer to it here.
-RECIPE: Final = "checkstack"
+RECIPE: Final = "counts"
 #: How many a search gives at most.
 SEARCH_LIMIT: Final = 50
 #: What a field is called there.

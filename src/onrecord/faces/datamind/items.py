@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, cast, get_args
 from onrecord.model import limits, rules
 from onrecord.model.limits import LIVE
 from onrecord.model.memory import Memory
+from onrecord.model.schema import output_schema
 from onrecord.model.shapes import checked_field
 
 ItemScope = Literal["session", "profile", "global"]
@@ -45,6 +46,10 @@ class MemoryItem:
 
     def as_json(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+#: The shape of an item, for tools and routes alike.
+ITEM: Final = output_schema(MemoryItem)
 
 
 def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:

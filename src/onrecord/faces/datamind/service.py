@@ -114,14 +114,15 @@ def open_memory(
     """
     config = load(environment, db=dsn, tenant=profile)
     turns = read_number("turns", config.turns, 1, MOST_TURNS)
-    store = _open_store(config, storage) if read_choice("long_term", config.long_term) else None
+    store = _open_store(config, storage) if read_choice("long_term", config.of_faces["long_term"]) else None
     return MemoryService(store, profile=config.tenant, short_term=ShortTermMemory(turns))
 
 
 def _open_store(config: Config, storage: str | Path) -> MemoryStore:
-    if config.backend == "postgres" and not config.db.startswith("postgres"):
+    backend = config.of_faces["backend"]
+    if backend == "postgres" and not config.db.startswith("postgres"):
         raise Invalid([Fault("db", "must be a PostgreSQL DSN (postgresql://…) when backend is postgres")])
-    store = memory_registry.create(config.backend, dsn=config.db, profile=config.tenant)
+    store = memory_registry.create(backend, dsn=config.db, profile=config.tenant)
     if isinstance(store, OnRecordMemoryStore):
         store.take_over(storage)
     return store

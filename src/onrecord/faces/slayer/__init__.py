@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from onrecord.faces.slayer.calls import (
         SlayerClient,
+        SlayerQuery,
         delete_datasource,
         delete_model,
         edit_model_remove,
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SlayerClient",
+    "SlayerQuery",
     "delete_datasource",
     "delete_model",
     "edit_model_remove",

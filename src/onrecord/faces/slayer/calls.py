@@ -15,11 +15,19 @@ from onrecord.app import connect
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.lookup import NoCatalog
 from onrecord.catalog.operations import Entity
-from onrecord.catalog.queries import SlayerQuery, read_query, to_json
+from onrecord.catalog.queries import ModelQuery, read_query, to_json
 from onrecord.catalog.rendering import description_in
 from onrecord.catalog.resolution import resolve_all
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.slayer.elsewhere import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
+from onrecord.faces.slayer.fields import (
+    CAPS,
+    MAX_RESULTS,
+    PREVIEW_CHARACTERS,
+    check_format,
+    id_text,
+    is_one_list,
+)
 from onrecord.model import ids
 from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT
@@ -27,9 +35,11 @@ from onrecord.recall.subjects import EntityHit, SubjectHit
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 
+#: What a query over models is called there.
+SlayerQuery = ModelQuery
+
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
-_PREVIEW_CHARACTERS: Final = 500
 # As many as a listing may hold.
 _MOST_LISTED: Final = 10_000
 #: Reciprocal ranks of each channel, added up with an equal say.
@@ -47,7 +57,7 @@ _CYPHER: Final = re.compile(
 def save_memory(
     door: OnRecord,
     learning: str,
-    linked_entities: Sequence[str] | Mapping[str, Any] | SlayerQuery,
+    linked_entities: Sequence[str] | Mapping[str, Any] | ModelQuery,
     id: str | int | None = None,
     description: str | None = None,
 ) -> dict[str, Any]:
@@ -56,8 +66,8 @@ def save_memory(
         raise Invalid([Fault("learning", "must be a text that is not empty")])
     if description is not None and not isinstance(description, str):
         raise Invalid([Fault("description", f"must be a text; got {type(description).__name__}")])
-    if description is not None and len(description) > _PREVIEW_CHARACTERS:
-        raise Invalid([Fault("description", f"must have at most {_PREVIEW_CHARACTERS} characters")])
+    if description is not None and len(description) > PREVIEW_CHARACTERS:
+        raise Invalid([Fault("description", f"must have at most {PREVIEW_CHARACTERS} characters")])
     # A second save under the same id replaces all that the first has said.
     given: dict[str, Any] = {
         "content": learning,
@@ -88,18 +98,17 @@ def _otherwise(saved: Remembered) -> Iterator[str]:
 
 def _identifier(given: object) -> str:
     """Only what is a plain id: elsewhere `#5` is short for 5, and `global:5` lives in another place."""
-    if isinstance(given, bool) or not isinstance(given, str | int):
-        raise Invalid([Fault("id", f"must be a text or a whole number, not {type(given).__name__}")])
+    text = id_text(given)
     try:
-        return ids.plain_id(str(given))
+        return ids.plain_id(text)
     except ValueError as reason:
         raise Invalid([Fault("id", f"{given!r} {reason}" if given != "" else str(reason))]) from None
 
 
 def _links(linked: object) -> dict[str, Any]:
     """A list makes a note; a query over models makes an example of it."""
-    if isinstance(linked, Mapping | SlayerQuery):
-        query = linked if isinstance(linked, SlayerQuery) else read_query(linked)
+    if isinstance(linked, Mapping | ModelQuery):
+        query = linked if isinstance(linked, ModelQuery) else read_query(linked)
         # An upsert replaces both: what a query is about comes from the query alone.
         return {"query": to_json(query), "entities": []}
     if isinstance(linked, str) or not isinstance(linked, Sequence):
@@ -149,12 +158,12 @@ def forget_memory(door: OnRecord, identifier: str | int) -> dict[str, Any]:
 def search(
     door: OnRecord,
     entities: Sequence[str] | None = None,
-    query: Mapping[str, Any] | SlayerQuery | None = None,
+    query: Mapping[str, Any] | ModelQuery | None = None,
     question: str | None = None,
     datasource: str | None = None,
-    max_memories: int = 5,
-    max_example_queries: int = 2,
-    max_entities: int = 5,
+    max_memories: int = CAPS["max_memories"],
+    max_example_queries: int = CAPS["max_example_queries"],
+    max_entities: int = CAPS["max_entities"],
 ) -> dict[str, Any]:
     """Notes, example queries and entities, each in a list of its own.
 
@@ -163,7 +172,7 @@ def search(
     found = door.search(
         question,
         entities=_listed(entities),
-        query=to_json(query) if isinstance(query, SlayerQuery) else query,
+        query=to_json(query) if isinstance(query, ModelQuery) else query,
         datasource=datasource,
         max_memories=within_limit(max_memories, RECALL_LIMIT),
         max_example_queries=within_limit(max_example_queries, RECALL_LIMIT),
@@ -190,10 +199,10 @@ def _listed(entities: Sequence[str] | None) -> list[str]:
 def search_flat(
     door: OnRecord,
     entities: Sequence[str] | None = None,
-    query: Mapping[str, Any] | SlayerQuery | None = None,
+    query: Mapping[str, Any] | ModelQuery | None = None,
     question: str | None = None,
     datasource: str | None = None,
-    max_results: int = 10,
+    max_results: int = MAX_RESULTS,
     cypher_filter: str | None = None,
     compact: bool = True,
 ) -> dict[str, Any]:
@@ -209,7 +218,7 @@ def search_flat(
     found = door.search(
         question,
         entities=_listed(entities),
-        query=to_json(query) if isinstance(query, SlayerQuery) else query,
+        query=to_json(query) if isinstance(query, ModelQuery) else query,
         datasource=datasource,
         max_memories=RECALL_LIMIT,
         max_example_queries=RECALL_LIMIT,
@@ -228,6 +237,11 @@ def search_flat(
         "resolved_input_entities": list(found.resolved_input_entities),
         "warnings": list(found.warnings),
     }
+
+
+def search_either(door: OnRecord, **asked: Any) -> dict[str, Any]:
+    """The later form where something is asked that only it knows, else the earlier one."""
+    return search_flat(door, **asked) if is_one_list(asked) else search(door, **asked)
 
 
 def _kinds(cypher_filter: str) -> list[str]:
@@ -331,7 +345,7 @@ def _flat_entity(hit: EntityHit) -> dict[str, Any]:
 
 def _preview(hit: SubjectHit) -> str:
     paragraphs = (each.strip() for each in _BLANK_LINE.split(hit.text.replace("\r\n", "\n")))
-    return hit.description or next((each for each in paragraphs if each), "")[:_PREVIEW_CHARACTERS]
+    return hit.description or next((each for each in paragraphs if each), "")[:PREVIEW_CHARACTERS]
 
 
 def inspect_model(
@@ -345,8 +359,7 @@ def inspect_model(
     reachable_fields_depth: int = 5,
     data_source: str | None = None,
 ) -> str | dict[str, Any]:
-    if format not in ("markdown", "json"):
-        raise Invalid([Fault("format", f"must be markdown or json; got {format!r}")])
+    check_format(format)
     with said_of("inspect_model"):
         found = door.inspect(
             model_name,

@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.faces.slayer.fields import CAPS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 
-_CAPS = {"max_memories": 5, "max_example_queries": 2, "max_entities": 5}
 #: `--storage` is what it is called there; both mean the same.
 _STORAGE = click.Option(
     ["--storage", "--db", "db"], help="A file, a folder or a DSN; else the store in force."
@@ -130,15 +130,10 @@ def _search() -> click.Command:
 
         common = common_options(context, asked)
         given = {name: value for name, value in asked.items() if value is not None}
-        is_one_list = bool(given.keys() & {"max_results", "cypher_filter", "compact"})
-        if is_one_list and (apart := sorted(given.keys() & _CAPS.keys())):
-            options = " and ".join(f"--{name.replace('_', '-')}" for name in apart)
-            told = f"{options}: for lists of their own; with --max-results, --cypher-filter or --compact there is one."
-            raise _failed(f"Error: {told}")
         with _told(), opened_door(common) as door:
             given["entities"] = _names(entities) if entities else None
             given["query"] = _json(query) if query else None
-            found = (calls.search_flat if is_one_list else calls.search)(door, **given)
+            found = calls.search_either(door, **given)
         _print(found)
 
     return click.Command(
@@ -150,7 +145,7 @@ def _search() -> click.Command:
             click.Option(["--datasource"], help="Only what is about this one."),
             *(
                 click.Option([f"--{name.replace('_', '-')}"], type=int, help=f"So many; else {most}.")
-                for name, most in _CAPS.items()
+                for name, most in CAPS.items()
             ),
             click.Option(["--max-results"], type=int, help="One list of all kinds instead, so many at most."),
             click.Option(

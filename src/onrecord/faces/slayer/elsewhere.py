@@ -7,7 +7,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from onrecord.catalog.inspection import as_markdown
-from onrecord.catalog.queries import SlayerQuery, to_json
+from onrecord.catalog.queries import ModelQuery, to_json
 from onrecord.errors import (
     Conflict,
     Fault,
@@ -19,6 +19,7 @@ from onrecord.errors import (
     TooMany,
     Unauthenticated,
 )
+from onrecord.faces.slayer.fields import MAX_RESULTS, check_format, id_text
 
 _TIMEOUT_S: Final = 30.0
 _BY_STATUS: Final[Mapping[int, type[OnRecordError]]] = {
@@ -27,8 +28,8 @@ _BY_STATUS: Final[Mapping[int, type[OnRecordError]]] = {
     404: NotFound,
     409: Conflict,
 }
-#: Their defaults are sent too: they say that one list is wanted.
-_ONE_LIST: Final = {"max_results": 10, "compact": True}
+#: Sent also where it is left to its default: it says that one list is wanted.
+_ONE_LIST: Final = {"max_results": MAX_RESULTS}
 #: What the arguments of their methods are called in ours.
 _OF_MODEL: Final = {"entity": "name", "entities": "name"}
 _ARGUMENTS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -81,7 +82,7 @@ class Elsewhere:
             case "save_memory":
                 return await self._post("/memories", given)
             case "forget_memory":
-                return await self._send("DELETE", f"/memories/{_segment(_id(given['identifier']))}")
+                return await self._send("DELETE", f"/memories/{_segment(id_text(given['identifier']))}")
             case "search":
                 return await self._post("/search", given)
             case "search_flat":
@@ -92,8 +93,7 @@ class Elsewhere:
     async def _inspect(
         self, model_name: str, format: str = "markdown", sections: Any = None, **asked: Any
     ) -> Any:
-        if format not in ("markdown", "json"):
-            raise Invalid([Fault("format", f"must be markdown or json; got {format!r}")])
+        check_format(format)
         _check_list("sections", sections)
         # An empty list cannot be sent: left out, it stands for every section.
         asked["sections"] = sections if sections is None or sections else [_SHORT_SECTION]
@@ -161,7 +161,7 @@ class Elsewhere:
 
 
 def _plain(value: object) -> Any:
-    if isinstance(value, SlayerQuery):
+    if isinstance(value, ModelQuery):
         return to_json(value)
     raise TypeError(f"{type(value).__name__} is not part of it")
 
@@ -177,12 +177,6 @@ def _params(asked: Mapping[str, Any]) -> dict[str, Any]:
     if empty := [name for name, value in asked.items() if isinstance(value, list | tuple) and not value]:
         raise Invalid([Fault(name, "must not be empty") for name in empty])
     return {name: value for name, value in asked.items() if value is not None}
-
-
-def _id(given: object) -> str:
-    if isinstance(given, bool) or not isinstance(given, str | int):
-        raise Invalid([Fault("id", f"must be a text or a whole number, not {type(given).__name__}")])
-    return str(given)
 
 
 def _name(argument: str, given: object) -> str:

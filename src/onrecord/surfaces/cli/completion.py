@@ -6,7 +6,6 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from onrecord.faces import WITH_TOOLS
 from onrecord.model.rules import Choice, ListOf, OrNone, Rule
 
 Completion = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
@@ -50,5 +49,4 @@ def among(words: Callable[[], Iterable[str]], *, several: bool = False) -> Compl
     return complete
 
 
-FACE: Final = among(lambda: WITH_TOOLS, several=True)
 RECIPE: Final = among(_recipes)

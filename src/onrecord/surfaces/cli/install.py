@@ -19,7 +19,7 @@ import platformdirs
 from onrecord.errors import Fault, Invalid
 from onrecord.former_name import renamed_variables
 from onrecord.surfaces.cli.commands import COMMON, common_options
-from onrecord.surfaces.cli.completion import FACE
+from onrecord.surfaces.cli.faces import FACE, names_in
 from onrecord.surfaces.cli.host_config import Form, JsonForm, TomlForm, Unreadable
 from onrecord.surfaces.cli.mcp import tools_of
 
@@ -95,12 +95,7 @@ def install_command() -> click.Command:
                 metavar="VARIABLE",
                 help="The environment variable from which the host takes the key for that server.",
             ),
-            click.Option(
-                ["--face", "faces"],
-                multiple=True,
-                shell_complete=FACE,
-                help="Which tools: native, full, slayer.",
-            ),
+            FACE,
             _YES,
             *COMMON,
         ],
@@ -124,7 +119,7 @@ def _install(
 ) -> None:
     url, variable = given.pop("url"), given.pop("key_from")
     common, chosen = common_options(context, given), HOSTS[host]
-    names = [name.strip() for each in faces for name in each.split(",") if name.strip()]
+    names = names_in(faces)
     if url is None and variable is not None:
         raise Invalid([Fault("key-from", "is for a server elsewhere; give its --url too")])
     entry = _remote(chosen, url, variable, names) if url else _local(chosen, names, common)

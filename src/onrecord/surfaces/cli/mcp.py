@@ -11,7 +11,7 @@ import click
 from onrecord.errors import Fault, Invalid
 from onrecord.faces import USUAL
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
-from onrecord.surfaces.cli.completion import FACE
+from onrecord.surfaces.cli.faces import FACE, names_in
 
 if TYPE_CHECKING:
     from onrecord.model.caller import Caller
@@ -27,12 +27,7 @@ def mcp_command() -> click.Command:
     return click.Command(
         "mcp",
         params=[
-            click.Option(
-                ["--face", "faces"],
-                multiple=True,
-                help="Which tools: native (the default), full, slayer, checkstack; may be repeated, or with commas between.",
-                shell_complete=FACE,
-            ),
+            FACE,
             click.Option(
                 ["--run"],
                 help="No person looks on: the name of this run, which may save little and erase nothing.",
@@ -61,7 +56,7 @@ def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
 
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
     common = common_options(context, given)
-    tools = tools_of([name.strip() for each in faces for name in each.split(",")])
+    tools = tools_of(names_in(faces))
     from onrecord.surfaces.mcp.stdio import serve_stdio
 
     def agent(owner: "Caller") -> "Caller":

@@ -14,7 +14,7 @@ import click
 from onrecord.config import Config, as_environment, read_number, read_several
 from onrecord.errors import Fault, Invalid, OnRecordError, StoreUnavailable
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of
-from onrecord.surfaces.cli.completion import FACE
+from onrecord.surfaces.cli.faces import FACE, names_in
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -60,12 +60,7 @@ def serve_command() -> click.Command:
                 help="How many processes.",
             ),
             click.Option(["--no-worker"], is_flag=True, help="Leave what is put off to `onrecord work`."),
-            click.Option(
-                ["--face", "faces"],
-                multiple=True,
-                help="Which vocabulary to speak; may be repeated.",
-                shell_complete=FACE,
-            ),
+            FACE,
             click.Option(
                 ["--ingest-on-startup"],
                 is_flag=True,
@@ -137,7 +132,7 @@ def _config(context: click.Context, given: dict[str, Any]) -> Config:
         common_options(context, given),
         host=given["host"],
         port=given["port"],
-        faces=",".join(given["faces"]) or None,
+        faces=",".join(names_in(given["faces"])) or None,
         worker="no" if given["no_worker"] else None,
     )
 

@@ -115,7 +115,8 @@ def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicit
     return tool.handle(door, arguments)
 
 
-def takes_word(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of a tool that asks first, with the one for a client that cannot."""
+def takes_word(takes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a tool takes that asks first: also the word that a client brings back which cannot ask."""
     told = "Only where the first call gave you such a word, and after the person has agreed: that word."
-    return {**properties, CONFIRM: {"type": "string", "description": told}}
+    word = {CONFIRM: {"type": "string", "description": told}}
+    return {**takes, "properties": {**takes["properties"], **word}}

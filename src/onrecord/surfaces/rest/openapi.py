@@ -1,6 +1,7 @@
-"""WHAT can be asked over HTTP? OpenAPI 3.1, written from the table of operations, their rules and their answers."""
+"""WHAT can be asked over HTTP? OpenAPI 3.1, written from the table of operations and from what the faces declare."""
 
 import json
+import re
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -15,6 +16,7 @@ from onrecord.model.rules import OrNone, Rule
 from onrecord.model.schema import Definitions, Schema, input_schema, rule_schema
 from onrecord.operation import Operation
 from onrecord.surfaces.rest import idempotency
+from onrecord.surfaces.rest.declared import SCHEMAS, FaceHttp, FaceRoute, Told, of_faces
 from onrecord.surfaces.rest.operations import PREFIX, QUERIED, path_fields
 from onrecord.surfaces.rest.problems import JSON, PROBLEM
 from onrecord.surfaces.rest.transfer import FILE_FIELD, LINES
@@ -38,6 +40,8 @@ _STATUSES: Final = {
     502: "A helper of this server failed.",
     503: "The store cannot be used right now; nothing was changed.",
 }
+#: Told before a face is asked, or after it has failed; and told by the door as well as by the face.
+_AT_THE_DOOR, _EITHER = (421, 500), (400, 403)
 _HEADERS: Final = {
     CONVERSATION: "The conversation that the caller speaks in.",
     RUN: "The run of an unattended caller.",
@@ -56,12 +60,18 @@ def routes() -> list[BaseRoute]:
 
 def document() -> Schema:
     """The whole description."""
-    definitions = Definitions("#/components/schemas/")
+    definitions = Definitions(SCHEMAS)
     paths: dict[str, Schema] = {}
     for operation in OPERATIONS:
         if operation.route is not None:
             method, _, path = operation.route.partition(" ")
             paths.setdefault(PREFIX + path, {})[method.lower()] = _operation(operation, method, definitions)
+    shapes: dict[str, Schema] = {}
+    for http in of_faces():
+        shapes |= {name: dict(schema) for name, schema in http.schemas.items()}
+        for route in http.routes:
+            path = route.path.replace(":path}", "}")
+            paths.setdefault(path, {})[route.method.lower()] = _of_a_face(http, route, definitions)
     paths |= {f"/health/{name}": {"get": _health(name)} for name in ("live", "ready")}
     return {
         "openapi": "3.1.0",
@@ -75,7 +85,8 @@ def document() -> Schema:
         "security": [{"bearer": []}, {}],
         "paths": paths,
         "components": {
-            "schemas": {"ProblemDetails": _PROBLEM_SCHEMA} | dict(sorted(definitions.known.items())),
+            "schemas": {"ProblemDetails": _PROBLEM_SCHEMA}
+            | dict(sorted({**definitions.known, **shapes}.items())),
             "securitySchemes": {
                 "bearer": {
                     "type": "http",
@@ -173,11 +184,63 @@ def _responses(operation: Operation, method: str, definitions: Definitions) -> S
         del told["200"]
     if operation.name == "show":
         told["304"] = {"description": "It is as it was."}
-    problems = {"content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}}
+    problems = {"content": {PROBLEM: {"schema": {"$ref": f"{SCHEMAS}ProblemDetails"}}}}
     return told | {
         str(status): {"description": text} | problems
         for status, text in _STATUSES.items()
         if status != 412 or operation.name == "revise"
+    }
+
+
+def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Schema:
+    """What a face declares of one of its routes."""
+    in_path = set(re.findall(r"{(\w+)", route.path))
+    told: Schema = {
+        "operationId": f"{http.face}_{route.name}",
+        "summary": route.told,
+        "tags": [http.face],
+        "parameters": [
+            {
+                "name": each.name,
+                "in": "path" if each.name in in_path else "query",
+                "required": each.name in in_path,
+                "description": each.told,
+                "schema": dict(each.schema),
+            }
+            for each in route.parameters
+        ]
+        + [_header(name, help) for name, help in _HEADERS.items()],
+        "responses": {str(status): _answer(answer, definitions) for status, answer in route.answers.items()}
+        | _refusals(http, route),
+    }
+    if route.body is not None:
+        content = {JSON: {"schema": dict(route.body)}}
+        told["requestBody"] = {"required": bool(route.body.get("required")), "content": content}
+    return told
+
+
+def _answer(answer: Told, definitions: Definitions) -> Schema:
+    if answer.schema is None:
+        return {"description": answer.told}
+    shape = definitions.refer(answer.schema) if isinstance(answer.schema, type) else dict(answer.schema)
+    return {"description": answer.told, "content": {answer.media_type: {"schema": shape}}}
+
+
+def _refusals(http: FaceHttp, route: FaceRoute) -> Schema:
+    """What may come instead. Whoever is stopped at the door, or meets a fault of ours, is told so in our shape."""
+    problem = {PROBLEM: {"schema": {"$ref": f"{SCHEMAS}ProblemDetails"}}}
+    statuses = {status: text for status, text in _STATUSES.items() if status != 412} | dict(route.refusals)
+    if http.error is None:
+        return {str(status): {"description": text, "content": problem} for status, text in statuses.items()}
+    # There what is wrong with a request is as wrong as one that cannot be read.
+    del statuses[422]
+    own = {JSON: {"schema": dict(http.error)}}
+    return {
+        str(status): {
+            "description": text,
+            "content": problem if status in _AT_THE_DOOR else own | (problem if status in _EITHER else {}),
+        }
+        for status, text in statuses.items()
     }
 
 

@@ -3,19 +3,18 @@
 import logging
 import sys
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
-from starlette.routing import BaseRoute, Router
+from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from onrecord import faces
 from onrecord.app import ServerParts, is_loopback, open_server_parts
 from onrecord.config import Config, load, read_choice, read_several
 from onrecord.surfaces import rest
 from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
-from onrecord.surfaces.rest import openapi
+from onrecord.surfaces.rest import declared, openapi
 from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
 from onrecord.surfaces.rest.request_runner import COMPUTING_THREADS, THREADS, RequestRunner
 from onrecord.surfaces.serving import health
@@ -50,7 +49,7 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
             *openapi.routes(),
             *health.routes(runner, metrics),
             *mcp.router.routes,
-            *face_routes(runner),
+            *(route for http in declared.of_faces() for route in http.open(runner)),
         ],
         redirect_slashes=False,
         default=_nothing_here,
@@ -60,12 +59,6 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
     hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
     guarded = HostGuard(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
     return AccessLog(guarded, metrics, log)
-
-
-def face_routes(runner: RequestRunner) -> Iterator[BaseRoute]:
-    """What faces have beside ours, each in its own words."""
-    for face in faces.loaded("routes"):
-        yield from face.routes(runner)
 
 
 def _waits_for_others(config: Config) -> bool:

@@ -3,7 +3,7 @@
 A translation alone: the lines become operations, and what these answer becomes lines again.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 from onrecord.context.conversation import inside
 from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
 from onrecord.faces.arbiter.entries import ACTIVE, RECIPE
-from onrecord.faces.arbiter.fields import TYPE_OF
+from onrecord.faces.arbiter.fields import NO_ADVISOR, TYPE_OF, kinds_of
 from onrecord.faces.arbiter.slash import rendering
 from onrecord.faces.arbiter.slash.grammar import DEPTH, parse
 from onrecord.faces.arbiter.slash.parsed import (
@@ -35,7 +35,7 @@ from onrecord.faces.arbiter.slash.parsed import (
 from onrecord.faces.arbiter.slash.rendering import one_line
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
-from onrecord.model.limits import NEIGHBOUR_LIMIT, Kind, RelationName
+from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
 from onrecord.model.workspace import SHARED_PAD
 from onrecord.recall.relations import Neighbourhood
@@ -44,7 +44,7 @@ from onrecord.service import OnRecord
 from onrecord.workspace.agents import ShowAgent
 from onrecord.workspace.conversations import plain
 
-__all__ = ["AGENT", "COMMANDS", "Answer", "Result", "parse", "run"]
+__all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "parse", "run"]
 
 #: Whose scratchpad and settings count where no agent is named: the one that leads the others.
 AGENT: Final = "index"
@@ -56,12 +56,11 @@ _FOUND: Final = 50
 _FOUND_TO_RERANK: Final = 10
 _SOURCE: Final = "agent"
 _MEDIA_TYPE: Final = "text/plain"
-_NO_ADVISOR: Final = "no advisor is configured"
 _UNAVAILABLE: Final = "the store cannot be used right now; nothing was changed by this. Try again in a moment"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class SlashResult:
     """What came of one command: its line, whether it was done, and the block that tells it."""
 
     command: str
@@ -70,23 +69,25 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class SlashAnswer:
     """What an agent's text gives back: the blocks one after the other, and each by itself."""
 
     output: str
-    results: tuple[Result, ...] = ()
+    results: tuple[SlashResult, ...] = ()
 
 
 class _Failed(Exception):
     """A command that could not be done; the text says why."""
 
 
-def run(door: OnRecord, text: str, *, agent: str | None = None, conversation: str | None = None) -> Answer:
+def run(
+    door: OnRecord, text: str, *, agent: str | None = None, conversation: str | None = None
+) -> SlashAnswer:
     """Run every command of a text in its order. One that fails says so in its block, and the next is run all the same."""
     if not isinstance(text, str):
         raise Invalid([Fault("text", f"must be a text, not {type(text).__name__}")])
     turn = _Turn(_for_an_agent(door, conversation), _agent_name(door, agent))
-    results: list[Result] = []
+    results: list[SlashResult] = []
     told = 0
     for command in parse(text):
         if len(results) >= COMMANDS or told > TOLD_BYTES:
@@ -94,7 +95,7 @@ def run(door: OnRecord, text: str, *, agent: str | None = None, conversation: st
             break
         results.append(turn.result(command))
         told += len(results[-1].output)
-    return Answer(output="\n\n".join(result.output for result in results), results=tuple(results))
+    return SlashAnswer(output="\n\n".join(result.output for result in results), results=tuple(results))
 
 
 def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
@@ -112,10 +113,10 @@ def _agent_name(door: OnRecord, agent: str | None) -> str:
     return name
 
 
-def _stopped(command: Command) -> Result:
+def _stopped(command: Command) -> SlashResult:
     line = rendering.told_line(command.head)
     told = f"[/mem] ERR: too much at once; from '{line}' on nothing was run. Send the rest in another text"
-    return Result(command=line, ok=False, output=told)
+    return SlashResult(command=line, ok=False, output=told)
 
 
 class _Turn:
@@ -141,7 +142,7 @@ class _Turn:
             Refused: self._refuse,
         }
 
-    def result(self, command: Command) -> Result:
+    def result(self, command: Command) -> SlashResult:
         ok = True
         try:
             lines = list(self._acts[type(command)](command))
@@ -152,7 +153,7 @@ class _Turn:
             closing = None
         line = rendering.told_line(command.head)
         output = f"[{line}] {lines[0]}" if closing is None else "\n".join([f"[{line}]", *lines, closing])
-        return Result(command=line, ok=ok, output=output)
+        return SlashResult(command=line, ok=ok, output=output)
 
     @property
     def _conversation(self) -> str | None:
@@ -167,7 +168,7 @@ class _Turn:
 
     def _entries(self, asked: Entries) -> Iterator[str]:
         tags = () if asked.tag is None else (asked.tag,)
-        kinds = _kinds(asked.types)
+        kinds = kinds_of(asked.types)
         found = self._door.browse(kinds=kinds, tags=tags, statuses=ACTIVE, limit=_BROWSED)
         if found.memories:
             yield from rendering.listing(found.memories, _BROWSED, found.next is not None)
@@ -184,7 +185,7 @@ class _Turn:
         open_fields = {} if agent.updated_at else {"decay": True}
         found = self._door.recall(
             asked.question,
-            kinds=_kinds(asked.types),
+            kinds=kinds_of(asked.types),
             tags=() if asked.tag is None else (asked.tag,),
             limit=_FOUND_TO_RERANK if asked.rerank else _FOUND,
             agent=self._agent,
@@ -193,9 +194,9 @@ class _Turn:
             **open_fields,  # type: ignore[arg-type]
         )
         if agent.settings.search_expand:
-            yield f"(search_expand: {_NO_ADVISOR}; only the query itself was searched)"
+            yield f"(search_expand: {NO_ADVISOR}; only the query itself was searched)"
         if asked.rerank or agent.settings.rerank:
-            yield f"(rerank: {_NO_ADVISOR}; the order is that of the search)"
+            yield f"(rerank: {NO_ADVISOR}; the order is that of the search)"
         if not found.hits:
             yield f"(no entries match '{one_line(asked.question)}')"
             return
@@ -261,7 +262,7 @@ class _Turn:
             return
         for name in ("auto_tag", "auto_supersede"):
             if getattr(self._settings.settings, name):
-                yield f"  {name}: {_NO_ADVISOR}; the entry is stored as it was written"
+                yield f"  {name}: {NO_ADVISOR}; the entry is stored as it was written"
 
     def _is_live(self, id: str) -> bool:
         try:
@@ -352,11 +353,6 @@ class _Turn:
         if self._conversation is None or not found:
             raise NotFound
         return found[0]
-
-
-def _kinds(types: Sequence[str]) -> tuple[Kind, ...]:
-    """Ours that some types stand for."""
-    return tuple(kind for kind, type in TYPE_OF.items() if type in types)
 
 
 def _reason(problem: Exception) -> str:

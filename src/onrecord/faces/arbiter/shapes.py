@@ -1,0 +1,202 @@
+"""WHICH shapes do programs of the arbiter runtime send and get? Their description, from the limits and lists that are checked."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from onrecord.faces.arbiter.fields import CONTENT_BYTES, SOURCE_BYTES, TAG_BYTES, TAGS, TITLE_BYTES, TYPES
+from onrecord.model.limits import RELATIONS
+from onrecord.surfaces.rest.declared import TEXT, JsonSchema, Parameter, schema_named
+
+#: A number wherever it is one; whoever chose an id for a memory may have chosen a text.
+ID: Final = {"type": ["integer", "string"]}
+_MAYBE_ID: Final = {"type": ["integer", "string", "null"]}
+_NUMBER: Final = {"type": "integer"}
+_SECONDS: Final = {"type": "integer", "description": "Seconds since 1970."}
+_MAYBE_SECONDS: Final = {"type": ["integer", "null"], "description": "Seconds since 1970."}
+_YES: Final = {"type": "boolean"}
+_TYPE: Final = {"type": "string", "enum": list(TYPES)}
+_MODEL: Final = {"type": ["string", "null"], "description": "The model of an advisor; none is configured."}
+_SENT_MOMENT: Final = {
+    "type": ["number", "null"],
+    "minimum": 0,
+    "description": "Seconds since 1970, or milliseconds if above 10\N{SUPERSCRIPT ONE}\N{SUPERSCRIPT TWO}; 0 is now.",
+}
+
+
+def object_of(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
+    """An object that has all of these, except perhaps some."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": [name for name in properties if name not in optional],
+    }
+
+
+def sent(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+    """A body with these fields; what else stands in it is passed over."""
+    return {"type": "object", "properties": dict(properties), "required": list(required)}
+
+
+def list_of(name: str, shape: JsonSchema, **more: JsonSchema) -> dict[str, Any]:
+    return object_of({name: {"type": "array", "items": shape}, "count": _NUMBER, **more})
+
+
+def _text(most: int, least: int = 0) -> dict[str, Any]:
+    return {
+        "type": "string",
+        "minLength": least,
+        "maxLength": most,
+        "description": f"At most {most:,} bytes.",
+    }
+
+
+_FIELDS: Final = {
+    "type": _TYPE,
+    "title": _text(TITLE_BYTES, 1),
+    "content": _text(CONTENT_BYTES),
+    "source": _text(SOURCE_BYTES) | {"type": ["string", "null"]},
+    "tags": {"type": "array", "items": _text(TAG_BYTES, 1), "maxItems": TAGS},
+    "artifact_id": {"type": ["integer", "null"], "minimum": 0, "description": "0 and null are none."},
+}
+NEW_ENTRY: Final = sent(
+    {
+        **_FIELDS,
+        "conversation_id": _MAYBE_ID | {"description": "Where it is pinned; 0 and null are nowhere."},
+        "created_at": _SENT_MOMENT,
+        "supersedes_ids": {
+            "type": ["array", "null"],
+            "items": ID,
+            "description": "Entries that end with it.",
+        },
+        "auto_tag": _MODEL,
+        "supersede": _MODEL,
+    },
+    "type",
+    "title",
+)
+CHANGED_ENTRY: Final = sent(_FIELDS)
+INVALIDATION: Final = sent({"when": _SENT_MOMENT})
+NEW_RELATION: Final = sent(
+    {"source_id": ID, "target_id": ID, "relation": {"type": "string", "enum": list(RELATIONS)}},
+    "source_id",
+    "target_id",
+    "relation",
+)
+NEW_CONVERSATION: Final = sent(
+    {
+        "title": {"type": ["string", "null"], "maxLength": TITLE_BYTES},
+        "agent_id": {"type": ["string", "null"]},
+    }
+)
+NEW_ARTIFACT: Final = sent(
+    {
+        "path": TEXT | {"description": "Relative, with forward slashes."},
+        "content": TEXT,
+        "mime_type": {"type": ["string", "null"]},
+        "encoding": {"type": ["string", "null"], "enum": ["utf-8", "base64", "", None]},
+    },
+    "path",
+    "content",
+)
+
+_ARTIFACT: Final = object_of(
+    {
+        "id": ID,
+        "conversation_id": ID,
+        "path": TEXT,
+        "sha256": TEXT,
+        "mime_type": TEXT,
+        "size": _NUMBER,
+        "created_at": _SECONDS,
+        "updated_at": _SECONDS,
+    }
+)
+_ADVICE: Final = {
+    "type": "object",
+    "description": "What an advisor has done: nothing, since none is configured.",
+}
+_ENTRY: Final = object_of(
+    {
+        "id": ID,
+        "tenant_id": ID,
+        "type": _TYPE,
+        "title": TEXT,
+        "content": TEXT,
+        "source": TEXT,
+        "tags": {"type": "array", "items": TEXT},
+        "artifact_id": _MAYBE_ID,
+        "created_at": _SECONDS,
+        "updated_at": _SECONDS,
+        "valid_from": _SECONDS,
+        "valid_to": _MAYBE_SECONDS,
+        "conversation_id": _MAYBE_ID,
+        "artifact": schema_named("ArbiterArtifact"),
+        "supersedes_manual": object_of(
+            {"requested": {"type": "array", "items": ID}, "invalidated": {"type": "array", "items": ID}}
+        ),
+        "auto_tag": _ADVICE,
+        "supersede": _ADVICE,
+    },
+    "artifact",
+    "supersedes_manual",
+    "auto_tag",
+    "supersede",
+)
+_RELATION: Final = object_of(
+    {
+        "id": ID,
+        "tenant_id": ID,
+        "source_id": ID,
+        "target_id": ID,
+        "relation": {"type": "string", "enum": list(RELATIONS)},
+        "created_at": _SECONDS,
+    }
+)
+_CONVERSATION: Final = object_of(
+    {
+        "id": ID,
+        "tenant_id": ID,
+        "title": TEXT,
+        "agent_id": TEXT,
+        "created_at": _SECONDS,
+        "updated_at": _SECONDS,
+    }
+)
+SCHEMAS: Final = {
+    "ArbiterArtifact": _ARTIFACT,
+    "ArbiterConversation": _CONVERSATION,
+    "ArbiterEntry": _ENTRY,
+    "ArbiterRelation": _RELATION,
+}
+ARTIFACT, CONVERSATION, ENTRY, RELATION = map(schema_named, SCHEMAS)
+ENTRIES: Final = list_of("entries", ENTRY)
+ENTRIES["properties"] |= {"rerank": _ADVICE, "expansion": _ADVICE}
+GRAPH: Final = object_of(
+    {
+        "tenant_id": ID,
+        "entries": {"type": "array", "items": ENTRY},
+        "relations": {"type": "array", "items": RELATION},
+    }
+)
+_PAD_KIND: Final = {"type": "string", "enum": ["agent", "shared"]}
+SCRATCHPADS: Final = list_of(
+    "entries", object_of({"kind": _PAD_KIND, "agent_id": TEXT, "size": _NUMBER}), tenant_id=ID
+)
+SCRATCHPAD: Final = object_of(
+    {"agent_id": TEXT, "kind": _PAD_KIND, "exists": _YES, "size": _NUMBER, "content": TEXT}
+)
+ARTIFACTS: Final = list_of("artifacts", ARTIFACT, bytes_used=_NUMBER)
+ARTIFACTS["properties"] |= {"tenant_id": ID, "conversation_id": ID}
+WRITTEN: Final = object_of({"artifact": ARTIFACT, "created": _YES, "conversation_used_bytes": _NUMBER})
+DELETED: Final = object_of({"deleted": _YES})
+INVALIDATED: Final = object_of({"invalidated": _YES, "id": ID})
+ERROR: Final = object_of({"error": TEXT, "existing_id": ID}, "existing_id")
+
+
+def number(name: str, told: str) -> Parameter:
+    return Parameter(name, told, {"type": "number"})
+
+
+def page(usual: int, most: int) -> Parameter:
+    told = f"How many, {usual} unless it is said; more than {most} are {most}, and what is no such number is {usual}."
+    return Parameter("limit", told, {"type": "integer", "minimum": 1, "maximum": most, "default": usual})

@@ -1,0 +1,26 @@
+"""WHICH words does a command speak? `--face`, the same wherever agents are served or set up, read off the table of faces."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from onrecord.faces import USUAL, WITH_TOOLS
+from onrecord.surfaces.cli.completion import among
+
+_LISTED: Final = "; ".join(
+    f"{face.name}{' (the usual one)' if face.name == USUAL else ''}, {face.told}"
+    for face in WITH_TOOLS.values()
+)
+FACE: Final = click.Option(
+    ["--face", "faces"],
+    multiple=True,
+    metavar="NAME",
+    help=f"Which tools: {_LISTED}. May be repeated, or with commas between.",
+    shell_complete=among(lambda: WITH_TOOLS, several=True),
+)
+
+
+def names_in(given: Sequence[str]) -> list[str]:
+    """The names that were given, one by one or with commas between."""
+    return [name for each in given for part in each.split(",") if (name := part.strip())]

@@ -1,0 +1,123 @@
+"""WHAT does a face have over HTTP? One value for each of its routes: the server answers by it, and is described by it."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from onrecord import faces
+from onrecord.errors import OnRecordError
+from onrecord.service import OnRecord
+from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body
+from onrecord.surfaces.rest.problems import JSON, NO_METHOD, Refusal
+from onrecord.surfaces.rest.request_runner import RequestRunner
+
+#: What is done with a request, given the door of whoever sent it, and the body.
+Act = Callable[[OnRecord, Request, bytes], Response]
+JsonSchema = Mapping[str, Any]
+
+SCHEMAS: Final = "#/components/schemas/"
+TEXT: Final = {"type": "string"}
+
+
+def schema_named(name: str) -> JsonSchema:
+    """One of the `schemas` of a face, by its name."""
+    return {"$ref": SCHEMAS + name}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What an address holds beside its fixed parts: in the path where that has its name, else in the query."""
+
+    name: str
+    told: str
+    schema: JsonSchema = field(default_factory=lambda: dict(TEXT))
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What comes back under one status: a sentence about it, and its shape, which is a schema or an answer's type."""
+
+    told: str
+    schema: JsonSchema | type | None
+    media_type: str = JSON
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaceRoute:
+    """One thing that can be done: `POST /memories`, what it is called, what it takes, and what it answers."""
+
+    method: str
+    path: str
+    name: str
+    told: str
+    act: Act
+    answers: Mapping[int, Told]
+    parameters: Sequence[Parameter] = ()
+    body: JsonSchema | None = None
+    most_bytes: int = BODY_BYTES
+    #: What it may be refused with that nothing else here is.
+    refusals: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaceHttp:
+    """All that a face has over HTTP."""
+
+    face: str
+    routes: Sequence[FaceRoute]
+    #: How it says what went wrong, and the shape of that; without them it says it as our own routes do.
+    refuse: Callable[[OnRecordError], Response] | None = None
+    error: JsonSchema | None = None
+    #: Shapes that several routes speak of, by name.
+    schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
+    #: What is done before the first request.
+    prepare: Callable[[OnRecord], None] = lambda door: None
+
+    def open(self, runner: RequestRunner) -> list[BaseRoute]:
+        """The routes as the server has them."""
+        self.prepare(runner.door)
+        by_path: dict[str, list[FaceRoute]] = defaultdict(list)
+        for each in self.routes:
+            by_path[each.path].append(each)
+        return [
+            Route(path, endpoint=_Endpoint(runner, self, {each.method: each for each in routes}))
+            for path, routes in by_path.items()
+        ]
+
+
+def of_faces() -> Iterator[FaceHttp]:
+    """What every face has over HTTP, in the order of the table."""
+    return (module.HTTP for module in faces.loaded("routes"))
+
+
+class _Endpoint:
+    """Everything that can be done with one path of a face."""
+
+    def __init__(self, runner: RequestRunner, http: FaceHttp, routes: Mapping[str, FaceRoute]) -> None:
+        self._runner, self._http, self._methods = runner, http, routes
+        self._allowed = ", ".join(sorted([*routes, *(["HEAD"] if "GET" in routes else [])]))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._answer(Request(scope, receive))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request) -> Response:
+        route = self._methods.get("GET" if request.method == "HEAD" else request.method)
+        try:
+            if route is None:
+                raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", {"allow": self._allowed})
+            act = route.act
+            await self._runner.meet(request)
+            body = await read_body(request, route.most_bytes)
+            # Only whoever is let in is told what is wrong with it.
+            return await self._runner.call(request, lambda door: act(door, request, body))
+        except OnRecordError as error:
+            if self._http.refuse is None:
+                raise
+            return self._http.refuse(error)
