@@ -11,7 +11,7 @@ from onrecord.model.paths import normalised
 from onrecord.model.requests import SetAgent, request_fields
 from onrecord.model.requests.workspace import AGENT_NAME, MEDIA_TYPE, agent_faults
 from onrecord.model.rules import OrNone, Rule
-from onrecord.model.workspace import Conversation, KeptFile, Notes
+from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad
 
 _MOST_FILES: Final = 2**53
 
@@ -48,13 +48,13 @@ def conversation_faults(conversation: Conversation) -> Iterable[Fault]:
     return _broken(_CONVERSATION, asdict(conversation))
 
 
-def file_faults(file: KeptFile) -> Iterator[Fault]:
+def artifact_faults(file: StoredArtifact) -> Iterator[Fault]:
     yield from _broken(_ARTIFACT, asdict(file.artifact))
     if len(file.content) > limits.ARTIFACT_BYTES:
         yield Fault("content", f"must have at most {limits.ARTIFACT_BYTES} bytes (has {len(file.content)})")
 
 
-def notes_faults(item: Notes) -> Iterator[Fault]:
+def scratchpad_faults(item: StoredScratchpad) -> Iterator[Fault]:
     yield from _agent_faults(item.agent)
     text = rules.Text()
     told = [fault for each in item.notes for fault in _broken({"text": text}, {"text": each.text})]

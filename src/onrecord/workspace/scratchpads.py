@@ -12,7 +12,7 @@ from onrecord.model.answers import (
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SCRATCHPAD_BYTES
 from onrecord.model.requests import AppendScratchpad, ClearScratchpad, ReadScratchpad
-from onrecord.model.workspace import pad_kind
+from onrecord.model.workspace import scratchpad_kind
 from onrecord.providers.scrubber import scrub
 from onrecord.store.ports.store import Store
 
@@ -44,7 +44,7 @@ def read(caller: Caller, ask: ReadScratchpad, store: Store, now: datetime) -> Sc
         content = reading.workspace.scratchpad(ask.agent)
     return ScratchpadContent(
         agent=ask.agent,
-        kind=pad_kind(ask.agent),
+        kind=scratchpad_kind(ask.agent),
         exists=content is not None,
         size=len((content or "").encode()),
         content=content or "",
