@@ -11,17 +11,17 @@ from typing import Any, Final, NamedTuple
 from onrecord.care.lines import Line
 from onrecord.care.memory_lines import read_counters, read_history, read_relation
 from onrecord.care.workspace_lines import (
+    read_artifact,
     read_conversation,
-    read_file,
-    read_notes,
     read_numbers,
+    read_scratchpad,
     read_settings,
-    write_file,
+    write_artifact,
 )
 from onrecord.model.agent import ShownAgent
 from onrecord.model.memory import Relation
 from onrecord.model.wire import to_json
-from onrecord.model.workspace import Conversation, KeptFile, Notes, WorkspaceNumbers
+from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad, WorkspaceNumbers
 from onrecord.store.ports.archive import Counters, MemoryHistory
 
 FORMAT: Final = 1
@@ -64,7 +64,7 @@ KINDS: Final = (
         WorkspaceNumbers,
         read_numbers,
         _under("numbers"),
-        "The last numbers given to conversations and files.",
+        "The last numbers given to conversations and artifacts.",
     ),
     Kind(
         "conversation",
@@ -76,18 +76,18 @@ KINDS: Final = (
     ),
     Kind(
         "artifact",
-        KeptFile,
-        read_file,
-        _under("artifact", write_file),
-        "A file of a conversation that stands before it, with its `content` in base64.",
+        StoredArtifact,
+        read_artifact,
+        _under("artifact", write_artifact),
+        "An artifact of a conversation that stands before it, with its `content` in base64.",
         "artifacts",
     ),
     Kind(
         "scratchpad",
-        Notes,
-        read_notes,
+        StoredScratchpad,
+        read_scratchpad,
         _under("scratchpad"),
-        "All working notes of an agent, each addition with its time.",
+        "The scratchpad of an agent, each addition with its time.",
         "scratchpads",
     ),
     Kind(

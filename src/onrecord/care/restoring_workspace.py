@@ -9,7 +9,7 @@ from onrecord.care.lines import Line
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
-from onrecord.model.workspace import Conversation, KeptFile, Notes, WorkspaceNumbers
+from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad, WorkspaceNumbers
 from onrecord.store.ports.workspace import WorkspaceItem, WorkspaceRestoring
 
 
@@ -24,9 +24,9 @@ class WorkspaceBatch:
 
     def put(self, item: WorkspaceItem, line: Line) -> None:
         self.items.append((line.without_value, item))
-        if isinstance(item, KeptFile):
+        if isinstance(item, StoredArtifact):
             self.bytes += len(item.content)
-        elif isinstance(item, Notes):
+        elif isinstance(item, StoredScratchpad):
             self.bytes += sum(len(note.text) for note in item.notes)
 
 
@@ -47,12 +47,12 @@ class TakenIn:
 def take_in_workspace(
     restoring: WorkspaceRestoring, batch: WorkspaceBatch, was_left: Callable[[str], bool]
 ) -> TakenIn:
-    """Add what is absent. A file of a conversation that was left alone is left alone too: that one is another's."""
+    """Add what is absent. An artifact of a conversation that was left alone is left alone too: that one is another's."""
     done, grown = TakenIn(), set[str]()
     restoring.count(batch.numbers)
     for line, item in batch.items:
         name, home = name_of(item), None
-        if isinstance(item, KeptFile):
+        if isinstance(item, StoredArtifact):
             home = item.artifact.conversation
             left = f"conversation {home}"
             if was_left(left) or left in done.differing:
@@ -79,9 +79,9 @@ def name_of(item: WorkspaceItem) -> str:
     match item:
         case Conversation():
             return f"conversation {item.id}"
-        case KeptFile():
+        case StoredArtifact():
             return file_name(item.artifact.id)
-        case Notes():
+        case StoredScratchpad():
             return f"scratchpad of {item.agent}"
         case ShownAgent():
             return f"settings of {item.agent}"

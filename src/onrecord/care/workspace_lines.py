@@ -14,7 +14,13 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
 from onrecord.model.shapes import Object
 from onrecord.model.wire import shape_of, to_json
-from onrecord.model.workspace import Artifact, Conversation, KeptFile, Notes, WorkspaceNumbers
+from onrecord.model.workspace import (
+    Artifact,
+    Conversation,
+    StoredArtifact,
+    StoredScratchpad,
+    WorkspaceNumbers,
+)
 from onrecord.providers.scrubber import scrub, scrub_bytes
 
 Item = TypeVar("Item")
@@ -42,21 +48,21 @@ def read_conversation(line: Line, tenant: str) -> Conversation:
     return replace(told, title=clean.text[:TITLE_CHARACTERS].rstrip())
 
 
-def read_file(line: Line, tenant: str) -> KeptFile:
+def read_artifact(line: Line, tenant: str) -> StoredArtifact:
     _check_home(line, tenant)
     artifact = _read(line, "artifact", Artifact)
-    told = KeptFile(artifact=artifact, content=_content(line))
+    told = StoredArtifact(artifact=artifact, content=_content(line))
     digest = hashlib.sha256(told.content).hexdigest()
     if (artifact.sha256, artifact.size) != (digest, len(told.content)):
         raise line.fault("has a file whose content is not of its sha256 and size; it was changed or damaged")
     clean, secrets = scrub_bytes(told.content)
     if secrets:
         digest = hashlib.sha256(clean).hexdigest()
-        told = KeptFile(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
-    return _sound(line, "artifact", told, workspace_records.file_faults)
+        told = StoredArtifact(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
+    return _sound(line, told, workspace_records.artifact_faults)
 
 
-def write_file(file: KeptFile) -> dict[str, Any]:
+def write_artifact(file: StoredArtifact) -> dict[str, Any]:
     return {**to_json(file.artifact), "content": b64encode(file.content).decode()}
 
 
@@ -68,11 +74,11 @@ def _content(line: Line) -> bytes:
         raise line.fault(f"has a file whose content cannot be read as base64: {reason}") from None
 
 
-def read_notes(line: Line, tenant: str) -> Notes:
+def read_scratchpad(line: Line, tenant: str) -> StoredScratchpad:
     _check_home(line, tenant)
-    told = _sound(line, "scratchpad", _read(line, "scratchpad", Notes), workspace_records.notes_faults)
+    told = _sound(line, _read(line, "scratchpad", StoredScratchpad), workspace_records.scratchpad_faults)
     clean = tuple(replace(each, text=scrub(each.text).text) for each in told.notes)
-    return _sound(line, "scratchpad", replace(told, notes=clean), workspace_records.notes_faults)
+    return _sound(line, replace(told, notes=clean), workspace_records.scratchpad_faults)
 
 
 def read_settings(line: Line, tenant: str) -> ShownAgent:

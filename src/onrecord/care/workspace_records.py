@@ -11,7 +11,7 @@ from onrecord.model.paths import normalised
 from onrecord.model.request import request_fields
 from onrecord.model.rules import Counted, OrNone, Rule
 from onrecord.model.shapes import kept_faults
-from onrecord.model.workspace import Conversation, KeptFile, Notes
+from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad
 from onrecord.workspace.agents import SetAgent
 from onrecord.workspace.artifacts import MEDIA_TYPE
 
@@ -43,13 +43,13 @@ def conversation_faults(conversation: Conversation) -> Iterable[Fault]:
     return kept_faults(_CONVERSATION, asdict(conversation))
 
 
-def file_faults(file: KeptFile) -> Iterator[Fault]:
-    yield from kept_faults(_ARTIFACT, asdict(file.artifact))
+def artifact_faults(file: StoredArtifact) -> Iterator[Fault]:
+    yield from _broken(_ARTIFACT, asdict(file.artifact))
     if len(file.content) > limits.ARTIFACT_BYTES:
         yield Fault("content", f"must have at most {limits.ARTIFACT_BYTES} bytes (has {len(file.content)})")
 
 
-def notes_faults(item: Notes) -> Iterator[Fault]:
+def scratchpad_faults(item: StoredScratchpad) -> Iterator[Fault]:
     yield from _agent_faults(item.agent)
     text = rules.Text()
     told = [fault for each in item.notes for fault in kept_faults({"text": text}, {"text": each.text})]

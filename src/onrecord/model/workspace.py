@@ -76,37 +76,37 @@ class AgentSettings:
     auto_supersede: bool = False
 
 
-def pad_kind(agent: str) -> PadKind:
+def scratchpad_kind(agent: str) -> PadKind:
     return "shared" if agent == SHARED_PAD else "agent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFile:
-    """A file with its content."""
+class StoredArtifact:
+    """An artifact with its content."""
 
     artifact: Artifact
     content: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
-    """One addition to working notes, with the mark that it stands under."""
+class ScratchpadEntry:
+    """One addition to a scratchpad, with the time that it stands under."""
 
     written_at: datetime
     text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notes:
-    """All working notes of an agent, in the order in which they were added."""
+class StoredScratchpad:
+    """A whole scratchpad: its entries in the order in which they were added."""
 
     agent: str
-    notes: tuple[Note, ...]
+    notes: tuple[ScratchpadEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceNumbers:
-    """The last numbers that a tenant gave to conversations and files, so that none is given twice."""
+    """The last numbers that a tenant gave to conversations and artifacts, so that none is given twice."""
 
     conversation: int = 0
     artifact: int = 0

@@ -12,7 +12,7 @@ from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SCRATCHPAD_BYTES
 from onrecord.model.request import Request, ask
-from onrecord.model.workspace import PadKind, Scratchpad, pad_kind
+from onrecord.model.workspace import PadKind, Scratchpad, scratchpad_kind
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub
 
@@ -124,7 +124,7 @@ def read_scratchpad(call: Call, ask: ReadScratchpad) -> ScratchpadContent:
         content = reading.workspace.scratchpad(ask.agent)
     return ScratchpadContent(
         agent=ask.agent,
-        kind=pad_kind(ask.agent),
+        kind=scratchpad_kind(ask.agent),
         exists=content is not None,
         size=len((content or "").encode()),
         content=content or "",

@@ -8,15 +8,15 @@ from onrecord.model.workspace import (
     AgentSettings,
     Artifact,
     Conversation,
-    KeptFile,
-    Notes,
     Scratchpad,
+    StoredArtifact,
+    StoredScratchpad,
     WorkspaceNumbers,
 )
 from onrecord.store.ports.filters import ConversationFilter
 
 #: What moves between stores as one: a conversation, a file, the notes of an agent, or how one is set.
-WorkspaceItem = Conversation | KeptFile | Notes | ShownAgent
+WorkspaceItem = Conversation | StoredArtifact | StoredScratchpad | ShownAgent
 
 
 class Usage(NamedTuple):
@@ -104,7 +104,7 @@ class WorkspaceArchive(Protocol):
         """Conversations in the order in which they began, files by number, notes and settings by agent: one at a time."""
 
     def numbers(self) -> WorkspaceNumbers:
-        """The last numbers that were given to conversations and files."""
+        """The last numbers that were given to conversations and artifacts."""
 
 
 class WorkspaceRestoring(WorkspaceArchive, Protocol):

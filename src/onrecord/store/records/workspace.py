@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, sel
 from onrecord.errors import Fault, Invalid
 from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
-from onrecord.model.workspace import AgentSettings, Artifact, Conversation, Scratchpad, pad_kind
+from onrecord.model.workspace import AgentSettings, Artifact, Conversation, Scratchpad, scratchpad_kind
 from onrecord.store.ports.filters import ConversationFilter
 from onrecord.store.ports.workspace import File
 from onrecord.store.records.workspace_rows import (
@@ -164,5 +164,5 @@ def _number(mark: str) -> int:
 
 def _scratchpad(row: AnyRow) -> Scratchpad:
     return Scratchpad(
-        agent=row.agent, kind=pad_kind(row.agent), size=int(row.size), updated_at=row.updated_at
+        agent=row.agent, kind=scratchpad_kind(row.agent), size=int(row.size), updated_at=row.updated_at
     )

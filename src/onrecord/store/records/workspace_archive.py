@@ -7,7 +7,14 @@ from typing import Any, Final, Literal
 from sqlalchemy import Column, select
 
 from onrecord.model.agent import ShownAgent
-from onrecord.model.workspace import Artifact, Conversation, KeptFile, Note, Notes, WorkspaceNumbers
+from onrecord.model.workspace import (
+    Artifact,
+    Conversation,
+    ScratchpadEntry,
+    StoredArtifact,
+    StoredScratchpad,
+    WorkspaceNumbers,
+)
 from onrecord.store.ports.workspace import WorkspaceItem
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
@@ -31,9 +38,9 @@ class SqlWorkspaceArchive(WorkspaceRows):
 
     def every(self) -> Iterator[WorkspaceItem]:
         yield from self._conversations()
-        yield from self._files()
+        yield from self._stored_artifacts()
         for agent in self._agents(scratchpads.c.agent):
-            yield self._notes(agent)
+            yield self._stored_scratchpad(agent)
         for agent in self._agents(agent_settings.c.agent):
             if (shown := self.agent(agent)) is not None:
                 yield shown
@@ -46,7 +53,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
         if not here:
             return "absent"
         # A digest stands for the content of a file.
-        told = item.artifact if isinstance(item, KeptFile) else item
+        told = item.artifact if isinstance(item, StoredArtifact) else item
         return "same" if all(each == told for each in here) else "different"
 
     def restore(self, item: WorkspaceItem) -> bool:
@@ -54,10 +61,10 @@ class SqlWorkspaceArchive(WorkspaceRows):
             case Conversation():
                 self._counted(item.id)
                 self._add(conversations, row=self._next(CONVERSATION_ROW), **asdict(item))
-            case KeptFile():
-                return self._restore_file(item)
-            case Notes():
-                self._restore_notes(item)
+            case StoredArtifact():
+                return self._restore_artifact(item)
+            case StoredScratchpad():
+                self._restore_scratchpad(item)
             case ShownAgent():
                 self._add(agent_settings, **asdict(item))
         return True
@@ -71,34 +78,36 @@ class SqlWorkspaceArchive(WorkspaceRows):
         for row in self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE)):
             yield read_conversation(row)
 
-    def _files(self) -> Iterator[KeptFile]:
+    def _stored_artifacts(self) -> Iterator[StoredArtifact]:
         every = self._artifacts().add_columns(artifacts.c.content).order_by(artifacts.c.id)
         for row in self._connection.execute(every.execution_options(yield_per=_FILES_AT_ONCE)):
-            yield KeptFile(artifact=read_artifact(row), content=bytes(row.content))
+            yield StoredArtifact(artifact=read_artifact(row), content=bytes(row.content))
 
     def _agents(self, column: Column[Any]) -> list[str]:
         """In an order that does not depend on the database, so that equal stores give equal exports."""
         named = select(column).where(column.table.c.tenant == self._tenant).distinct()
         return sorted(self._connection.execute(named).scalars())
 
-    def _notes(self, agent: str) -> Notes:
+    def _stored_scratchpad(self, agent: str) -> StoredScratchpad:
         blocks = select(scratchpads.c.written_at, scratchpads.c.text)
         rows = self._all(blocks.where(self._of_agent(scratchpads, agent)).order_by(scratchpads.c.number))
-        return Notes(agent=agent, notes=tuple(Note(written_at=at, text=text) for at, text in rows))
+        return StoredScratchpad(
+            agent=agent, notes=tuple(ScratchpadEntry(written_at=at, text=text) for at, text in rows)
+        )
 
     def _in_place_of(self, item: WorkspaceItem) -> list[WorkspaceItem | Artifact | None]:
         match item:
             case Conversation():
                 return [self.conversation(item.id)]
-            case KeptFile(artifact=file):
+            case StoredArtifact(artifact=file):
                 return [self.artifact(file.id), self.artifact_at(file.conversation, file.path)]
-            case Notes():
-                here = self._notes(item.agent)
+            case StoredScratchpad():
+                here = self._stored_scratchpad(item.agent)
                 return [here] if here.notes else []
             case ShownAgent():
                 return [self.agent(item.agent)]
 
-    def _restore_file(self, file: KeptFile) -> bool:
+    def _restore_artifact(self, file: StoredArtifact) -> bool:
         home = self._row_of(file.artifact.conversation)
         if home is None:
             return False
@@ -108,7 +117,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
         self._count_to(ARTIFACT, number)
         return True
 
-    def _restore_notes(self, item: Notes) -> None:
+    def _restore_scratchpad(self, item: StoredScratchpad) -> None:
         for note in item.notes:
             self._add(
                 scratchpads,
