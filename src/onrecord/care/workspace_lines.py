@@ -59,7 +59,7 @@ def read_artifact(line: Line, tenant: str) -> StoredArtifact:
     if secrets:
         digest = hashlib.sha256(clean).hexdigest()
         told = StoredArtifact(artifact=replace(artifact, sha256=digest, size=len(clean)), content=clean)
-    return _sound(line, told, workspace_records.artifact_faults)
+    return _sound(line, "artifact", told, workspace_records.artifact_faults)
 
 
 def write_artifact(file: StoredArtifact) -> dict[str, Any]:
@@ -76,9 +76,11 @@ def _content(line: Line) -> bytes:
 
 def read_scratchpad(line: Line, tenant: str) -> StoredScratchpad:
     _check_home(line, tenant)
-    told = _sound(line, _read(line, "scratchpad", StoredScratchpad), workspace_records.scratchpad_faults)
+    told = _sound(
+        line, "scratchpad", _read(line, "scratchpad", StoredScratchpad), workspace_records.scratchpad_faults
+    )
     clean = tuple(replace(each, text=scrub(each.text).text) for each in told.notes)
-    return _sound(line, replace(told, notes=clean), workspace_records.scratchpad_faults)
+    return _sound(line, "scratchpad", replace(told, notes=clean), workspace_records.scratchpad_faults)
 
 
 def read_settings(line: Line, tenant: str) -> ShownAgent:

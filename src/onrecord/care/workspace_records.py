@@ -44,7 +44,7 @@ def conversation_faults(conversation: Conversation) -> Iterable[Fault]:
 
 
 def artifact_faults(file: StoredArtifact) -> Iterator[Fault]:
-    yield from _broken(_ARTIFACT, asdict(file.artifact))
+    yield from kept_faults(_ARTIFACT, asdict(file.artifact))
     if len(file.content) > limits.ARTIFACT_BYTES:
         yield Fault("content", f"must have at most {limits.ARTIFACT_BYTES} bytes (has {len(file.content)})")
 
