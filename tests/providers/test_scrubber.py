@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from onrecord.providers.scrubber import Scrubbed, scrub, scrub_value
 from onrecord.providers.secret_contexts import CONTEXT_RULES, LONG_CONTEXT_RULES
-from onrecord.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, Rule
+from onrecord.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, SecretRule
 
 ALNUM = string.ascii_letters + string.digits
 HEX = string.digits + "abcdef"
@@ -352,26 +352,26 @@ def repetitions(tree: Any, inside: bool = False) -> Iterator[tuple[str, bool, bo
                     yield from repetitions(branch, inside or (endless and name != "POSSESSIVE_REPEAT"))
 
 
-def parsed(rule: Rule) -> Any:
+def parsed(rule: SecretRule) -> Any:
     return importlib.import_module("re._parser").parse(rule.pattern.pattern, rule.pattern.flags)
 
 
 @pytest.mark.parametrize(
     "rule", [*TOKEN_RULES, *LONG_CONTEXT_RULES, *CONTEXT_RULES], ids=lambda rule: rule.name
 )
-def test_no_pattern_repeats_a_repetition_without_end(rule: Rule) -> None:
+def test_no_pattern_repeats_a_repetition_without_end(rule: SecretRule) -> None:
     assert not any(endless and inside for _, endless, inside in repetitions(parsed(rule)))
 
 
 @pytest.mark.parametrize("rule", [*LONG_CONTEXT_RULES, *CONTEXT_RULES], ids=lambda rule: rule.name)
-def test_patterns_tried_at_ordinary_words_read_a_bounded_stretch(rule: Rule) -> None:
+def test_patterns_tried_at_ordinary_words_read_a_bounded_stretch(rule: SecretRule) -> None:
     assert all(not endless or name == "POSSESSIVE_REPEAT" for name, endless, _ in repetitions(parsed(rule)))
 
 
 @pytest.mark.parametrize(
     "rule", [*TOKEN_RULES, *LONG_CONTEXT_RULES, *CONTEXT_RULES], ids=lambda rule: rule.name
 )
-def test_every_anchor_is_lower_case_and_so_can_be_found(rule: Rule) -> None:
+def test_every_anchor_is_lower_case_and_so_can_be_found(rule: SecretRule) -> None:
     assert rule.anchors
     assert all(anchor == anchor.lower() for anchor in rule.anchors)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from onrecord.providers import secret_values as judge
-from onrecord.providers.secret_rules import Rule
+from onrecord.providers.secret_rules import SecretRule
 from onrecord.providers.secret_values import Judge
 
 # ---- values ----------------------------------------------------------------------------------------------
@@ -128,12 +128,12 @@ _BASE64 = r"([A-Za-z0-9+/]{8,512}={0,2})"
 _PEM_END = r"-----END[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----"
 
 
-def _context(name: str, anchors: str, pattern: str, accept: Judge, scan: bool = False) -> Rule:
+def _context(name: str, anchors: str, pattern: str, accept: Judge, scan: bool = False) -> SecretRule:
     """Anchors are separated by `|` because some contain spaces."""
-    return Rule(name, tuple(anchors.split("|")), pattern, accept, scan, re.IGNORECASE)
+    return SecretRule(name, tuple(anchors.split("|")), pattern, accept, scan, re.IGNORECASE)
 
 
-def _keyed(name: str, anchors: str, key: str) -> tuple[Rule, ...]:
+def _keyed(name: str, anchors: str, key: str) -> tuple[SecretRule, ...]:
     """A machine-made value after its key: assigned, said, or on the next line."""
     said = (
         f"(?:{_SAYS}|{_STATED}|{_ELSEWHERE_IS}|[ \\t]{{1,4}}(?:to[ \\t])?|[ \\t]?,[ \\t]{{0,12}}(?=[\"'])|>)"
@@ -146,7 +146,7 @@ def _keyed(name: str, anchors: str, key: str) -> tuple[Rule, ...]:
 
 
 # Their values are long, so these share the quick test of the tokens that name themselves.
-LONG_CONTEXT_RULES: tuple[Rule, ...] = (
+LONG_CONTEXT_RULES: tuple[SecretRule, ...] = (
     _context(
         "private-key",
         '"kty"',
@@ -204,7 +204,7 @@ LONG_CONTEXT_RULES: tuple[Rule, ...] = (
     ),
 )
 
-CONTEXT_RULES: tuple[Rule, ...] = (
+CONTEXT_RULES: tuple[SecretRule, ...] = (
     _context(
         "private-key",
         "-----begin ",

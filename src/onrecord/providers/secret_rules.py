@@ -16,7 +16,7 @@ from onrecord.providers.secret_values import Judge, is_opaque, is_varied
 
 
 @dataclass(frozen=True)
-class Rule:
+class SecretRule:
     """One shape of secret. The last matched group is the secret; without groups the whole match is."""
 
     name: str
@@ -38,20 +38,20 @@ _RUN = r"[A-Za-z0-9_-]"
 _JWT = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%3D)|(?<=%20))eyJ[A-Za-z0-9_-]{16,}+(?:\.[A-Za-z0-9_-]*+){1,4}(?<!\.)"
 
 
-def _token(name: str, anchors: str, pattern: str) -> Rule:
-    return Rule(name, tuple(anchors.split()), _LEFT + pattern + _RIGHT, is_varied)
+def _token(name: str, anchors: str, pattern: str) -> SecretRule:
+    return SecretRule(name, tuple(anchors.split()), _LEFT + pattern + _RIGHT, is_varied)
 
 
-def _inner(name: str, anchor: str, first: str, rest: str) -> Rule:
+def _inner(name: str, anchor: str, first: str, rest: str) -> SecretRule:
     """A token whose telling part stands inside. Its first character comes before the border in the pattern
     because `re` skips to a first character much faster than it tries a look-behind everywhere."""
     begins = r"(?:(?<![A-Za-z0-9].)|(?<=\\[nrt].))"
-    return Rule(name, (anchor,), first + begins + rest + _RIGHT, is_varied, scan=True)
+    return SecretRule(name, (anchor,), first + begins + rest + _RIGHT, is_varied, scan=True)
 
 
 # Secrets that name themselves. None is shorter than SHORTEST_TOKEN, which lets plain notes skip them all at once.
 SHORTEST_TOKEN = 19
-TOKEN_RULES: tuple[Rule, ...] = (
+TOKEN_RULES: tuple[SecretRule, ...] = (
     _token("aws-key-id", "akia asia abia acca", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
     _token("gcp-api-key", "aiza", r"AIza[A-Za-z0-9_-]{30,}"),
     _token("google-oauth", "gocspx-", r"GOCSPX-[A-Za-z0-9_-]{20,}"),
@@ -70,7 +70,7 @@ TOKEN_RULES: tuple[Rule, ...] = (
     _token("slack-token", "xox", r"xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{16,}"),
     _token("slack-token", "xapp-", r"xapp-\d-[A-Za-z0-9-]{20,}"),
     _inner("discord-token", ".", r"[MNO]", r"[A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
-    Rule(
+    SecretRule(
         "telegram-token",
         (":aa",),
         r"\d(?<!\d.)\d{7,9}:AA[A-Za-z0-9_-]{32,34}" + _RIGHT,
@@ -175,7 +175,7 @@ TOKEN_RULES: tuple[Rule, ...] = (
         rf"(?:{'|'.join(KEY_PREFIXES)})(?:[a-z0-9]{{8}}_)?[A-Za-z0-9]{{20,}}",
     ),
     # Bounded because the judge may turn a candidate down: a rejected run must not be read to its end again and again.
-    Rule("api-key", ("sk-", "rk-", "rk_", "sk_"), _LEFT + rf"[sr]k[-_]{_RUN}{{16,512}}", is_opaque),
+    SecretRule("api-key", ("sk-", "rk-", "rk_", "sk_"), _LEFT + rf"[sr]k[-_]{_RUN}{{16,512}}", is_opaque),
     # The wider left border keeps a row of eyJ-eyJ-eyJ from being read once per eyJ.
-    Rule("jwt", ("eyj",), _JWT, is_varied),
+    SecretRule("jwt", ("eyj",), _JWT, is_varied),
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from onrecord.providers.secret_contexts import CONTEXT_RULES, LONG_CONTEXT_RULES
-from onrecord.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, Rule
+from onrecord.providers.secret_rules import SHORTEST_TOKEN, TOKEN_RULES, SecretRule
 from onrecord.providers.secret_values import Candidate
 
 Span = tuple[int, int, str]  # start, end, name of the rule
@@ -21,9 +21,9 @@ _WHAT_ENDS_A_VALUE = ('"', "'", "`", "\\", "”", "“", "»", "」", "』", "�
 _LONGEST_CANDIDATE = 256
 
 
-def _by_anchor(rules: tuple[Rule, ...]) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
+def _by_anchor(rules: tuple[SecretRule, ...]) -> tuple[tuple[str, tuple[SecretRule, ...]], ...]:
     """Look for each anchor once, however many rules share it."""
-    anchors: dict[str, list[Rule]] = {}
+    anchors: dict[str, list[SecretRule]] = {}
     for rule in rules:
         for anchor in rule.anchors:
             anchors.setdefault(anchor, []).append(rule)
@@ -67,7 +67,7 @@ def _without_placeholders(lowered: str) -> str:
     return PLACEHOLDER.sub(lambda m: "\0" * len(m[0]), lowered) if MARK in lowered else lowered
 
 
-def _anchored(rule: Rule, anchor: str, text: str, lowered: str) -> Iterator[Span]:
+def _anchored(rule: SecretRule, anchor: str, text: str, lowered: str) -> Iterator[Span]:
     """What the rule accepts where the anchor stands."""
     place = lowered.find(anchor)
     while place >= 0:
@@ -84,7 +84,7 @@ def _anchored(rule: Rule, anchor: str, text: str, lowered: str) -> Iterator[Span
         place = lowered.find(anchor, max(following, place + 1))
 
 
-def _scanned(rule: Rule, text: str) -> Iterator[Span]:
+def _scanned(rule: SecretRule, text: str) -> Iterator[Span]:
     for match in rule.pattern.finditer(text):
         start, end = _span(match)
         if rule.accept(Candidate(text, start, end)):
@@ -107,14 +107,14 @@ def _to_end_of_run(text: str, start: int, end: int) -> int:
     return rest.end() if rest else end
 
 
-def _hinted(lowered: str) -> list[tuple[str, tuple[Rule, ...]]]:
+def _hinted(lowered: str) -> list[tuple[str, tuple[SecretRule, ...]]]:
     """The anchors in a text, of which a few stems tell which are worth looking for."""
     stems = set(_EVERY_HINT.findall(lowered))
     return [hit for stem in sorted(stems) for hit in _anchors_from(stem) if hit[0] in lowered]
 
 
 @cache
-def _anchors_from(stem: str) -> tuple[tuple[str, tuple[Rule, ...]], ...]:
+def _anchors_from(stem: str) -> tuple[tuple[str, tuple[SecretRule, ...]], ...]:
     return tuple(hit for hit in _ASCII_CONTEXT if _stem(hit[0]).startswith(stem))
 
 

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from onrecord.errors import ProviderError
-from onrecord.providers.e5.files import Files
+from onrecord.providers.e5.files import ModelFiles
 from onrecord.providers.e5.passages import Cut
 from onrecord.providers.embedding import Model, Passage
 
@@ -33,7 +33,7 @@ class E5:
     def __init__(self, folder: Path = _HERE, *, cut: Cut = _USUAL_CUT, threads: int = 1) -> None:
         self._folder, self._cut, self._threads = folder, cut, threads
         self._loading = Lock()
-        self._files: Files | None = None
+        self._files: ModelFiles | None = None
         self._network: Network | None = None
 
     #: What texts score that have nothing to do with each other; no two are quite far.
@@ -62,9 +62,9 @@ class E5:
         runs = (network.run(PASSAGE, tokens) for tokens in passages)
         return tuple(Passage(run.text, in_int8(run.tokens)) for run in runs)
 
-    def _checked_files(self) -> Files:
+    def _checked_files(self) -> ModelFiles:
         if self._files is None:
-            self._files = Files(self._folder)
+            self._files = ModelFiles(self._folder)
         return self._files
 
     def _loaded(self) -> Network:

@@ -13,7 +13,7 @@ MANIFEST = "manifest.json"
 _REMEDY = "Install onrecord again to get it back, or choose another embedder."
 
 
-class Files:
+class ModelFiles:
     """The files in one folder; what is handed out has the hash that it should have."""
 
     def __init__(self, folder: Path) -> None:

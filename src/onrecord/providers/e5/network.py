@@ -18,7 +18,7 @@ import onnxruntime
 from numpy.typing import NDArray
 
 from onrecord.errors import ProviderError
-from onrecord.providers.e5.files import BASIS, MODEL, VOCABULARY, Files
+from onrecord.providers.e5.files import BASIS, MODEL, VOCABULARY, ModelFiles
 from onrecord.providers.e5.wordpiece import Word, WordPiece
 
 _WINDOW = 512  # the positions that the model knows
@@ -26,7 +26,7 @@ _INT8 = 127
 _TINY = np.finfo(np.float32).tiny
 
 
-class Embedded(NamedTuple):
+class EmbeddedText(NamedTuple):
     """The vector of a text, and one for each of its tokens without the prefix and the marks; all of unit length."""
 
     text: NDArray[np.float32]
@@ -36,7 +36,7 @@ class Embedded(NamedTuple):
 class Network:
     """One session, which threads may share: a run changes nothing in it."""
 
-    def __init__(self, files: Files, prefixes: tuple[str, ...], threads: int) -> None:
+    def __init__(self, files: ModelFiles, prefixes: tuple[str, ...], threads: int) -> None:
         self._session = _session(files.read(MODEL), threads)
         basis = np.load(BytesIO(files.read(BASIS)), allow_pickle=False)
         self._directions = np.ascontiguousarray(basis[1:].T)
@@ -51,7 +51,7 @@ class Network:
     def named_words(self, text: str) -> list[tuple[str, Word]]:
         return self._wordpiece.named_words(text)
 
-    def run(self, prefix: str, tokens: list[int]) -> Embedded:
+    def run(self, prefix: str, tokens: list[int]) -> EmbeddedText:
         """One text alone: in a batch its vector would depend on its neighbours."""
         opening = self._openings[prefix]
         ids = np.array([[*opening, *tokens, self._wordpiece.end]], np.int32)
@@ -59,7 +59,7 @@ class Network:
             text, states = self._session.run(None, {"ids": ids})
         except Exception as problem:  # onnxruntime has no base class for what it raises
             raise ProviderError(f"The built-in embedder failed on a text: {problem}") from problem
-        return Embedded(text[0], self._projected(states[0, len(opening) : -1]))
+        return EmbeddedText(text[0], self._projected(states[0, len(opening) : -1]))
 
     def _opening(self, prefix: str) -> tuple[int, ...]:
         return (self._wordpiece.start, *(token for word in self.words(prefix) for token in word))

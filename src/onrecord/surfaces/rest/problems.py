@@ -26,7 +26,7 @@ JSON: Final = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ProblemType:
     """A kind of problem: its status, its name in `type`, and its title."""
 
     status: int
@@ -37,33 +37,33 @@ class Kind:
 class Refusal(OnRecordError):
     """What is wrong with a message before anything in it is understood."""
 
-    def __init__(self, kind: Kind, detail: str, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, kind: ProblemType, detail: str, headers: Mapping[str, str] | None = None) -> None:
         self.kind, self.headers = kind, headers or {}
         super().__init__(detail)
 
 
-UNREADABLE: Final = Kind(400, "unreadable", "The body cannot be read")
-MISDIRECTED: Final = Kind(421, "misdirected", "This server does not answer for that host")
-BAD_HOST: Final = Kind(400, "bad-host", "The request names no host")
-FOREIGN_ORIGIN: Final = Kind(403, "foreign-origin", "Pages of that origin may not ask")
-NO_ROUTE: Final = Kind(404, "not-found", "There is no such thing")
-NO_METHOD: Final = Kind(405, "method-not-allowed", "That cannot be done here")
-TOO_LARGE: Final = Kind(413, "too-large", "The body is too large")
-WRONG_TYPE: Final = Kind(415, "unsupported-media-type", "The body is of a kind that is not read")
-PRECONDITION: Final = Kind(412, "precondition-failed", "It is not at that version any more")
-INTERNAL: Final = Kind(500, "internal", "Something went wrong here")
+UNREADABLE: Final = ProblemType(400, "unreadable", "The body cannot be read")
+MISDIRECTED: Final = ProblemType(421, "misdirected", "This server does not answer for that host")
+BAD_HOST: Final = ProblemType(400, "bad-host", "The request names no host")
+FOREIGN_ORIGIN: Final = ProblemType(403, "foreign-origin", "Pages of that origin may not ask")
+NO_ROUTE: Final = ProblemType(404, "not-found", "There is no such thing")
+NO_METHOD: Final = ProblemType(405, "method-not-allowed", "That cannot be done here")
+TOO_LARGE: Final = ProblemType(413, "too-large", "The body is too large")
+WRONG_TYPE: Final = ProblemType(415, "unsupported-media-type", "The body is of a kind that is not read")
+PRECONDITION: Final = ProblemType(412, "precondition-failed", "It is not at that version any more")
+INTERNAL: Final = ProblemType(500, "internal", "Something went wrong here")
 
 #: The first that fits.
-KINDS: Final[tuple[tuple[type[OnRecordError], Kind], ...]] = (
-    (Invalid, Kind(422, "invalid", "The request has faults")),
+KINDS: Final[tuple[tuple[type[OnRecordError], ProblemType], ...]] = (
+    (Invalid, ProblemType(422, "invalid", "The request has faults")),
     (NotFound, NO_ROUTE),
-    (Forbidden, Kind(403, "forbidden", "This caller may not do that")),
-    (Unauthenticated, Kind(401, "unauthenticated", "No valid API key or token was sent")),
-    (TooMany, Kind(429, "too-many-requests", "That was too much in too short a time")),
-    (VersionConflict, Kind(409, "version-conflict", "Someone else changed it first")),
-    (Conflict, Kind(409, "conflict", "Something stands in the way")),
-    (StoreUnavailable, Kind(503, "unavailable", "The store cannot be used right now")),
-    (ProviderError, Kind(502, "provider-failed", "A helper of this server failed")),
+    (Forbidden, ProblemType(403, "forbidden", "This caller may not do that")),
+    (Unauthenticated, ProblemType(401, "unauthenticated", "No valid API key or token was sent")),
+    (TooMany, ProblemType(429, "too-many-requests", "That was too much in too short a time")),
+    (VersionConflict, ProblemType(409, "version-conflict", "Someone else changed it first")),
+    (Conflict, ProblemType(409, "conflict", "Something stands in the way")),
+    (StoreUnavailable, ProblemType(503, "unavailable", "The store cannot be used right now")),
+    (ProviderError, ProblemType(502, "provider-failed", "A helper of this server failed")),
 )
 # A location or an address of ours is not for whoever asks from afar.
 _GUARDED: Final = {
@@ -90,7 +90,7 @@ def problem(error: Exception, request: str, *, conditional: bool = False) -> Res
     return Response(body, kind.status, headers_of(error), PROBLEM)
 
 
-def kind_of(error: Exception) -> Kind:
+def kind_of(error: Exception) -> ProblemType:
     if isinstance(error, Refusal):
         return error.kind
     return next((kind for known, kind in KINDS if isinstance(error, known)), INTERNAL)

@@ -12,7 +12,7 @@ from typing import Any, Final, TextIO
 from uuid import uuid4
 
 import structlog
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,11 +22,11 @@ from onrecord.surfaces.rest.request_runner import RequestState
 from onrecord.surfaces.serving.metrics import Metrics
 
 _SANE: Final = re.compile(r"[A-Za-z0-9._:-]{1,64}")
-_SECURITY: Final = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"referrer-policy", b"no-referrer"),
-]
+_SECURITY: Final = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+}
 _GONE: Final = 499
 
 Log = Callable[..., Any]
@@ -65,7 +65,10 @@ def _timestamp(logger: Any, name: str, told: MutableMapping[str, Any]) -> dict[s
 
 
 class AccessLog:
-    """The outermost layer: nothing leaves without its id, and no error without the one shape."""
+    """The outermost layer: nothing leaves without its id, and no error without the one shape.
+
+    Plain ASGI, since a middleware of Starlette's would hold back what is streamed and could not see how it ended.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log: Log) -> None:
         self._app, self._metrics, self._log = app, metrics, log
@@ -84,7 +87,7 @@ class AccessLog:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), *_added(message, state)]
+                _add_headers(message, state)
             await send(message)
 
         self._metrics.in_flight.inc()
@@ -135,14 +138,11 @@ def _refusal(error: Exception) -> Exception:
     return Refusal(NO_METHOD, f"Here one can {headers.get('Allow', 'ask otherwise')}.", headers)
 
 
-def _added(message: Message, state: RequestState) -> list[tuple[bytes, bytes]]:
-    added = [(b"x-request-id", state.request.encode()), *_SECURITY]
-    if not any(name.lower() == b"cache-control" for name, _ in message.get("headers", ())):
-        added.append((b"cache-control", b"no-store"))
+def _add_headers(message: Message, state: RequestState) -> None:
+    headers = MutableHeaders(scope=message)
+    headers.update({"x-request-id": state.request} | _SECURITY)
+    headers.setdefault("cache-control", "no-store")
     if state.budget is not None:
-        added += [
-            (b"ratelimit-limit", str(state.budget.limit).encode()),
-            (b"ratelimit-remaining", str(state.budget.remaining).encode()),
-            (b"ratelimit-reset", str(state.budget.reset).encode()),
-        ]
-    return added
+        headers["ratelimit-limit"] = str(state.budget.limit)
+        headers["ratelimit-remaining"] = str(state.budget.remaining)
+        headers["ratelimit-reset"] = str(state.budget.reset)

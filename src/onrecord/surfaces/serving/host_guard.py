@@ -33,7 +33,10 @@ _EXPOSED: Final = "ETag, Link, Location, Retry-After, X-Request-Id, Mcp-Session-
 
 
 class HostGuard:
-    """Lets through what names a host of ours and comes from no foreign page."""
+    """Lets through what names a host of ours and comes from no foreign page.
+
+    Starlette's own for hosts and origins answer in plain text, and let a request of a foreign page through to its route.
+    """
 
     def __init__(
         self, app: ASGIApp, *, hosts: Collection[str] | None, origins: Collection[str], local: bool
