@@ -54,7 +54,7 @@ def read_artifact(line: Line, tenant: str) -> StoredArtifact:
     told = StoredArtifact(artifact=artifact, content=_content(line))
     digest = hashlib.sha256(told.content).hexdigest()
     if (artifact.sha256, artifact.size) != (digest, len(told.content)):
-        raise line.fault("has a file whose content is not of its sha256 and size; it was changed or damaged")
+        raise line.fault("has an artifact whose content is not of its sha256 and size; it was changed or damaged")
     clean, secrets = scrub_bytes(told.content)
     if secrets:
         digest = hashlib.sha256(clean).hexdigest()
@@ -71,7 +71,7 @@ def _content(line: Line) -> bytes:
     try:
         return b64decode(rules.Text()(written), validate=True)
     except ValueError as reason:
-        raise line.fault(f"has a file whose content cannot be read as base64: {reason}") from None
+        raise line.fault(f"has an artifact whose content cannot be read as base64: {reason}") from None
 
 
 def read_scratchpad(line: Line, tenant: str) -> StoredScratchpad:
@@ -102,6 +102,6 @@ def _check_home(line: Line, tenant: str) -> None:
     """What nobody can be a caller of has no workspace: what is there would be for everyone, or for no one."""
     if tenant == GLOBAL_TENANT:
         raise line.fault(
-            f"stands under tenant {tenant}, which keeps memories alone; conversations, files, notes and "
+            f"stands under tenant {tenant}, which keeps memories alone; conversations, artifacts, scratchpads and "
             "settings belong to the tenant of a caller"
         )
