@@ -54,7 +54,9 @@ def read_artifact(line: Line, tenant: str) -> StoredArtifact:
     told = StoredArtifact(artifact=artifact, content=_content(line))
     digest = hashlib.sha256(told.content).hexdigest()
     if (artifact.sha256, artifact.size) != (digest, len(told.content)):
-        raise line.fault("has an artifact whose content is not of its sha256 and size; it was changed or damaged")
+        raise line.fault(
+            "has an artifact whose content is not of its sha256 and size; it was changed or damaged"
+        )
     clean, secrets = scrub_bytes(told.content)
     if secrets:
         digest = hashlib.sha256(clean).hexdigest()
