@@ -121,6 +121,32 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Either:
+    """One of several shapes, told apart by what JSON calls them; `wanted` says which there are."""
+
+    wanted: str
+    options: Mapping[Any, Rule]
+
+    def __call__(self, value: Any, /) -> Any:
+        for kind, rule in self.options.items():
+            if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+                return rule(value)
+        raise ValueError(f"must be {self.wanted}, not {type_of(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A rule with what is told about its field to those who read the schema."""
+
+    rule: Rule
+    help: str = ""
+    default: Any = None
+
+    def __call__(self, value: Any, /) -> Any:
+        return self.rule(value)
+
+
+@dataclass(frozen=True, slots=True)
 class Exactly:
     """One value and no other."""
 

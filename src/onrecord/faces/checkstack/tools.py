@@ -7,11 +7,13 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from onrecord.errors import Fault, Invalid
 from onrecord.faces.checkstack import memories
+from onrecord.model.rules import FLAG, Choice, Integer, OrNone, Rule, Text
+from onrecord.model.schema import rule_schema
+from onrecord.model.shapes import Object, Several, Told
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.confirming import CONFIRM, takes_word
-from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer
+from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer, taken
 
 #: What an argument is called in the functions of the face.
 _FIELD_OF: Final[Mapping[str, str]] = {
@@ -20,31 +22,26 @@ _FIELD_OF: Final[Mapping[str, str]] = {
     "alwaysInject": "always_inject",
     "dryRun": "dry_run",
 }
-_TEXT: Final = {"type": "string", "minLength": 1}
-_TAGS: Final = {"type": "array", "items": {"type": "string"}}
-_DRY_RUN: Final = {
-    "type": "boolean",
-    "description": "Change nothing: give the summary that a person is shown before they agree.",
+_ANY: Final = Text()
+_TEXT: Final = Text(at_least=1)
+_TEXTS: Final = Several(_ANY)
+_SCOPE: Final = Choice(memories.SCOPES)
+_DRY_RUN: Final = Told(FLAG, "Change nothing: give the summary that a person is shown before they agree.")
+_SHOWN: Final[Mapping[str, Rule]] = {
+    "id": _ANY,
+    "scope": _SCOPE,
+    "systemId": OrNone(_ANY),
+    "recallHint": _ANY,
+    "content": _ANY,
+    "tags": _TEXTS,
+    "alwaysInject": FLAG,
+    "savedAt": _ANY,
 }
-_MEMORY: Final = {
-    "type": "object",
-    "properties": {
-        "id": {"type": "string"},
-        "scope": {"type": "string", "enum": list(memories.SCOPES)},
-        "systemId": {"type": ["string", "null"]},
-        "recallHint": {"type": "string"},
-        "content": {"type": "string"},
-        "tags": _TAGS,
-        "alwaysInject": {"type": "boolean"},
-        "savedAt": {"type": "string"},
-    },
-    "required": ["id", "scope", "systemId", "recallHint", "content", "tags", "alwaysInject", "savedAt"],
-}
-_MEMORIES: Final = {"type": "array", "items": _MEMORY}
+_MEMORIES: Final = Several(Object("a memory", _SHOWN, needed=tuple(_SHOWN)))
 
 
-def _object(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    return {"type": "object", "properties": dict(properties), "required": list(required)}
+def _object(fields: Mapping[str, Rule], *needed: str) -> Object:
+    return Object("what this tool takes", fields, needed=needed)
 
 
 def _told(answer: Mapping[str, Any]) -> ToolAnswer:
@@ -52,14 +49,14 @@ def _told(answer: Mapping[str, Any]) -> ToolAnswer:
     return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
 
 
-def _by(function: Callable[..., dict[str, Any]]) -> Callable[[OnRecord, Arguments], ToolAnswer]:
+def _tool(
+    name: str, function: Callable[..., dict[str, Any]], takes: Object, gives: Object, **more: Any
+) -> Tool:
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
-        if not isinstance(arguments.get("dryRun") or False, bool):
-            raise Invalid([Fault("dryRun", "must be true or false")])
-        given = {_FIELD_OF.get(name, name): value for name, value in arguments.items() if value is not None}
+        given = {_FIELD_OF.get(name, name): value for name, value in taken(takes, arguments).items()}
         return _told(function(door, **given))
 
-    return handle
+    return Tool(name=name, takes=rule_schema(takes), gives=rule_schema(gives), handle=handle, **more)
 
 
 def _question(door: OnRecord, arguments: Arguments) -> str | None:
@@ -78,8 +75,9 @@ def _waiting(question: str, word: str) -> ToolAnswer:
 
 
 TOOLS: Final = (
-    Tool(
-        name="ai.searchMemory",
+    _tool(
+        "ai.searchMemory",
+        memories.search_memory,
         title="Search memory",
         description=(
             "Find what was saved in earlier conversations: this user's preferences, and durable facts about systems they "
@@ -87,18 +85,17 @@ TOOLS: Final = (
         ),
         takes=_object(
             {
-                "query": _TEXT
-                | {"description": "What you want to know, matched against recall hints first."},
-                "limit": {"type": "integer", "minimum": 1, "maximum": memories.SEARCH_LIMIT, "default": 10},
+                "query": Told(_TEXT, "What you want to know, matched against recall hints first."),
+                "limit": Told(memories.FOUND, default=10),
             },
             "query",
         ),
         gives=_object({"memories": _MEMORIES}, "memories"),
         operation=OnRecord.recall.operation,  # type: ignore[attr-defined]
-        handle=_by(memories.search_memory),
     ),
-    Tool(
-        name="ai.saveMemory",
+    _tool(
+        "ai.saveMemory",
+        memories.save_memory,
         title="Save a memory",
         description=(
             "Save a durable memory that the platform does not store elsewhere: a preference or policy of the user, or a "
@@ -107,20 +104,18 @@ TOOLS: Final = (
         ),
         takes=_object(
             {
-                "scope": {
-                    "type": "string",
-                    "enum": list(memories.SCOPES),
-                    "description": "user: for this user alone. system: for everyone who may read that system.",
-                },
-                "systemId": {"type": "string", "description": "Required when scope is system."},
-                "recallHint": _TEXT | {"description": "What this is and when to recall it."},
-                "content": _TEXT | {"description": "The note itself."},
-                "tags": _TAGS,
-                "alwaysInject": {
-                    "type": "boolean",
-                    "description": "True for style, tone, formatting and default preferences that hold in every turn; "
-                    "false for facts. A person decides.",
-                },
+                "scope": Told(
+                    _SCOPE, "user: for this user alone. system: for everyone who may read that system."
+                ),
+                "systemId": Told(_ANY, "Required when scope is system."),
+                "recallHint": Told(_TEXT, "What this is and when to recall it."),
+                "content": Told(_TEXT, "The note itself."),
+                "tags": _TEXTS,
+                "alwaysInject": Told(
+                    FLAG,
+                    "True for style, tone, formatting and default preferences that hold in every turn; false for "
+                    "facts. A person decides.",
+                ),
                 "dryRun": _DRY_RUN,
             },
             "scope",
@@ -129,19 +124,19 @@ TOOLS: Final = (
         ),
         gives=_object(
             {
-                "id": {"type": "string"},
-                "updated": {"type": "boolean"},
-                "notes": {"type": "array", "items": {"type": "string"}},
-                "summary": {"type": "string"},
-                "error": {"type": "string"},
+                "id": _ANY,
+                "updated": FLAG,
+                "notes": _TEXTS,
+                "summary": _ANY,
+                "error": _ANY,
             }
         ),
         operation=OnRecord.remember.operation,  # type: ignore[attr-defined]
-        handle=_by(memories.save_memory),
         is_idempotent=True,
     ),
-    Tool(
-        name="ai.deleteMemory",
+    _tool(
+        "ai.deleteMemory",
+        memories.delete_memory,
         title="Delete a memory",
         description=(
             "Delete a memory that is stale for good; a person is always asked first. What has merely changed is saved "
@@ -150,15 +145,14 @@ TOOLS: Final = (
         takes=_object(takes_word({"id": _TEXT, "dryRun": _DRY_RUN}), "id"),
         gives=_object(
             {
-                "deleted": {"type": "boolean"},
-                "summary": {"type": "string"},
-                CONFIRM: {"type": "string"},
-                "note": {"type": "string"},
+                "deleted": FLAG,
+                "summary": _ANY,
+                CONFIRM: _ANY,
+                "note": _ANY,
             },
             "deleted",
         ),
         operation=OnRecord.forget.operation,  # type: ignore[attr-defined]
-        handle=_by(memories.delete_memory),
         is_idempotent=True,
         confirmation=Confirmation(
             question=_question,
@@ -166,30 +160,30 @@ TOOLS: Final = (
             declined=_told({"deleted": False, "note": "The person did not agree; nothing was deleted."}),
         ),
     ),
-    Tool(
-        name="ai.listMemories",
+    _tool(
+        "ai.listMemories",
+        memories.list_memories,
         title="List memories",
         description="What you may see, last updated first; with systemId, only what is about that system.",
         takes=_object(
             {
-                "systemId": {"type": "string"},
-                "limit": {"type": "integer", "minimum": 1, "default": 50},
-                "after": {"type": "string", "description": "The `next` of the page before."},
+                "systemId": _ANY,
+                "limit": Told(Integer(1), default=50),
+                "after": Told(_ANY, "The `next` of the page before."),
             }
         ),
-        gives=_object({"memories": _MEMORIES, "next": {"type": ["string", "null"]}}, "memories", "next"),
+        gives=_object({"memories": _MEMORIES, "next": OrNone(_ANY)}, "memories", "next"),
         operation=OnRecord.browse.operation,  # type: ignore[attr-defined]
-        handle=_by(memories.list_memories),
         is_for_people=True,
     ),
-    Tool(
-        name="ai.setMemoryAlwaysInject",
+    _tool(
+        "ai.setMemoryAlwaysInject",
+        memories.set_memory_always_inject,
         title="Always apply a memory",
         description="Have a memory told in every turn, or no longer; whoever switches it on stands for what it says.",
-        takes=_object({"id": _TEXT, "alwaysInject": {"type": "boolean"}}, "id", "alwaysInject"),
-        gives=_object({"updated": {"type": "boolean"}}, "updated"),
+        takes=_object({"id": _TEXT, "alwaysInject": FLAG}, "id", "alwaysInject"),
+        gives=_object({"updated": FLAG}, "updated"),
         operation=OnRecord.revise.operation,  # type: ignore[attr-defined]
-        handle=_by(memories.set_memory_always_inject),
         is_idempotent=True,
         is_for_people=True,
     ),

@@ -19,7 +19,11 @@ from onrecord.errors import (
     TooMany,
     Unauthenticated,
 )
+from onrecord.model.rules import Choice, Integer, OrNone, Text, anything
+from onrecord.model.shapes import Either, Several, checked_field
 
+PLAIN_ID: Final = Either("a text or a whole number", {str: Text(), int: Integer()})
+FORMAT: Final = Choice(("markdown", "json"))
 _TIMEOUT_S: Final = 30.0
 _BY_STATUS: Final[Mapping[int, type[OnRecordError]]] = {
     401: Unauthenticated,
@@ -92,8 +96,7 @@ class Elsewhere:
     async def _inspect(
         self, model_name: str, format: str = "markdown", sections: Any = None, **asked: Any
     ) -> Any:
-        if format not in ("markdown", "json"):
-            raise Invalid([Fault("format", f"must be markdown or json; got {format!r}")])
+        checked_field("format", FORMAT, format)
         _check_list("sections", sections)
         # An empty list cannot be sent: left out, it stands for every section.
         asked["sections"] = sections if sections is None or sections else [_SHORT_SECTION]
@@ -180,25 +183,17 @@ def _params(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _id(given: object) -> str:
-    if isinstance(given, bool) or not isinstance(given, str | int):
-        raise Invalid([Fault("id", f"must be a text or a whole number, not {type(given).__name__}")])
-    return str(given)
+    return str(checked_field("id", PLAIN_ID, given))
 
 
 def _name(argument: str, given: object) -> str:
     """A name as one part of a path, which none can be that is empty."""
-    if not isinstance(given, str) or not given.strip():
-        told = (
-            "must not be empty" if isinstance(given, str) else f"must be a text, not {type(given).__name__}"
-        )
-        raise Invalid([Fault(argument, told)])
-    return _segment(given)
+    return _segment(checked_field(argument, Text(at_least=1), given))
 
 
 def _check_list(argument: str, given: object) -> None:
     """A text would be sent as a list of one."""
-    if given is not None and not isinstance(given, list | tuple):
-        raise Invalid([Fault(argument, f"must be a list, not {type(given).__name__}")])
+    checked_field(argument, OrNone(Several(anything)), given)
 
 
 def _segment(text: str) -> str:

@@ -15,6 +15,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from onrecord.errors import Fault, Invalid
+from onrecord.model.rules import Rule, Text
+from onrecord.model.shapes import Told
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
@@ -115,7 +117,7 @@ def confirmed(door: OnRecord, tool: Tool, call: Call) -> ToolAnswer | Question:
     return tool.handle(door, arguments)
 
 
-def takes_word(properties: Mapping[str, Any]) -> dict[str, Any]:
+def takes_word(fields: Mapping[str, Rule]) -> dict[str, Rule]:
     """The arguments of a tool that asks first, with the one for a client that cannot."""
     told = "Only where the first call gave you such a word, and after the person has agreed: that word."
-    return {**properties, CONFIRM: {"type": "string", "description": told}}
+    return {**fields, CONFIRM: Told(Text(), told)}

@@ -10,6 +10,7 @@ import mcp_types as protocol
 from onrecord.context.conversation import inside
 from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.model.caller import Caller
+from onrecord.model.shapes import Object, checked_field
 from onrecord.service import OnRecord, Operation
 
 Arguments = Mapping[str, Any]
@@ -91,6 +92,15 @@ def known_arguments(tool: Tool, arguments: Arguments) -> None:
     ]
     if faults:
         raise Invalid(faults)
+
+
+def taken(shape: Object, arguments: Arguments) -> dict[str, Any]:
+    """What was given, by the rules of a tool; Invalid with every fault.
+
+    Some clients send everything that a tool takes, and null for what was left out.
+    """
+    clean = checked_field("", shape, arguments)
+    return {name: value for name, value in clean.items() if value is not None}
 
 
 def _unknown(name: str, known: Sequence[str] | Mapping[str, Any]) -> str:
