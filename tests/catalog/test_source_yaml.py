@@ -303,7 +303,7 @@ BASE = "name: a\ndata_source: mydb\nsql_table: a\n"
         (BASE + 'description: "a\\0b"\n', 4, "description contains a NUL character"),
         (BASE + "name: b\n", 4, "name stands at line 1 already"),
         (BASE + "meta: {<<: {x: 1}}\n", 4, "merges another object"),
-        (BASE + "version: '6'\n", 4, "version must be a whole number (got '6')"),
+        (BASE + "version: '6'\n", 4, "version must be a whole number from 1 to 6 (got '6')"),
         (BASE + "version: 0\n", 4, "version must be from 1 to 6 (got 0)"),
         (
             BASE + "sql: select 1\n",

@@ -274,7 +274,8 @@ class TestSearch:
         self, office: Office, limit: Any
     ) -> None:
         told = office().refused("searchMemory", query="x", limit=limit)
-        assert told.startswith("limit: must be a whole number from 1 to 50")
+        assert told.startswith("limit: must be ")
+        assert "from 1 to 50" in told
 
     @pytest.mark.parametrize("query", ["", "   ", None, 5])
     def test_an_empty_query_is_refused(self, office: Office, query: Any) -> None:

@@ -12,6 +12,7 @@ from onrecord import OnRecord, connect
 from onrecord.catalog.queries import read_query
 from onrecord.errors import Invalid, NotFound
 from onrecord.faces import slayer
+from onrecord.model.rules import type_of
 from onrecord.testing.embedder import StubEmbedder
 
 from .conftest import Ground, model, write_models
@@ -181,15 +182,15 @@ class TestDottedNames:
 
 class TestLinkedEntities:
     def test_an_empty_list_is_refused(self, door: OnRecord) -> None:
-        refused(door, [], "linked_entities", "non-empty list")
+        refused(door, [], "linked_entities", "must not be empty")
 
     @pytest.mark.parametrize("item", [7, None, True, ["orders"], {"a": 1}])
     def test_an_item_that_is_no_text_is_refused(self, quick: OnRecord, item: Any) -> None:
-        refused(quick, ["orders", item], "linked_entities", type(item).__name__)
+        refused(quick, ["orders", item], "linked_entities", type_of(item))
 
     @pytest.mark.parametrize("linked", ["orders", None, 7, {"orders"}])
     def test_what_is_neither_a_list_nor_a_query_is_refused(self, quick: OnRecord, linked: Any) -> None:
-        refused(quick, linked, "linked_entities", type(linked).__name__)
+        refused(quick, linked, "linked_entities", type_of(linked))
 
     @pytest.mark.parametrize("reference", ["", "   "])
     def test_an_empty_reference_is_refused(self, quick: OnRecord, reference: str) -> None:
@@ -364,7 +365,7 @@ class TestIds:
 
     @pytest.mark.parametrize("id", [True, False, 1.5, ["1"]])
     def test_an_id_that_is_neither_text_nor_number_is_refused(self, quick: OnRecord, id: Any) -> None:
-        refused(quick, ["orders.id"], "id", type(id).__name__, id=id)
+        refused(quick, ["orders.id"], "id", type_of(id), id=id)
         with pytest.raises(Invalid, match="id"):
             slayer.forget_memory(quick, id)
 

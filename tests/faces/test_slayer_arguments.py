@@ -17,6 +17,7 @@ from onrecord.catalog.resolution import AmbiguousModel, Unresolved
 from onrecord.errors import Invalid
 from onrecord.faces import slayer
 from onrecord.faces.slayer import SlayerClient
+from onrecord.model.rules import type_of
 from onrecord.surfaces.mcp.faces import chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 
@@ -85,7 +86,7 @@ class TestSearching:
     def test_what_is_no_list_of_entities_is_refused(
         self, quick: OnRecord, method: Callable[..., Any], entities: Any
     ) -> None:
-        with pytest.raises(Invalid, match=f"entities.*{type(entities).__name__}"):
+        with pytest.raises(Invalid, match=f"entities.*{type_of(entities)}"):
             method(quick, entities=entities)
 
     def test_a_query_that_was_read_already_is_taken_too(self, quick: OnRecord) -> None:
@@ -132,7 +133,7 @@ class TestWhatIsSavedOtherwise:
 
 class TestFaults:
     def test_a_preview_that_is_no_text_is_refused(self, quick: OnRecord) -> None:
-        with pytest.raises(Invalid, match=r"description.*int"):
+        with pytest.raises(Invalid, match=r"description.*a number"):
             slayer.save_memory(quick, "a note", ["orders"], description=5)  # type: ignore[arg-type]
 
     def test_they_name_the_arguments_that_were_given(self, quick: OnRecord) -> None:

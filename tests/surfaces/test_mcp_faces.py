@@ -127,9 +127,17 @@ def test_the_slayer_face_saves_finds_and_forgets(agent: Connect, era: str) -> No
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("save_memory", {"learning": "x", "linked_entities": []}, ["Error: ValueError:", "non-empty"]),
-        ("save_memory", {"learning": "x", "linked_entities": "orders"}, ["Error: ValueError:", "str"]),
-        ("save_memory", {"learning": "x", "linked_entities": [5]}, ["Error: ValueError:", "int"]),
+        (
+            "save_memory",
+            {"learning": "x", "linked_entities": []},
+            ["Error: ValueError: linked_entities: must not be empty"],
+        ),
+        ("save_memory", {"learning": "x", "linked_entities": "orders"}, ["Error: ValueError:", "not a text"]),
+        (
+            "save_memory",
+            {"learning": "x", "linked_entities": [5]},
+            ["linked_entities[0]: must be a text, not a number"],
+        ),
         ("save_memory", {"learning": " ", "linked_entities": ["orders"]}, ["Error: ValueError:", "learning"]),
         ("save_memory", {"learning": "x"}, ["Error: ValueError:", "linked_entities: is required"]),
         (

@@ -22,7 +22,7 @@ from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, Invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
-from onrecord.model.rules import GRANTED, NAME
+from onrecord.model.rules import GRANTED, NAME, anything
 from onrecord.model.shapes import Kept, MapOf, Object, faults_at
 
 Network = IPv4Network | IPv6Network
@@ -253,12 +253,8 @@ def _read_file(path: Path) -> dict[str, dict[str, Systems]]:
         ) from None
 
 
-def _as_it_is(name: str) -> str:
-    return name
-
-
 _SYSTEMS: Final = MapOf("an object of systems, each with read or manage", Kept(NAME), GRANTED)
 _FILE: Final = MapOf(
-    "an object of tenants", _as_it_is, MapOf("an object of the tenant's users", _as_it_is, _SYSTEMS)
+    "an object of tenants", anything, MapOf("an object of the tenant's users", anything, _SYSTEMS)
 )
 _ANSWER: Final = Object("an answer", {"systems": _SYSTEMS}, needed=("systems",), passes_over=True)

@@ -22,7 +22,8 @@ from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS, Actor, Permission
-from onrecord.model.rules import NAME
+from onrecord.model.rules import NAME, anything
+from onrecord.model.shapes import MapOf, Object, Several
 
 #: Signed with a key that only the issuer holds. With `none` and HS256 anyone could write a token.
 ALGORITHMS: Final = (
@@ -336,10 +337,18 @@ def _discovered(issuer: str, client: httpx2.Client) -> str:
 
 
 def _read_keys(document: Any) -> tuple[Jwk, ...]:
-    keys = document.get("keys") if isinstance(document, Mapping) else None
-    if not isinstance(keys, list) or not keys or not all(isinstance(key, Mapping) for key in keys):
-        raise ValueError('it is not a set of keys, {"keys": […]}, with at least one')
-    return tuple(keys)
+    try:
+        return cast(tuple[Jwk, ...], _KEY_SET(document)["keys"])
+    except ValueError as reason:
+        raise ValueError(f'it is not a set of keys, {{"keys": […]}}: {reason}') from None
+
+
+_KEY_SET: Final = Object(
+    "a set of keys",
+    {"keys": Several(MapOf("a key", anything, anything), at_least=1)},
+    needed=("keys",),
+    passes_over=True,
+)
 
 
 def _among(keys: tuple[Jwk, ...], kid: str | None) -> Sequence[Jwk]:

@@ -4,13 +4,15 @@ A folder a task, with `corpus.jsonl` ({"corpus", "id", "text", "meta"}) and `que
 "text", "gold", "group", "meta"}). `corpus` names the haystack; `gold` lists the documents that answer the question.
 """
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from onrecord.care.lines import lines_of
 from onrecord.errors import Fault, Invalid
+from onrecord.model.rules import Rule, anything, type_of
+from onrecord.model.shapes import Either, MapOf, Object, Several
 
 _CORPUS: Final = "corpus.jsonl"
 _QUESTIONS: Final = "queries.jsonl"
@@ -51,12 +53,6 @@ class Task(NamedTuple):
     notices: Counter[str]
 
 
-class _Line(NamedTuple):
-    path: Path
-    number: int
-    value: Mapping[str, Any]
-
-
 def tasks_in(data: Path) -> list[str]:
     """Every folder that holds a task, by name."""
     found = sorted(path.parent.name for path in data.glob(f"*/{_CORPUS}"))
@@ -86,11 +82,10 @@ def read_task(data: Path, name: str, skipped: Collection[str] = ()) -> Task:
 
 def _fill(haystacks: Mapping[str, Haystack], path: Path) -> None:
     is_empty = True
-    for line in _lines(path):
+    for told in _read(path, _DOCUMENT):
         is_empty = False
-        document = Document(_name(line, "id"), _text(line), _meta(line))
-        if asked := haystacks.get(_name(line, "corpus")):
-            asked.documents.append(document)
+        if asked := haystacks.get(told["corpus"]):
+            asked.documents.append(Document(told["id"], told["text"], told.get("meta", {})))
     if is_empty:
         raise Invalid([Fault(str(path), "holds no document")])
 
@@ -104,76 +99,44 @@ def _look_for_gold(haystack: Haystack, notices: Counter[str]) -> None:
 
 
 def _questions(path: Path) -> Iterator[tuple[str, Question]]:
-    for line in _lines(path):
-        group = line.value.get("group")
+    for told in _read(path, _QUESTION):
         question = Question(
-            id=_name(line, "id"),
-            text=_text(line),
-            gold=_gold(line),
-            group=_NO_GROUP if group is None else str(group),
-            meta=_meta(line),
+            id=told["id"],
+            text=told["text"],
+            gold=frozenset(told.get("gold", ())),
+            group=told.get("group", _NO_GROUP),
+            meta=told.get("meta", {}),
         )
-        yield _name(line, "corpus"), question
+        yield told["corpus"], question
 
 
-def _name(line: _Line, field: str) -> str:
-    return _as_name(line, field, line.value.get(field))
-
-
-def _as_name(line: _Line, field: str, value: Any) -> str:
-    """Any text, or a whole number, which stands for its digits."""
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise _fault(line, f"{field} must be a text")
-    return str(value)
-
-
-def _text(line: _Line) -> str:
-    text = line.value.get("text")
-    if not isinstance(text, str):
-        raise _fault(line, "text must be a text")
-    return text
-
-
-def _meta(line: _Line) -> Mapping[str, Any]:
-    meta = line.value.get("meta") or {}
-    if not isinstance(meta, dict):
-        raise _fault(line, "meta must be an object")
-    return meta
-
-
-def _gold(line: _Line) -> frozenset[str]:
-    gold = line.value.get("gold") or []
-    if not isinstance(gold, list):
-        raise _fault(line, "gold must be a list of ids")
-    return frozenset(_as_name(line, "gold", each) for each in gold)
-
-
-def _lines(path: Path) -> Iterator[_Line]:
-    """Each line that is not empty, with its place for whoever must mend it."""
-    number = 0
+def _read(path: Path, shape: Object) -> Iterator[dict[str, Any]]:
+    """What each line that is not empty says; Invalid names the line that whoever must mend it has to look at."""
     try:
-        with path.open(encoding="utf-8-sig") as lines:
-            for number, text in enumerate(lines, 1):
-                if text.strip():
-                    yield _line(path, number, text)
+        with path.open(encoding="utf-8-sig") as file:
+            for line in lines_of(file, str(path)):
+                yield line.read(shape)
     except OSError as problem:
         raise Invalid([Fault(str(path), f"cannot be read: {problem.strerror or problem}")]) from None
-    except UnicodeDecodeError:
-        raise Invalid([Fault(f"{path}, after line {number}", "is not UTF-8")]) from None
 
 
-def _line(path: Path, number: int, text: str) -> _Line:
-    line = _Line(path, number, {})
-    try:
-        value = json.loads(text)
-    except json.JSONDecodeError as problem:
-        raise _fault(line, f"is not JSON: {problem.msg} at column {problem.colno}") from None
-    except (ValueError, RecursionError) as problem:
-        raise _fault(line, f"is not JSON that can be read: {problem}") from None
-    if not isinstance(value, dict):
-        raise _fault(line, "is not a JSON object")
-    return line._replace(value=value)
+def _text(value: Any) -> str:
+    """Any text at all: what no database can hold is taken out later, and counted."""
+    if not isinstance(value, str):
+        raise ValueError(f"must be a text, not {type_of(value)}")
+    return value
 
 
-def _fault(line: _Line, message: str) -> Invalid:
-    return Invalid([Fault(f"{line.path}, line {line.number}", message)])
+#: A whole number stands for its digits.
+_NAME: Final = Either("a text", {str: _text, int: str})
+_LINE: Final[Mapping[str, Rule]] = {
+    "corpus": _NAME,
+    "id": _NAME,
+    "text": _text,
+    "meta": MapOf("an object", anything, anything),
+}
+_NEEDED: Final = ("corpus", "id", "text")
+_DOCUMENT: Final = Object("a document", _LINE, needed=_NEEDED, passes_over=True)
+_QUESTION: Final = Object(
+    "a question", {**_LINE, "gold": Several(_NAME), "group": str}, needed=_NEEDED, passes_over=True
+)

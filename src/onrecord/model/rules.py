@@ -103,17 +103,23 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number within bounds."""
+    """A whole number within bounds; without a first one there is no last one either."""
 
-    at_least: int
-    at_most: int
+    at_least: int | None = None
+    at_most: int | None = None
 
     def __call__(self, value: Any, /) -> int:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise ValueError(f"must be a whole number (got {shown(value)})")
-        if not self.at_least <= value <= self.at_most:
-            raise ValueError(f"must be from {self.at_least} to {self.at_most} (got {value})")
+            raise ValueError(f"must be a whole number{self._bounds(' ')} (got {shown(value)})")
+        too_small = self.at_least is not None and value < self.at_least
+        if too_small or (self.at_most is not None and value > self.at_most):
+            raise ValueError(f"must be {self._bounds()} (got {value})")
         return value
+
+    def _bounds(self, before: str = "") -> str:
+        if self.at_least is None:
+            return ""
+        return before + f"from {self.at_least} {'on' if self.at_most is None else f'to {self.at_most}'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +232,11 @@ class SystemGrant:
                 f"must be the name of a system, alone or with =read or =manage (got {shown(text)})"
             )
         return text
+
+
+def anything(value: Any) -> Any:
+    """The rule of what is kept or handed on as it is."""
+    return value
 
 
 def storable(text: str) -> None:

@@ -18,6 +18,7 @@ from onrecord.model.rules import (
     Integer,
     Json,
     ListOf,
+    Number,
     OrNone,
     Reference,
     Rule,
@@ -25,6 +26,7 @@ from onrecord.model.rules import (
     Text,
     Timestamp,
 )
+from onrecord.model.shapes import Described, Either, Object, Several
 from onrecord.model.unset import Unset
 
 Schema = dict[str, Any]
@@ -80,10 +82,13 @@ def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
         case Choice(options, aliases):
             return {"type": "string", "enum": [*options, *(aliases or ())]}
         case Integer(at_least, at_most):
-            return {"type": "integer", "minimum": at_least, "maximum": at_most}
+            bounds = {"minimum": at_least, "maximum": at_most}
+            return {"type": "integer"} | {name: value for name, value in bounds.items() if value is not None}
         case Json(text_too):
             # A text that stands for a query must say something, as every text that is asked for.
             return {"type": ["object", "string"], "minLength": 1} if text_too else {"type": "object"}
+        case Object() | Several() | Either() | Described():
+            return _whole(rule, exact)
         case Identifier():
             return {"type": ["string", "integer"]} | ({"pattern": _ID, "minimum": 0} if exact else {})
     return dict(_shape_of(type(rule), exact))
@@ -97,6 +102,7 @@ def _shape_of(rule: type, exact: bool) -> Schema:
     shapes: dict[type, Schema] = {
         Flag: {"type": "boolean"},
         Fraction: {"type": "number", "minimum": 0, "maximum": 1},
+        Number: {"type": "number"},
         Timestamp: {"type": "string", "format": "date-time"},
         Reference: name | {"maxLength": limits.ENTITY_CHARACTERS},
         SystemGrant: name | {"maxLength": limits.NAME_CHARACTERS},
@@ -119,6 +125,25 @@ def _text(rule: Text, exact: bool) -> Schema:
 
 def _pattern(allowed: str, *, says_something: bool) -> str:
     return f"^{allowed}*{_VISIBLE}{allowed}*$" if says_something else f"^{allowed}*$"
+
+
+def _whole(rule: Object | Several | Either | Described, exact: bool) -> Schema:
+    match rule:
+        case Object(_, known, needed):
+            properties = {name: rule_schema(each, exact=exact) for name, each in known.items()}
+            return {"type": "object", "properties": properties, "required": list(needed)}
+        case Several(each, at_least):
+            listing: Schema = {"type": "array", "items": rule_schema(each, exact=exact)}
+            return listing | ({"minItems": at_least} if at_least else {})
+        case Either(_, options):
+            shapes = [rule_schema(each, exact=exact) for each in options.values()]
+            if all(set(each) == {"type"} for each in shapes):
+                return {"type": [each["type"] for each in shapes]}
+            return {"anyOf": shapes}
+        case Described(inner, help, default):
+            told = rule_schema(inner, exact=exact)
+            told |= {} if default is None else {"default": default}
+            return told | ({"description": help} if help else {})
 
 
 def _listing(rule: ListOf, exact: bool) -> Schema:

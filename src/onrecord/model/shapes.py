@@ -1,8 +1,9 @@
 """WHICH shape has a whole? Objects with named fields and several of one kind; every fault inside says where it is."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from inspect import Parameter, signature
 from typing import Any
 
 from onrecord.errors import Fault, Invalid
@@ -37,6 +38,15 @@ def checked_field(field: str, rule: Rule, value: object) -> Any:
         return rule(value)
     except ValueError as reason:
         raise Invalid(faults_at(field, reason)) from None
+
+
+def taken(shape: "Object", given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was given, by the rules of its fields; Invalid with every fault.
+
+    Some clients send everything that can be sent, and null for what was left out.
+    """
+    clean = checked_field("", shape, given)
+    return {name: value for name, value in clean.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +131,32 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Either:
+    """One of several shapes, told apart by what JSON calls them; `wanted` says which there are."""
+
+    wanted: str
+    options: Mapping[Any, Rule]
+
+    def __call__(self, value: Any, /) -> Any:
+        for kind, rule in self.options.items():
+            if isinstance(value, kind) and not (kind is int and isinstance(value, bool)):
+                return rule(value)
+        raise ValueError(f"must be {self.wanted}, not {type_of(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A rule with what its schema says of the field, and what counts where it is left out."""
+
+    rule: Rule
+    help: str = ""
+    default: Any = None
+
+    def __call__(self, value: Any, /) -> Any:
+        return self.rule(value)
+
+
+@dataclass(frozen=True, slots=True)
 class Exactly:
     """One value and no other."""
 
@@ -188,3 +224,26 @@ def unknown(name: str, noun: str, known: Iterable[str]) -> str:
     near = get_close_matches(name, names, n=1)
     hint = f"; did you mean {near[0]}?" if near else f", which has {', '.join(names)}"
     return f"is not a field of {noun}{hint}"
+
+
+def taken_by(
+    function: Callable[..., Any], fields: Mapping[str, Rule], parameter: Callable[[str], str] = str
+) -> Object:
+    """The fields of a call. What may be left out, and what counts then, is read off the function that does its work.
+
+    `parameter` says what a field is called there, if not by its own name.
+    """
+    defaults = {name: each.default for name, each in signature(function).parameters.items()}
+    rules, needed = dict(fields), []
+    for name, rule in fields.items():
+        # What a function takes by whatever name may be left out.
+        default = defaults.get(parameter(name))
+        if default is Parameter.empty:
+            needed.append(name)
+        elif default is not None:
+            rules[name] = (
+                replace(rule, default=default)
+                if isinstance(rule, Described)
+                else Described(rule, default=default)
+            )
+    return Object("what this takes", rules, needed=tuple(needed))

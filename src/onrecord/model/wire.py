@@ -7,7 +7,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from onrecord.model.rules import INSTANT, Number, OrNone, Rule
+from onrecord.model.rules import INSTANT, Number, OrNone, Rule, anything
 from onrecord.model.shapes import MapOf, Object, Several
 
 _PLAIN: Final = frozenset({str, int, float, bool, NoneType})
@@ -95,17 +95,13 @@ def _rule_of(hint: Any) -> Rule:
     if origin in (Union, UnionType):
         return _alternatives(inner)
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return MapOf("an object", _as_it_is, _rule_of(inner[1]))
-    return _as_it_is
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
+        return MapOf("an object", anything, _rule_of(inner[1]))
+    return anything
 
 
 def _row(rules: tuple[Rule, ...]) -> Rule:
     def read(value: Any) -> tuple[Any, ...]:
-        return tuple(rule(item) for rule, item in zip(rules, Several(_as_it_is)(value), strict=True))
+        return tuple(rule(item) for rule, item in zip(rules, Several(anything)(value), strict=True))
 
     return read
 
@@ -113,7 +109,7 @@ def _row(rules: tuple[Rule, ...]) -> Rule:
 def _alternatives(members: tuple[Any, ...]) -> Rule:
     """Of something or nothing, what something says; other alternatives are plain JSON and told apart by themselves."""
     real = [each for each in members if each is not NoneType]
-    inner = _rule_of(real[0]) if len(real) == 1 else _as_it_is
+    inner = _rule_of(real[0]) if len(real) == 1 else anything
     return OrNone(inner) if NoneType in members else inner
 
 

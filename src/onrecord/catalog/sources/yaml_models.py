@@ -26,7 +26,7 @@ from onrecord.catalog.model_shapes import (
 from onrecord.catalog.sources.naming import reference_name, why_no_name
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Datasource, Model, System
-from onrecord.model.rules import FLAG, Integer, Rule
+from onrecord.model.rules import FLAG, Integer, Rule, anything
 from onrecord.model.shapes import Object, Several, faults_at
 from onrecord.providers.scrubber import scrub
 from onrecord.yaml_reader import Broken, Pairs, decoded, located, parse
@@ -155,7 +155,7 @@ _DATASOURCE: Final = Object(
         "hidden": FLAG,
         "tags": NOTES,
         "meta": OBJECT,
-        **dict.fromkeys(_PLACE, lambda value: value),
+        **dict.fromkeys(_PLACE, anything),
     },
 )
 _PRIORITY_FILE: Final = Object("the priority", {"priority": _NAMES})

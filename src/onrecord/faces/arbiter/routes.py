@@ -26,7 +26,7 @@ from onrecord.model.wire import to_json
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_object
-from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, JsonSchema, Parameter, Told
+from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, JsonSchema, Parameter, RouteAnswer
 from onrecord.surfaces.rest.problems import UNREADABLE, Refusal, detail_of, headers_of, kind_of
 from onrecord.workspace.artifacts import ArtifactContent
 
@@ -229,7 +229,7 @@ def _get(path: str, name: str, told: str, act: Any, shape: JsonSchema, *paramete
         told=told,
         act=act,
         parameters=parameters,
-        answers={200: Told(told, shape)},
+        answers={200: RouteAnswer(told, shape)},
     )
 
 
@@ -243,8 +243,8 @@ def _raw(path: str, name: str, *parameters: Parameter) -> FaceRoute:
         act=_raw_artifact,
         parameters=parameters,
         answers={
-            200: Told(told, {"type": "string", "format": "binary"}, "*/*"),
-            304: Told("It is as it was (If-None-Match).", None),
+            200: RouteAnswer(told, {"type": "string", "format": "binary"}, "*/*"),
+            304: RouteAnswer("It is as it was (If-None-Match).", None),
         },
     )
 
@@ -257,7 +257,7 @@ def _delete(path: str, name: str, told: str, act: Any, *parameters: Parameter) -
         told=told,
         act=act,
         parameters=parameters,
-        answers={200: Told("It is gone.", shapes.DELETED)},
+        answers={200: RouteAnswer("It is gone.", shapes.DELETED)},
     )
 
 
@@ -289,7 +289,7 @@ HTTP: Final = FaceHttp(
             told="Keep an entry as it is given; others end with it, all or nothing.",
             act=_create_entry,
             body=shapes.NEW_ENTRY,
-            answers={201: Told("The entry.", shapes.ENTRY)},
+            answers={201: RouteAnswer("The entry.", shapes.ENTRY)},
         ),
         _get(
             "/memory/entries/{id}",
@@ -307,7 +307,7 @@ HTTP: Final = FaceHttp(
             act=_patch_entry,
             parameters=(_ID,),
             body=shapes.CHANGED_ENTRY,
-            answers={200: Told("The entry as it is now.", shapes.ENTRY)},
+            answers={200: RouteAnswer("The entry as it is now.", shapes.ENTRY)},
             refusals={_STATUS[Gone]: "It vanished while it was changed; nothing was written."},
         ),
         _delete(
@@ -325,7 +325,7 @@ HTTP: Final = FaceHttp(
             act=_invalidate_entry,
             parameters=(_ID,),
             body=shapes.INVALIDATION,
-            answers={200: Told("It is over.", shapes.INVALIDATED)},
+            answers={200: RouteAnswer("It is over.", shapes.INVALIDATED)},
         ),
         _get(
             "/memory/relations",
@@ -345,7 +345,7 @@ HTTP: Final = FaceHttp(
             told="Relate two entries; the same twice is told with the number it has.",
             act=_create_relation,
             body=shapes.NEW_RELATION,
-            answers={201: Told("The relation.", shapes.RELATION)},
+            answers={201: RouteAnswer("The relation.", shapes.RELATION)},
         ),
         _delete("/memory/relations/{id}", "delete_relation", "Take a relation back.", _delete_relation, _ID),
         _get(
@@ -381,7 +381,7 @@ HTTP: Final = FaceHttp(
             told="A new conversation, under the next number.",
             act=_create_conversation,
             body=shapes.NEW_CONVERSATION,
-            answers={201: Told("The conversation.", shapes.CONVERSATION)},
+            answers={201: RouteAnswer("The conversation.", shapes.CONVERSATION)},
         ),
         _get(
             "/conversations/{id}",
@@ -416,8 +416,8 @@ HTTP: Final = FaceHttp(
             body=shapes.NEW_ARTIFACT,
             most_bytes=_FILE_BYTES,
             answers={
-                200: Told("It was written over.", shapes.WRITTEN),
-                201: Told("It is new.", shapes.WRITTEN),
+                200: RouteAnswer("It was written over.", shapes.WRITTEN),
+                201: RouteAnswer("It is new.", shapes.WRITTEN),
             },
         ),
         _get(
@@ -471,7 +471,7 @@ HTTP: Final = FaceHttp(
             act=_slash,
             body=_TURN,
             most_bytes=_TURN_BYTES,
-            answers={200: Told("The blocks that answer them.", slash.SlashAnswer)},
+            answers={200: RouteAnswer("The blocks that answer them.", slash.SlashAnswer)},
         ),
     ),
 )

@@ -13,6 +13,8 @@ from onrecord.context.conversation import for_own_eyes
 from onrecord.context.frame import one_line
 from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
 from onrecord.model.memory import Memory
+from onrecord.model.rules import FLAG, Choice, Integer
+from onrecord.model.shapes import checked_field
 from onrecord.model.wire import write_instant
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
@@ -22,7 +24,7 @@ SCOPES: Final[tuple[Scope, ...]] = ("user", "system")
 #: Counts of words, the hint's before all: what shares no word with a query is not an answer to it here.
 RECIPE: Final = "counts"
 #: How many a search gives at most.
-SEARCH_LIMIT: Final = 50
+FOUND: Final = Integer(1, 50)
 #: What a field is called there.
 NAMES: Final[Mapping[str, str]] = {
     "question": "query",
@@ -52,10 +54,8 @@ class Asked(NamedTuple):
 
 def search_memory(door: OnRecord, query: str, limit: int = 10) -> dict[str, Any]:
     """What bears on a query, best first; nothing where nothing does."""
-    faults = [*_blank(query=query)]
-    if not isinstance(limit, int) or isinstance(limit, bool) or not 1 <= limit <= SEARCH_LIMIT:
-        faults.append(Fault("limit", f"must be a whole number from 1 to {SEARCH_LIMIT} (got {limit!a})"))
-    _refuse(faults)
+    _refuse([*_blank(query=query)])
+    checked_field("limit", FOUND, limit)
     with _in_its_words():
         found = _own(door).recall(query, limit=limit, scopes=SCOPES, recipe=RECIPE, intent=False, times="off")
     return {"memories": [_shown(hit.memory) for hit in found.hits]}
@@ -147,8 +147,7 @@ def list_memories(
 
 def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> dict[str, Any]:
     """For people: have a memory told in every turn, or no longer. Whoever switches it on stands for what it says."""
-    if not isinstance(always_inject, bool):
-        raise Invalid([Fault("alwaysInject", "must be true or false")])
+    checked_field("alwaysInject", FLAG, always_inject)
     if door.caller.actor != "person":
         raise Forbidden("Only a person says what is told in every turn.")
     memory = _seen(door, id)
@@ -176,9 +175,8 @@ def _own(door: OnRecord) -> OnRecord:
 def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, list[str]]:
     """What came of a save, and what was not done of it."""
     faults = [*_blank(recallHint=asked.recall_hint, content=asked.content)]
-    if asked.scope not in SCOPES:
-        faults.append(Fault("scope", f"must be one of {', '.join(SCOPES)} (got {asked.scope!a})"))
     _refuse(faults)
+    checked_field("scope", Choice(SCOPES), asked.scope)
     given: dict[str, Any] = {
         "scope": asked.scope,
         "kind": _KIND[asked.scope],

@@ -11,7 +11,7 @@ from onrecord.faces.datamind import asking
 from onrecord.faces.datamind.items import ITEM, MOST_RECALLED
 from onrecord.faces.datamind.legacy import migrate_own
 from onrecord.service import OnRecord
-from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, Told, schema_named
+from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, schema_named
 
 #: More than the tools give unasked: a page has room for it.
 _SHOWN: Final = 10
@@ -68,7 +68,7 @@ HTTP: Final = FaceHttp(
             act=_look,
             parameters=(Parameter("profile", "The profile, which is the tenant of the key."), *_QUERY),
             answers={
-                200: Told(
+                200: RouteAnswer(
                     "What was found, best first.",
                     {
                         "type": "object",

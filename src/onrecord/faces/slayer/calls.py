@@ -5,7 +5,7 @@ A translation alone: what a reference means, what is found and what is refused i
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from functools import wraps
 from inspect import signature
 from pathlib import Path
@@ -22,15 +22,21 @@ from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.slayer.elsewhere import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
 from onrecord.faces.slayer.fields import (
     CAPS,
+    FORMAT,
+    LEARNING,
+    LINKED,
     MAX_RESULTS,
+    MOST_RESULTS,
+    PLAIN_ID,
+    PREVIEW,
     PREVIEW_CHARACTERS,
-    check_format,
-    id_text,
     is_one_list,
 )
 from onrecord.model import ids
 from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT
+from onrecord.model.rules import ListOf, OrNone, Text
+from onrecord.model.shapes import checked_field
 from onrecord.recall.subjects import EntityHit, SubjectHit
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
@@ -54,6 +60,9 @@ _CYPHER: Final = re.compile(
 )
 
 
+_REFERENCES: Final = OrNone(ListOf(Text(), at_most=None))
+
+
 def save_memory(
     door: OnRecord,
     learning: str,
@@ -62,12 +71,8 @@ def save_memory(
     description: str | None = None,
 ) -> dict[str, Any]:
     """Keep a note about entities, or with a query the note that it is an example of."""
-    if not isinstance(learning, str) or not learning.strip():
-        raise Invalid([Fault("learning", "must be a text that is not empty")])
-    if description is not None and not isinstance(description, str):
-        raise Invalid([Fault("description", f"must be a text; got {type(description).__name__}")])
-    if description is not None and len(description) > PREVIEW_CHARACTERS:
-        raise Invalid([Fault("description", f"must have at most {PREVIEW_CHARACTERS} characters")])
+    checked_field("learning", LEARNING, learning)
+    checked_field("description", PREVIEW, description)
     # A second save under the same id replaces all that the first has said.
     given: dict[str, Any] = {
         "content": learning,
@@ -98,7 +103,7 @@ def _otherwise(saved: Remembered) -> Iterator[str]:
 
 def _identifier(given: object) -> str:
     """Only what is a plain id: elsewhere `#5` is short for 5, and `global:5` lives in another place."""
-    text = id_text(given)
+    text = str(checked_field("id", PLAIN_ID, given))
     try:
         return ids.plain_id(text)
     except ValueError as reason:
@@ -107,27 +112,13 @@ def _identifier(given: object) -> str:
 
 def _links(linked: object) -> dict[str, Any]:
     """A list makes a note; a query over models makes an example of it."""
-    if isinstance(linked, Mapping | ModelQuery):
-        query = linked if isinstance(linked, ModelQuery) else read_query(linked)
+    if isinstance(linked, ModelQuery) or isinstance(
+        clean := checked_field("linked_entities", LINKED, linked), dict
+    ):
+        query = linked if isinstance(linked, ModelQuery) else read_query(clean)
         # An upsert replaces both: what a query is about comes from the query alone.
         return {"query": to_json(query), "entities": []}
-    if isinstance(linked, str) or not isinstance(linked, Sequence):
-        raise Invalid(
-            [
-                Fault(
-                    "linked_entities",
-                    f"must be a list of references, or a query as an object; got {type(linked).__name__}",
-                )
-            ]
-        )
-    if not linked:
-        raise Invalid(
-            [Fault("linked_entities", "must be a non-empty list of references, or a query as an object")]
-        )
-    for each in linked:
-        if not isinstance(each, str):
-            raise Invalid([Fault("linked_entities", f"list items must be texts; got {type(each).__name__}")])
-    return {"entities": list(linked), "query": None}
+    return {"entities": list(clean), "query": None}
 
 
 def _require_known(door: OnRecord, links: Mapping[str, Any]) -> None:
@@ -190,10 +181,7 @@ def search(
 
 def _listed(entities: Sequence[str] | None) -> list[str]:
     """A text is a list of its letters, and an object one of its names: neither is meant."""
-    if isinstance(entities, str | Mapping) or not isinstance(entities, Iterable | None):
-        told = f"must be a list of references; got {type(entities).__name__}"
-        raise Invalid([Fault("entities", told)])
-    return list(entities or ())
+    return list(checked_field("entities", _REFERENCES, entities) or ())
 
 
 def search_flat(
@@ -212,8 +200,7 @@ def search_flat(
     keeps some kinds, as in `MATCH (n:Memory:Column) RETURN n.id AS id`. At most 200 notes, as many example queries and
     as many entities are looked at.
     """
-    if isinstance(max_results, bool) or not isinstance(max_results, int) or max_results < 1:
-        raise Invalid([Fault("max_results", f"must be a whole number of at least 1; got {max_results!r}")])
+    checked_field("max_results", MOST_RESULTS, max_results)
     kinds = _LABELS.values() if cypher_filter is None else _kinds(cypher_filter)
     found = door.search(
         question,
@@ -359,7 +346,7 @@ def inspect_model(
     reachable_fields_depth: int = 5,
     data_source: str | None = None,
 ) -> str | dict[str, Any]:
-    check_format(format)
+    checked_field("format", FORMAT, format)
     with said_of("inspect_model"):
         found = door.inspect(
             model_name,

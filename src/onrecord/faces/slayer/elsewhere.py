@@ -19,7 +19,9 @@ from onrecord.errors import (
     TooMany,
     Unauthenticated,
 )
-from onrecord.faces.slayer.fields import MAX_RESULTS, check_format, id_text
+from onrecord.faces.slayer.fields import FORMAT, MAX_RESULTS, PLAIN_ID
+from onrecord.model.rules import OrNone, Text, anything
+from onrecord.model.shapes import Several, checked_field
 
 _TIMEOUT_S: Final = 30.0
 _BY_STATUS: Final[Mapping[int, type[OnRecordError]]] = {
@@ -82,7 +84,7 @@ class Elsewhere:
             case "save_memory":
                 return await self._post("/memories", given)
             case "forget_memory":
-                return await self._send("DELETE", f"/memories/{_segment(id_text(given['identifier']))}")
+                return await self._send("DELETE", f"/memories/{_segment(_id(given['identifier']))}")
             case "search":
                 return await self._post("/search", given)
             case "search_flat":
@@ -93,7 +95,7 @@ class Elsewhere:
     async def _inspect(
         self, model_name: str, format: str = "markdown", sections: Any = None, **asked: Any
     ) -> Any:
-        check_format(format)
+        checked_field("format", FORMAT, format)
         _check_list("sections", sections)
         # An empty list cannot be sent: left out, it stands for every section.
         asked["sections"] = sections if sections is None or sections else [_SHORT_SECTION]
@@ -179,20 +181,18 @@ def _params(asked: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in asked.items() if value is not None}
 
 
+def _id(given: object) -> str:
+    return str(checked_field("id", PLAIN_ID, given))
+
+
 def _name(argument: str, given: object) -> str:
     """A name as one part of a path, which none can be that is empty."""
-    if not isinstance(given, str) or not given.strip():
-        told = (
-            "must not be empty" if isinstance(given, str) else f"must be a text, not {type(given).__name__}"
-        )
-        raise Invalid([Fault(argument, told)])
-    return _segment(given)
+    return _segment(checked_field(argument, Text(at_least=1), given))
 
 
 def _check_list(argument: str, given: object) -> None:
     """A text would be sent as a list of one."""
-    if given is not None and not isinstance(given, list | tuple):
-        raise Invalid([Fault(argument, f"must be a list, not {type(given).__name__}")])
+    checked_field(argument, OrNone(Several(anything)), given)
 
 
 def _segment(text: str) -> str:

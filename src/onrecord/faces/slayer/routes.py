@@ -4,29 +4,27 @@ What is wrong with a request is 400 there and has one key, `detail`; a save answ
 """
 
 from collections.abc import Mapping
-from inspect import Parameter, signature
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from onrecord.errors import Fault, Invalid, OnRecordError
+from onrecord.errors import Invalid, OnRecordError
 from onrecord.faces.slayer import calls, fields
+from onrecord.model.schema import rule_schema
+from onrecord.model.shapes import Object, taken, taken_by
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest import declared
 from onrecord.surfaces.rest.bodies import read_object
-from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, Told
+from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, RouteAnswer
 from onrecord.surfaces.rest.problems import detail_of, headers_of, kind_of
 
-_SAVE: Final = signature(calls.save_memory).parameters
-_REQUIRED: Final = tuple(name for name in fields.SAVE if _SAVE[name].default is Parameter.empty)
+_SAVE: Final = taken_by(calls.save_memory, fields.SAVE)
+_SEARCH: Final = Object("what a search takes", fields.SEARCH)
 
 
 def _save(door: OnRecord, request: Request, body: bytes) -> Response:
-    given = fields.read(read_object(request.headers, body), fields.SAVE)
-    if missing := [Fault(name, "is required") for name in _REQUIRED if name not in given]:
-        raise Invalid(missing)
-    return JSONResponse(calls.save_memory(door, **given))
+    return JSONResponse(calls.save_memory(door, **taken(_SAVE, read_object(request.headers, body))))
 
 
 def _forget(door: OnRecord, request: Request, body: bytes) -> Response:
@@ -34,8 +32,7 @@ def _forget(door: OnRecord, request: Request, body: bytes) -> Response:
 
 
 def _search(door: OnRecord, request: Request, body: bytes) -> Response:
-    given = fields.read(read_object(request.headers, body), fields.SEARCH)
-    return JSONResponse(calls.search_either(door, **given))
+    return JSONResponse(calls.search_either(door, **taken(_SEARCH, read_object(request.headers, body))))
 
 
 def _refuse(error: OnRecordError) -> Response:
@@ -44,13 +41,8 @@ def _refuse(error: OnRecordError) -> Response:
     return JSONResponse({"detail": detail_of(error)}, status, headers_of(error))
 
 
-def _body(takes: fields.Fields, *required: str) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(takes),
-        "required": list(required),
-        "additionalProperties": False,
-    }
+def _body(takes: Object) -> Mapping[str, Any]:
+    return {**rule_schema(takes), "additionalProperties": False}
 
 
 HTTP: Final = FaceHttp(
@@ -64,8 +56,8 @@ HTTP: Final = FaceHttp(
             name="save_memory",
             told="Keep a note about entities, or the note that goes with an example query.",
             act=_save,
-            body=_body(fields.SAVE, *_REQUIRED),
-            answers={200: Told("It is kept.", fields.SAVED)},
+            body=_body(_SAVE),
+            answers={200: RouteAnswer("It is kept.", rule_schema(fields.SAVED))},
         ),
         FaceRoute(
             method="DELETE",
@@ -75,7 +67,7 @@ HTTP: Final = FaceHttp(
             told="Delete a note, and every reference to it.",
             act=_forget,
             parameters=(declared.Parameter("id", "Its id."),),
-            answers={200: Told("It is gone.", fields.FORGOTTEN)},
+            answers={200: RouteAnswer("It is gone.", rule_schema(fields.FORGOTTEN))},
         ),
         FaceRoute(
             method="POST",
@@ -83,8 +75,8 @@ HTTP: Final = FaceHttp(
             name="search",
             told="Find notes, example queries and entities; with max_results the later form, one list of all kinds.",
             act=_search,
-            body=_body(fields.SEARCH),
-            answers={200: Told("What was found, best first.", fields.FOUND)},
+            body=_body(_SEARCH),
+            answers={200: RouteAnswer("What was found, best first.", rule_schema(fields.FOUND))},
         ),
     ),
 )

@@ -10,10 +10,13 @@ from typing import Any, Final
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved
 from onrecord.errors import Invalid, NotFound, OnRecordError
 from onrecord.faces.slayer import calls, fields
-from onrecord.faces.slayer.fields import COUNT, MAYBE_TEXT, NAMES, TEXT
+from onrecord.faces.slayer.fields import COUNT, FORMAT, MAYBE_NAMES, MAYBE_TEXT, NAMES, PLAIN_ID, TEXT
+from onrecord.model.rules import FLAG, Integer, OrNone, Rule
+from onrecord.model.schema import rule_schema
+from onrecord.model.shapes import Described, Object, taken, taken_by
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer, taken_by
+from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
 #: What such an error is called there.
 _ERRORS: Final[tuple[tuple[type[OnRecordError], str], ...]] = (
@@ -23,7 +26,7 @@ _ERRORS: Final[tuple[tuple[type[OnRecordError], str], ...]] = (
     (Invalid, "ValueError"),
 )
 _AMBIGUOUS: Final = "Hint: name the model with its datasource ('<datasource>.<model>'), or give data_source where it is taken."
-_DATA_SOURCE: Final = MAYBE_TEXT | {"description": "Its datasource, if several have a model of that name."}
+_DATA_SOURCE: Final = Described(MAYBE_TEXT, "Its datasource, if several have a model of that name.")
 #: What an argument is called in the functions of the face, if not by its own name.
 _PARAMETER: Final = {("forget_memory", "id"): "identifier"}
 
@@ -39,16 +42,18 @@ def _tool(
     function: Callable[..., Any],
     method: Any,
     description: str,
-    takes: Mapping[str, Any],
-    gives: Mapping[str, Any] | None = None,
+    takes: Mapping[str, Rule],
+    gives: Object | None = None,
 ) -> Tool:
     operation: Operation = method.operation
 
     def parameter(argument: str) -> str:
         return _PARAMETER.get((name, argument), argument)
 
+    shape = taken_by(function, takes, parameter)
+
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
-        sent = fields.read(arguments, takes)
+        sent = taken(shape, arguments)
         answer = function(door, **{parameter(each): given for each, given in sent.items()})
         if isinstance(answer, str):
             return ToolAnswer(None, answer)
@@ -59,8 +64,8 @@ def _tool(
         name=name,
         title=name.replace("_", " ").capitalize(),
         description=description,
-        takes=taken_by(function, takes, parameter),
-        gives=gives,
+        takes=rule_schema(shape),
+        gives=None if gives is None else rule_schema(gives),
         operation=operation,
         handle=handle,
         is_idempotent=operation.effect == "destroy",
@@ -84,7 +89,7 @@ TOOLS: Final = (
         calls.forget_memory,
         OnRecord.forget,
         "Delete a memory by its id, and every reference to it.",
-        {"id": {"type": ["string", "integer"]}},
+        {"id": PLAIN_ID},
         fields.FORGOTTEN,
     ),
     _tool(
@@ -104,11 +109,11 @@ TOOLS: Final = (
         {
             "model_name": TEXT,
             "num_rows": COUNT,
-            "show_sql": {"type": "boolean"},
-            "format": TEXT | {"enum": list(fields.FORMATS)},
-            "sections": {"type": ["array", "null"], "items": TEXT},
-            "descriptions_max_chars": {"type": ["integer", "null"]},
-            "reachable_fields_depth": COUNT | {"maximum": 20},
+            "show_sql": FLAG,
+            "format": FORMAT,
+            "sections": MAYBE_NAMES,
+            "descriptions_max_chars": OrNone(Integer()),
+            "reachable_fields_depth": Integer(0, 20),
             "data_source": _DATA_SOURCE,
         },
     ),

@@ -5,7 +5,6 @@ in the older one it goes to the client while the call waits. Who said yes to wha
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
@@ -15,6 +14,8 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from onrecord.errors import Fault, Invalid
+from onrecord.model.rules import Text
+from onrecord.model.shapes import Described, Object
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
@@ -115,8 +116,7 @@ def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicit
     return tool.handle(door, arguments)
 
 
-def takes_word(takes: Mapping[str, Any]) -> dict[str, Any]:
+def takes_word(takes: Object) -> Object:
     """What a tool takes that asks first: also the word that a client brings back which cannot ask."""
     told = "Only where the first call gave you such a word, and after the person has agreed: that word."
-    word = {CONFIRM: {"type": "string", "description": told}}
-    return {**takes, "properties": {**takes["properties"], **word}}
+    return replace(takes, fields={**takes.fields, CONFIRM: Described(Text(), told)})

@@ -12,7 +12,9 @@ from onrecord.context.parts import ContextGiven
 from onrecord.errors import Fault, Invalid
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request
-from onrecord.model.schema import input_schema
+from onrecord.model.rules import Choice
+from onrecord.model.schema import input_schema, rule_schema
+from onrecord.model.shapes import checked_field
 from onrecord.model.wire import to_json, write_instant
 from onrecord.operation import Operation
 from onrecord.recall.recall import Recall
@@ -27,6 +29,7 @@ from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswe
 
 Action = Literal["revise", "retire", "supersede", "relate"]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
+_ACTION: Final = Choice(ACTIONS)
 
 _FOUND: Final = "What memory holds on this, best first:"
 _READ: Final = "The memory:"
@@ -169,9 +172,7 @@ def _saved(saved: Remembered) -> ToolAnswer:
 def _update(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     action, id = given.pop("action"), given.pop("id")
-    if action not in ACTIONS:
-        raise Invalid([Fault("action", f"must be one of {', '.join(ACTIONS)} (got {action!a})")])
-    takes = _OF_ACTION[action]
+    takes = _OF_ACTION[checked_field("action", _ACTION, action)]
     faults = [
         Fault(name, f"has no meaning for {action}, which takes {', '.join(takes)}")
         for name in given
@@ -333,7 +334,7 @@ TOOLS: Final = (
             (Revise, {"content": "", "title": "", "hint": "", "tags": "", "entities": ""}),
             (Relate, {"relation": "", "target": ""}),
             required=("action", "id"),
-            action={"type": "string", "enum": list(ACTIONS)},
+            action=rule_schema(_ACTION),
         ),
         gives=_gives(("id", "changed"), id="string", changed="array"),
         operation=_operation(OnRecord.revise),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
 
 import mcp_types as protocol
@@ -82,25 +81,6 @@ class Tool:
                 open_world_hint=False,
             ),
         )
-
-
-def taken_by(
-    function: Callable[..., Any], fields: Mapping[str, Any], parameter: Callable[[str], str] = str
-) -> dict[str, Any]:
-    """What a tool takes. What may be left out, and what counts then, is read off the function that does its work.
-
-    `parameter` says what a field is called there, if not by its own name.
-    """
-    defaults = {name: each.default for name, each in signature(function).parameters.items()}
-    properties, required = {}, []
-    for name, schema in fields.items():
-        # What a function takes by whatever name may be left out.
-        default = defaults.get(parameter(name))
-        if default is Parameter.empty:
-            required.append(name)
-        is_told = default is not Parameter.empty and default is not None
-        properties[name] = {**schema, "default": default} if is_told else dict(schema)
-    return {"type": "object", "properties": properties, "required": required}
 
 
 def known_arguments(tool: Tool, arguments: Arguments) -> None:

@@ -40,7 +40,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RouteAnswer:
     """What comes back under one status: a sentence about it, and its shape, which is a schema or an answer's type."""
 
     told: str
@@ -57,7 +57,7 @@ class FaceRoute:
     name: str
     told: str
     act: Act
-    answers: Mapping[int, Told]
+    answers: Mapping[int, RouteAnswer]
     parameters: Sequence[Parameter] = ()
     body: JsonSchema | None = None
     most_bytes: int = BODY_BYTES

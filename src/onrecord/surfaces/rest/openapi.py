@@ -16,7 +16,7 @@ from onrecord.model.rules import OrNone, Rule
 from onrecord.model.schema import Definitions, Schema, input_schema, rule_schema
 from onrecord.operation import Operation
 from onrecord.surfaces.rest import idempotency
-from onrecord.surfaces.rest.declared import SCHEMAS, FaceHttp, FaceRoute, Told, of_faces
+from onrecord.surfaces.rest.declared import SCHEMAS, FaceHttp, FaceRoute, RouteAnswer, of_faces
 from onrecord.surfaces.rest.operations import PREFIX, QUERIED, path_fields
 from onrecord.surfaces.rest.problems import JSON, PROBLEM
 from onrecord.surfaces.rest.transfer import FILE_FIELD, LINES
@@ -219,7 +219,7 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
     return told
 
 
-def _answer(answer: Told, definitions: Definitions) -> Schema:
+def _answer(answer: RouteAnswer, definitions: Definitions) -> Schema:
     if answer.schema is None:
         return {"description": answer.told}
     shape = definitions.refer(answer.schema) if isinstance(answer.schema, type) else dict(answer.schema)
