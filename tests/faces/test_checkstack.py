@@ -153,7 +153,7 @@ class TestSave:
 
     def test_all_that_is_wrong_is_told_at_once(self, office: Office) -> None:
         told = office().refused("saveMemory", scope="team", recallHint="", content="")
-        assert [line.split(":")[0] for line in told.splitlines()] == ["recallHint", "content", "scope"]
+        assert [line.split(":")[0] for line in told.splitlines()] == ["scope", "recallHint", "content"]
         told = office().refused("searchMemory", query="", limit=99)
         assert [line.split(":")[0] for line in told.splitlines()] == ["query", "limit"]
 

@@ -13,8 +13,8 @@ from onrecord.context.conversation import for_own_eyes
 from onrecord.context.frame import one_line
 from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
 from onrecord.model.memory import Memory
-from onrecord.model.rules import FLAG, Choice, Integer
-from onrecord.model.shapes import checked_field
+from onrecord.model.rules import FLAG, Choice, Integer, Text
+from onrecord.model.shapes import Object, checked_field
 from onrecord.model.wire import write_instant
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
@@ -41,6 +41,21 @@ _NOT_ALWAYS: Final = {
 _NOT_OF_A_SYSTEM: Final = "systemId is not kept: a memory of scope user belongs to no system."
 
 
+_SAYS: Final = Text(at_least=1)
+#: What is looked at before the operations are asked, all at once.
+_GIVEN: Final = Object(
+    "what is asked",
+    {
+        "query": _SAYS,
+        "limit": FOUND,
+        "id": _SAYS,
+        "recallHint": _SAYS,
+        "content": _SAYS,
+        "scope": Choice(SCOPES),
+    },
+)
+
+
 class Asked(NamedTuple):
     """What is to be kept."""
 
@@ -54,8 +69,7 @@ class Asked(NamedTuple):
 
 def search_memory(door: OnRecord, query: str, limit: int = 10) -> dict[str, Any]:
     """What bears on a query, best first; nothing where nothing does."""
-    _refuse([*_blank(query=query)])
-    checked_field("limit", FOUND, limit)
+    checked_field("", _GIVEN, {"query": query, "limit": limit})
     with _in_its_words():
         found = _own(door).recall(query, limit=limit, scopes=SCOPES, recipe=RECIPE, intent=False, times="off")
     return {"memories": [_shown(hit.memory) for hit in found.hits]}
@@ -99,7 +113,7 @@ def summarise_save(door: OnRecord, asked: Asked) -> str:
 
 def delete_memory(door: OnRecord, id: str, dry_run: bool = False) -> dict[str, Any]:
     """Erase a memory; False, and no error, where there is none or it is not the caller's to erase."""
-    _refuse([*_blank(id=id)])
+    checked_field("", _GIVEN, {"id": id} if isinstance(id, str) else {})
     if dry_run:
         return {"deleted": False, "summary": summarise_delete(door, id)}
     if not may_delete(door, id):
@@ -174,9 +188,9 @@ def _own(door: OnRecord) -> OnRecord:
 
 def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, list[str]]:
     """What came of a save, and what was not done of it."""
-    faults = [*_blank(recallHint=asked.recall_hint, content=asked.content)]
-    _refuse(faults)
-    checked_field("scope", Choice(SCOPES), asked.scope)
+    checked_field(
+        "", _GIVEN, {"recallHint": asked.recall_hint, "content": asked.content, "scope": asked.scope}
+    )
     given: dict[str, Any] = {
         "scope": asked.scope,
         "kind": _KIND[asked.scope],
@@ -214,17 +228,6 @@ def _in_its_words() -> Iterator[None]:
     except Invalid as problem:
         faults = [Fault(NAMES.get(each.field, each.field), each.message) for each in problem.faults]
         raise Invalid(faults) from None
-
-
-def _blank(**texts: object) -> Iterator[Fault]:
-    for name, text in texts.items():
-        if isinstance(text, str) and not text.strip():
-            yield Fault(name, "must not be empty")
-
-
-def _refuse(faults: Sequence[Fault]) -> None:
-    if faults:
-        raise Invalid(faults)
 
 
 def _lacks_for_always(door: OnRecord, asked: Asked) -> str | None:
