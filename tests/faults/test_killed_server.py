@@ -159,7 +159,7 @@ def test_those_who_read_are_answered_while_every_writer_waits_for_the_file(
         for line in waiting:
             line.request("POST", "/v1/memories", told, kind)
         time.sleep(0.2)
-        reader = HTTPConnection("127.0.0.1", server.port, timeout=50)
+        reader = HTTPConnection("127.0.0.1", server.port, timeout=600)
         reader.request("POST", "/v1/recall", json.dumps({"question": "turn"}), kind)
         assert reader.getresponse().status == 200
         reader.close()

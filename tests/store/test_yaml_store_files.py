@@ -19,6 +19,8 @@ import pytest
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Invalid, NotFound, StoreUnavailable
 from onrecord.model.limits import PERMISSIONS
+from onrecord.store.yaml import backend as yaml_backend
+from onrecord.store.yaml import files as yaml_files
 from onrecord.testing.builders import Clock, everything
 from onrecord.testing.embedder import StubEmbedder
 
@@ -748,7 +750,12 @@ class TestBrokenFiles:
             "memories.yaml, line 4, learning",
         ]
 
-    def test_a_file_that_is_being_written_is_waited_for(self, door: OnRecord, file: Path) -> None:
+    def test_a_file_that_is_being_written_is_waited_for(
+        self, door: OnRecord, file: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # However slowly it is written here.
+        monkeypatch.setattr(yaml_files, "_CALM_S", 600)
+        monkeypatch.setattr(yaml_backend, "_WRITTEN_WITHIN_S", 600)
         door.remember("one")
         door.remember("two")
         whole = file.read_text(encoding="utf-8")

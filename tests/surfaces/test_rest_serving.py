@@ -41,11 +41,11 @@ class Process:
         self.said = self._process.stdout.readline()
         found = ANNOUNCED.search(self.said)
         assert found, (self.said, self._process.stderr and self._process.stderr.read())
-        self.client = httpx2.Client(base_url=found[1], timeout=60)
+        self.client = httpx2.Client(base_url=found[1], timeout=600)
         self._wait()
 
     def _wait(self) -> None:
-        for _ in range(600):
+        for _ in range(12_000):
             try:
                 if self.client.get("/health/live").status_code == 200:
                     return
@@ -64,7 +64,7 @@ class Process:
         """Tell it to stop: the code it left with, and what it wrote."""
         if self._process.poll() is None:
             self._process.send_signal(number)
-        _, err = self._process.communicate(timeout=60)
+        _, err = self._process.communicate(timeout=600)
         self.client.close()
         return self._process.returncode, err
 
@@ -101,7 +101,7 @@ def test_it_says_where_it_listens_and_which_store(started: Starting) -> None:
 def test_it_finishes_what_it_has_begun(started: Starting) -> None:
     server = started()
     # A request that is under way when the signal comes.
-    line = httpx2.Client(base_url=server.client.base_url, timeout=60)
+    line = httpx2.Client(base_url=server.client.base_url, timeout=600)
 
     def slowly() -> Iterator[bytes]:
         yield b'{"content": "Half '
@@ -121,7 +121,7 @@ def test_several_processes_serve_one_store_and_count_together(started: Starting)
     ids = set()
 
     def send(number: int) -> None:
-        with httpx2.Client(base_url=server.client.base_url, timeout=60) as client:
+        with httpx2.Client(base_url=server.client.base_url, timeout=600) as client:
             said = client.post("/v1/memories", json={"content": f"Note {number}.", "dedupe": False})
             ids.add(said.json()["memory"]["id"])
 
@@ -156,14 +156,14 @@ class Several:
 
     def ask(self) -> list[HTTPConnection]:
         """So many connections, each with a question under way, that it does not happen that one worker has all."""
-        lines = [HTTPConnection(str(self.url.host), self.url.port, timeout=60) for _ in range(32)]
+        lines = [HTTPConnection(str(self.url.host), self.url.port, timeout=600) for _ in range(32)]
         for line in lines:
             line.request("GET", "/health/live")
         return lines
 
     def under_way(self) -> int:
         """How many requests are being answered, this one among them."""
-        said = httpx2.get(self.url.join("/metrics"), timeout=60).text
+        said = httpx2.get(self.url.join("/metrics"), timeout=600).text
         found = re.search(r"^onrecord_requests_in_flight ([\d.]+)$", said, re.M)
         assert found
         return int(float(found[1]))
@@ -173,7 +173,7 @@ class Several:
 
     def refuses(self) -> bool:
         try:
-            socket.create_connection((str(self.url.host), self.url.port), timeout=30).close()
+            socket.create_connection((str(self.url.host), self.url.port), timeout=600).close()
         except ConnectionRefusedError:
             return True
         return False
@@ -188,7 +188,7 @@ def _open_files(pid: int) -> set[str]:
 
 
 def _until(happened: Callable[[], bool], otherwise: Callable[[], str]) -> None:
-    for _ in range(1_200):
+    for _ in range(12_000):
         if happened():
             return
         time.sleep(0.05)
@@ -248,7 +248,7 @@ class TestSeveral:
         several.wait_for_another(than=killed)
         assert _answered(lines)
         _close(lines)
-        found = httpx2.get(several.url.join(f"/v1/memories/{saved['memory']['id']}"), timeout=60)
+        found = httpx2.get(several.url.join(f"/v1/memories/{saved['memory']['id']}"), timeout=600)
         assert found.json()["memory"]["content"] == "Deploys are frozen."
         assert several.server.stop()[0] == 0
 
@@ -277,7 +277,7 @@ def test_they_serve_wherever_they_run(
     url, said = f"http://127.0.0.1:{listening.getsockname()[1]}", []
 
     def ask() -> None:
-        said.extend(httpx2.get(f"{url}/health/ready", timeout=60).json()["status"] for _ in range(8))
+        said.extend(httpx2.get(f"{url}/health/ready", timeout=600).json()["status"] for _ in range(8))
         workers.stop()
 
     workers.run(ready=ask)

@@ -75,7 +75,7 @@ class World:
         self.store, self.clock, self.folder = store, clock, folder
         self.stub = StubEmbedder()
         for scope in SCOPES:
-            code, door = _code(scope), self.keeper(scope)
+            code, door = code_of(scope), self.keeper(scope)
             door.remember(
                 f"{code} content",
                 id=self.id(scope, 1),
@@ -98,7 +98,7 @@ class World:
 
     @staticmethod
     def id(scope: Scope, number: int) -> str:
-        return f"{'global:' if scope == 'global' else ''}{_code(scope)}.{number}"
+        return f"{'global:' if scope == 'global' else ''}{code_of(scope)}.{number}"
 
     def door(self, caller: Caller) -> OnRecord:
         return OnRecord(self.store, caller, clock=self.clock, embedders=StubEmbedders(self.stub))
@@ -132,9 +132,13 @@ class World:
         return told, [edge for edge in edges if {edge.source, edge.target} & ids]
 
 
-def _code(scope: Scope) -> str:
+def code_of(scope: Scope) -> str:
     """A word that stands nowhere but in one scope."""
     return f"zq{scope}"
+
+
+def _own_word(memory: Memory) -> str:
+    return memory.content.split()[0]
 
 
 def _ghost(memory: Memory, code: str, number: int) -> Memory:
@@ -158,9 +162,21 @@ class Try:
 
     world: World
     door: OnRecord
-    one: Memory
-    two: Memory
+    first: Memory
+    second: Memory
     beside: Memory | None = None
+    #: Whether the attempt named one of the two; else it is the same on all others.
+    names_one: bool = False
+
+    @property
+    def one(self) -> Memory:
+        self.names_one = True
+        return self.first
+
+    @property
+    def two(self) -> Memory:
+        self.names_one = True
+        return self.second
 
     @cached_property
     def own(self) -> Memory:
@@ -169,7 +185,7 @@ class Try:
 
     @property
     def code(self) -> str:
-        return self.one.content.split()[0]
+        return _own_word(self.one)
 
     @property
     def change(self) -> Change:
@@ -189,11 +205,20 @@ class Try:
 
 def outcome(attempt: Callable[[Try], Any], trial: Try) -> str:
     """What the one who tried is told, an answer or an error, with the words of the memory made equal."""
+    return made_equal(told_by(attempt, trial), _own_word(trial.first))
+
+
+def told_by(attempt: Callable[[Try], Any], trial: Try) -> str:
+    """What the one who tried is told, an answer or an error."""
     try:
-        text = written(attempt(trial))
+        return written(attempt(trial))
     except OnRecordError as error:
-        text = f"{type(error).__name__}: {error}"
-    return text.replace(trial.code, _GHOST)
+        return f"{type(error).__name__}: {error}"
+
+
+def made_equal(text: str, code: str) -> str:
+    """The words of a memory as they would be of one that never was."""
+    return text.replace(code, _GHOST)
 
 
 def _saved(trial: Try, **ask: Any) -> Any:
