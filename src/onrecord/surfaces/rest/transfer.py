@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import Response
 from starlette.types import Send
 
 from onrecord.errors import Fault, Invalid
@@ -23,6 +23,7 @@ LINES: Final = "application/jsonl"
 _LINE_TYPES: Final = frozenset(
     {LINES, "application/x-ndjson", "application/ndjson", "application/json-lines"}
 )
+_AT_ONCE: Final = 256 * 1024
 #: A field that names a file of the server; over the network the body is the file.
 FILE_FIELD: Final = "path"
 
@@ -47,9 +48,17 @@ class ExportTransfer(Transfer):
     async def respond(self, request: Request, send: Send) -> None:
         with _temporary_file("export.jsonl") as path:
             await self.runner.run(self._write, request, path, slow=True)
-            # Sent here, not given back: the file is gone when this ends.
-            file = FileResponse(path, media_type=LINES, filename="onrecord.jsonl", stat_result=path.stat())
-            await file(request.scope, request.receive, send)
+            headers = [
+                (b"content-type", LINES.encode()),
+                (b"content-length", str(path.stat().st_size).encode()),
+                (b"content-disposition", b'attachment; filename="onrecord.jsonl"'),
+            ]
+            # Not Starlette's response for files: it offers ranges, and the next export is another file.
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            with path.open("rb") as file:
+                while request.method != "HEAD" and (part := await self.runner.run(file.read, _AT_ONCE)):
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
 
     def _write(self, request: Request, path: Path) -> None:
         door = self.runner.admit(request)
