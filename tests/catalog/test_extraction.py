@@ -411,9 +411,7 @@ HOSTILE = st.text() | st.sampled_from(
 @given(HOSTILE, HOSTILE, HOSTILE)
 def test_hostile_texts_make_nothing_but_our_own_errors(source: str, formula: str, condition: str) -> None:
     for name in (source, "orders"):
-        query = ModelQuery(
-            source_model=name, measures=(QueryMeasure(formula=formula),), filters=(condition,)
-        )
+        query = ModelQuery(source_model=name, measures=(QueryMeasure(formula=formula),), filters=(condition,))
         try:
             found = entities_of_query(query, SHOP)
         except Invalid as error:
