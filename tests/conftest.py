@@ -17,10 +17,12 @@ from hypothesis import HealthCheck, settings
 from onrecord import OnRecord, connect
 from onrecord.app import local_caller
 from onrecord.config import load
+from onrecord.providers import opening
 from onrecord.store import migrations, sql
 from onrecord.store.sqlite import backend as sqlite_backend
 from onrecord.surfaces.rest import openapi
 
+from .kept_vectors import KeptVectors
 from .new_stores import REPEATING, statements
 from .schemas import Schemas, address, new_schema
 
@@ -31,7 +33,7 @@ settings.register_profile(
     max_examples=30,
     deadline=None,
     print_blob=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.load_profile("onrecord")
 
@@ -58,7 +60,7 @@ class Clock:
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Tests neither see nor touch what the person running them has configured or stored.
 
-    Vectors are made only where a test is about them: to make one takes longer than most tests.
+    So the built-in embedder is on, as it is for whoever has set nothing.
     """
     for name in [name for name in os.environ if name.startswith("ONRECORD_") and "TEST" not in name]:
         monkeypatch.delenv(name)
@@ -68,12 +70,17 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("ONRECORD_CONFIG", str(tmp_path / "no-config.toml"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("ONRECORD_USER", "ann")
+
+
+@pytest.fixture
+def words_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No embedder, also in the processes that a test starts. Whoever asks for this says why vectors play no part."""
     monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterator[None]:
-    """New stores and their statements, the description of the server, the disk, and the end of a server in a thread."""
+    """New stores and their statements, vectors, the description of the server, the disk, and the end of a server in a thread."""
     with pytest.MonkeyPatch.context() as patch:
         if os.environ.get("PYTHONDONTWRITEBYTECODE"):
             # Nothing is written beside the source, and yet only the first process that a test starts compiles it.
@@ -87,6 +94,8 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             patch.setattr(sqlite_backend, name, tuple(said))
         patch.setattr(migrations, "_upgrade", REPEATING)
         patch.setattr(sql, "Statements", statements)
+        kept_vectors = KeptVectors(shared_folder / "vectors")
+        patch.setattr(opening, "E5", lambda: kept_vectors)
         patch.setattr(openapi, "document", cache(openapi.document))
         # It looks ten times a second whether it was told to stop, and waits as long for each step of that.
         waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
@@ -57,7 +57,7 @@ def test_a_part_that_was_asked_for_and_cannot_be_told_is_named(door: Doors) -> N
     assert told.degraded == ("turns: no conversation was named", "memories: no question was asked")
 
 
-def test_what_recall_had_to_do_without_is_said(talking: OnRecord) -> None:
+def test_what_recall_had_to_do_without_is_said(words_alone: None, talking: OnRecord) -> None:
     assert talking.context("refunds").degraded == ("semantic: no embedder is configured",)
 
 
@@ -134,7 +134,7 @@ SIZED = st.one_of(
 ).filter(str.strip)
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25)
 @given(
     always=st.lists(SIZED, max_size=4),
     pinned=st.lists(SIZED, max_size=4),

@@ -20,9 +20,6 @@ import pytest
 
 from onrecord.surfaces.cli import main
 
-#: What a reader has who has set nothing: the pages show that.
-pytestmark = pytest.mark.usefixtures("embedder_of_the_readers")
-
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/README.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
@@ -60,11 +57,6 @@ def assert_alike(shown: str, printed: str, where: str) -> None:
     )
     told = "".join(f"{line.rstrip()}\n" for line in printed.strip("\n").splitlines())
     assert re.fullmatch(pattern, told), f"{where} prints\n\n{printed}\nand not\n\n{shown}"
-
-
-@pytest.fixture
-def embedder_of_the_readers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ONRECORD_EMBEDDER")
 
 
 @pytest.mark.parametrize("page", pages_with("python"))

@@ -70,19 +70,25 @@ def models(tmp_path: Path) -> Path:
     return write_models(tmp_path / "layer", shop(), priority=["mydb", "other"])
 
 
+def read_in(door: OnRecord, models: Path) -> OnRecord:
+    """Read the shop, and make the vectors that this leaves to a worker, where there are any."""
+    door.ingest(str(models))
+    if door.status().embedder is not None:
+        door.embed_missing()
+    return door
+
+
 @pytest.fixture
 def door(memory: OnRecord, models: Path) -> OnRecord:
     """A store that has read the shop, on each database."""
-    memory.ingest(str(models))
-    return memory
+    return read_in(memory, models)
 
 
 @pytest.fixture
 def quick(models: Path, clock: Callable[[], Any]) -> Iterator[OnRecord]:
     """The same in memory alone, for what no database can make different."""
     with connect(":memory:", clock=clock) as door:
-        door.ingest(str(models))
-        yield door
+        yield read_in(door, models)
 
 
 class Ground:
@@ -139,7 +145,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models: Path) -> Shel
         return Said(int(left.value.code or 0), out.getvalue(), err.getvalue())
 
     with connect("shell.db") as door:
-        door.ingest(str(models))
+        read_in(door, models)
     return call
 
 

@@ -103,6 +103,7 @@ class TestEntries:
         assert (told["artifact_id"], told["conversation_id"]) == (None, None)
         assert listed(server, q="tea") == [1]
 
+    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
     def test_an_entry_with_a_title_alone_stays_one_when_it_is_renamed(self, server: Served) -> None:
         id = add(server, "Ledger")
         told = server.client.patch(f"{ENTRIES}/{id}", json={"title": "Orchard"}).json()
@@ -307,6 +308,7 @@ class TestBrowsing:
         assert listed(server, tag="deploy") == [first]
         assert listed(server, tag="depl%") == listed(server, tag="Deploy") == []
 
+    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
     def test_a_query_finds_content(self, server: Served) -> None:
         add(server, "one", content="something else")
         id = add(server, "two", content="the kestrel flies")
@@ -339,11 +341,11 @@ class TestBrowsing:
         assert len(listed(server, limit=limit)) == len(listed(server, limit=limit, q="kestrel")) == 50
         assert len(listed(server, limit=52)) == 52
 
-    @pytest.mark.parametrize("limit", ["201", "100000"])
-    def test_a_limit_beyond_200_becomes_200(self, server: Served, limit: str) -> None:
-        for number in range(202):
-            server.parts.door.remember(f"kestrel {number}", kind="project")
-        assert len(listed(server, limit=limit)) == len(listed(server, limit=limit, q="kestrel")) == 200
+    def test_a_limit_beyond_200_becomes_200(self, server: Served) -> None:
+        for _ in range(202):
+            server.parts.door.remember("kestrel", kind="project", dedupe=False)
+        for limit in ("201", "100000"):
+            assert len(listed(server, limit=limit)) == len(listed(server, limit=limit, q="kestrel")) == 200
 
     @pytest.mark.parametrize("name", ["as_of", "since", "before_updated_at"])
     @pytest.mark.parametrize("value", ["-1", "yesterday", "nan", "1e300"])

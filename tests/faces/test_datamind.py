@@ -226,6 +226,7 @@ class TestRanking:
         assert found(store, "paris", profile="A") == ["Paris is in France"]
         store.close()
 
+    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
     def test_a_query_that_matches_nothing_gives_nothing(self, store: OnRecordMemoryStore) -> None:
         three_scopes(store)
         assert found(store, "zeppelin", profile="lawfirm-A", session_id="paper-2026") == []

@@ -78,6 +78,7 @@ class Crew:
         source = str(Path(onrecord.__file__).parent.parent)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ONRECORD_")}
         environment |= {"PYTHONPATH": source, "ONRECORD_CONFIG": str(folder / "none.toml")}
+        # Hundreds of processes would load the model; with vectors the faults are those of test_embedding_processes.py.
         environment |= {"ONRECORD_EMBEDDER": "none"}
         self._forker = subprocess.Popen(
             [sys.executable, str(Path(__file__).parent / "worker.py"), address],

@@ -209,7 +209,6 @@ WRONG: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("dora", "export", {"path": "x", "all_tenants": True}),
     ("cleo", "import_", {"path": "/nowhere/at/all.jsonl"}),
     ("ann", "status", {}),
-    ("cleo", "embed_missing", {}),
 )
 
 

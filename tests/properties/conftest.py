@@ -66,6 +66,7 @@ def stores(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> It
         schema = closing.enter_context(new_schema(connection))
         patch = closing.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("ONRECORD_CONFIG", str(folder / "no-config.toml"))
+        # Any text goes in here, and each only once: what vectors promise for any text is in test_vectors.py.
         patch.setenv("ONRECORD_EMBEDDER", "none")
         shared = Stores({})
         for name, db in (

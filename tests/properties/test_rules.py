@@ -417,7 +417,7 @@ def test_a_mark_gives_a_page_or_a_reason(stores: Stores, mark: str) -> None:
 def test_the_pages_together_are_the_whole_list(
     stores: Stores, ticks: list[bool], limit: int, known: bool
 ) -> None:
-    for name, door in stores.emptied().items():
+    for name, door in stores.emptied("sqlite-file", "postgres").items():
         for number, moves in enumerate(ticks):
             door.remember(f"memory {number}", scope="global" if number % 4 == 3 else "tenant")
             if moves:

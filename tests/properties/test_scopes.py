@@ -194,5 +194,5 @@ def test_the_keeper_of_these_tests_is_no_admin_elsewhere(stores: Stores) -> None
     """The other tests here rely on it: an admin of one tenant is nobody in another."""
     for door in stores.emptied("sqlite-memory").values():
         door.remember("oat")
-        stranger = door.as_caller(Caller(tenant="umbra", user=KEEPER.user, permissions=KEEPER.rules))
+        stranger = door.as_caller(Caller(tenant="umbra", user=KEEPER.user, permissions=KEEPER.permissions))
         assert stranger.browse().memories == ()

@@ -110,7 +110,7 @@ def test_any_text_in_any_field_comes_back_or_is_refused_by_its_name(
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_a_sample_in_every_field_comes_back_or_is_refused_by_its_name(stores: Stores, sample: str) -> None:
     for field in FIELDS:
-        for name, door in stores.emptied().items():
+        for name, door in stores.emptied("sqlite-file", "postgres").items():
             check_saved(door, field, SAMPLES[sample], f"{field} on {name}")
 
 
@@ -127,7 +127,7 @@ def test_what_no_database_holds_is_refused_everywhere(stores: Stores, field: str
 
 @pytest.mark.parametrize("sample", [name for name in SAMPLES if name not in UNSTORABLE])
 def test_what_is_not_odd_to_a_database_is_never_refused_as_content(stores: Stores, sample: str) -> None:
-    for name, door in stores.emptied().items():
+    for name, door in stores.emptied("sqlite-file", "postgres").items():
         assert save(door, "content", SAMPLES[sample]).memory.content == SAMPLES[sample], name
 
 

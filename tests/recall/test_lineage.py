@@ -17,6 +17,9 @@ from onrecord.store.view import View
 from onrecord.testing.embedder import StubEmbedder
 
 #: Each of these tables is made from the one before.
+#: In so small a store every note is near to every question; by words alone it is seen what lineage leads to.
+pytestmark = pytest.mark.usefixtures("words_alone")
+
 CHAIN = ("raw_orders", "orders", "daily_orders")
 
 

@@ -81,18 +81,14 @@ CALLS: dict[str, tuple[list[str], str]] = {
 
 
 @pytest.fixture
-def prepared(
-    filled: Any, once: Callable[[str, Callable[[], None]], None], monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], list[str]]:
-    """What a command is given. One is refused without an embedder; others need a catalog, a file, a key, a proposal."""
+def prepared(filled: Any, once: Callable[[str, Callable[[], None]], None]) -> Callable[[str], list[str]]:
+    """What a command is given. Some need a catalog, a file, a key, a proposal."""
 
     def prepare(command: str) -> list[str]:
         if command == "ingest":
             _write_models()
         else:
             once("prepared", lambda: _prepare(filled))
-        if command == "embed-missing":
-            monkeypatch.setenv("ONRECORD_EMBEDDER", "e5")
         key = filled("keys", "create", "--json").json["key"]["id"] if command == "keys revoke" else ""
         return [key if word == KEY else word for word in CALLS[command][0]]
 
@@ -188,10 +184,6 @@ class TestEveryCommand:
 
 
 class TestVectors:
-    @pytest.fixture(autouse=True)
-    def _with_the_built_in_embedder(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("ONRECORD_EMBEDDER", "e5")
-
     def test_a_worker_does_what_a_long_save_put_off(self, shell: Any) -> None:
         shell("remember", "-", typed="The kestrel hovers over the motorway. " * 200)
         assert shell("status", "--json").json["tenants"][0]["waiting"] == 1
@@ -209,10 +201,7 @@ class TestVectors:
         )
         assert [hit["memory"]["id"] for hit in said.json["hits"]] == ["policy.deploys"]
 
-    def test_without_an_embedder_missing_vectors_cannot_be_made(
-        self, filled: Any, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setenv("ONRECORD_EMBEDDER", "none")
+    def test_without_an_embedder_missing_vectors_cannot_be_made(self, words_alone: None, filled: Any) -> None:
         said = filled("embed-missing")
         assert said.code == 2
         assert "ONRECORD_EMBEDDER" in said.err
@@ -278,7 +267,7 @@ class TestSettings:
             "tenant": ("acme", "config.toml"),
             "user": ("bob", "given"),
             "conversation": (None, "default"),
-            "embedder": ("none", "ONRECORD_EMBEDDER"),
+            "embedder": ("e5", "default"),
         }
 
     def test_the_file_decides_where_a_save_goes(self, shell: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,7 +377,7 @@ class TestExitCodes:
         said = filled("recall", "zebra", "--recipe", "lexical")
         assert (said.code, said.out) == (0, "Nothing found.\n")
 
-    def test_a_search_without_an_embedder_says_so(self, filled: Any) -> None:
+    def test_a_search_without_an_embedder_says_so(self, words_alone: None, filled: Any) -> None:
         said = filled("recall", "zebra")
         assert (said.code, said.out) == (
             0,

@@ -363,10 +363,7 @@ def surfaces(
         yield Surfaces(tmp_path, shell, served, introduce, until)
 
 
-def test_every_operation_gives_the_same_through_every_surface(
-    surfaces: Surfaces, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ONRECORD_EMBEDDER", "e5")
+def test_every_operation_gives_the_same_through_every_surface(surfaces: Surfaces) -> None:
     outcomes = surfaces.tell(STORY)
     went_well = {
         name for (name, _), each in zip(STORY, outcomes["python"], strict=True) if each.error is None
@@ -381,7 +378,7 @@ def test_every_operation_gives_the_same_through_every_surface(
     assert orders == [["mydb", "other"], ["mydb", "other"], None, [], [], ["mydb", "other"]]
 
 
-def test_without_vectors_it_is_the_same_too(surfaces: Surfaces) -> None:
+def test_without_vectors_it_is_the_same_too(words_alone: None, surfaces: Surfaces) -> None:
     outcomes = surfaces.tell(WITHOUT_VECTORS)
     assert [each.error for each in outcomes["python"]] == [None, None, "Invalid", None]
     assert differing(WITHOUT_VECTORS, outcomes) == []

@@ -20,7 +20,7 @@ def fuse(draft: Draft, tools: Tools) -> Draft:
         for channel, each in draft.found.items()
     }
     parts = add_up(draft.found, shares)
-    if draft.vector is not None and draft.recipe.fusion == "weighted":
+    if draft.vector is not None and draft.nearest and draft.recipe.fusion == "weighted":
         parts.update(_judged_by_words(draft, parts))
     return replace(draft, parts=parts, marks=marks)
 

@@ -1,5 +1,7 @@
 """WHAT does the question say? Its words, the kinds it hints at, the times it names, and its vector."""
 
+import unicodedata
+
 from onrecord.recall.draft import Draft, Tools, replace
 from onrecord.text import question_terms
 from onrecord.text.intents import read_intents
@@ -25,7 +27,12 @@ def read_windows(draft: Draft, tools: Tools) -> Draft:
 
 
 def embed_question(draft: Draft, tools: Tools) -> Draft:
-    if tools.embedder is None or "semantic" not in draft.recipe.weights or not draft.ask.question.strip():
+    if tools.embedder is None or "semantic" not in draft.recipe.weights or not _says_anything(draft):
         return draft
     vector = tools.embedder.embed_query(draft.ask.question)
     return replace(draft, vector=vector, model=tools.embedder.model)
+
+
+def _says_anything(draft: Draft) -> bool:
+    """Spaces and punctuation alone mean nothing: they are as near to one text as to any other."""
+    return any(unicodedata.category(character)[0] not in "ZPC" for character in draft.ask.question)
