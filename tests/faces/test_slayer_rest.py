@@ -84,7 +84,7 @@ class TestSaving:
             (["*:sum"], "*:sum"),
             ([], "must not be empty"),
             ([7], "not a number"),
-            ("orders.amount", "str"),
+            ("orders.amount", "not a text"),
             ({"source_model": "orders", "filters": ["no_such_column = 1"]}, "no_such_column"),
             ({"source_model": "orders", "colour": "red"}, "colour"),
         ],

@@ -157,7 +157,7 @@ class TestEveryCommand:
     def test_the_help_of_all_names_each_once_under_a_heading(self, shell: Any) -> None:
         told = sections_of(shell("--help").out)
         assert list(told) == [
-            "Memories", "Questions", "Catalog", "Workspace", "Review and access", "Care of the store",
+            "Memories", "Questions", "Catalog", "Workspace", "Access", "Care of the store",
             "Agents and servers", "Other vocabularies",
         ]  # fmt: skip
         named = [name for names in told.values() for name in names]
