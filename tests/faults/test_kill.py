@@ -132,7 +132,7 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
     assert statement > 4
     with reopened() as door:
         assert whole(door) == before
-        assert [hit.memory.id for hit in door.recall("hint3").hits] == ["3"]
+        assert [hit.memory.id for hit in door.recall("hint3", recipe="lexical").hits] == ["3"]
 
 
 def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:

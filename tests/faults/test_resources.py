@@ -91,7 +91,7 @@ def test_sixteen_threads_share_one_door_and_nothing_is_lost(db: str) -> None:
         assert contents == {
             f"t{number}n{turn} was here" for number in range(THREADS) for turn in range(TURNS)
         }
-        facts = [hit.memory.content for hit in door.recall("everyone", limit=50).hits]
+        facts = [hit.memory.content for hit in door.recall("everyone", limit=50, recipe="lexical").hits]
         assert sorted(facts) == sorted(f"fact {turn} that everyone knows" for turn in range(TURNS))
         assert door.doctor().problems == ()
 
@@ -103,7 +103,7 @@ def take_turns(door: OnRecord, number: int, start: threading.Barrier) -> list[st
         word = f"t{number}n{turn}"
         saved.append(door.remember(f"{word} was here").memory.id)
         door.remember(f"fact {turn} that everyone knows")
-        assert [hit.memory.id for hit in door.recall(word).hits] == saved[-1:]
+        assert [hit.memory.id for hit in door.recall(word, recipe="lexical").hits] == saved[-1:]
         assert door.browse(limit=3).memories
     return saved
 

@@ -374,7 +374,7 @@ def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
     variables = {f"ONRECORD_{name.upper()}": value for name, value in environment.items()}
     config = load({"ONRECORD_CONFIG": str(path)} | variables, **chosen)
     for setting in config.settings:
-        value = getattr(config, setting.name)
+        value = config.of_faces.get(setting.name, getattr(config, setting.name, None))
         if chosen.get(setting.name) is not None:
             assert (value, setting.origin) == (chosen[setting.name], "given")
         elif environment.get(setting.name):

@@ -423,7 +423,7 @@ def test_a_change_that_the_index_could_not_take_is_made_and_the_index_follows(tm
         finally:
             event.remove(Engine, "commit", fail)
         assert failed == [1]
-        assert [hit.memory.id for hit in door.recall("made").hits] == ["b"]
+        assert [hit.memory.id for hit in door.recall("made", recipe="lexical").hits] == ["b"]
         assert door.doctor().problems == ()
 
 

@@ -405,8 +405,8 @@ class TestEdits:
             2,
             clock.now,
         )
-        assert [hit.memory.id for hit in lived.recall("zwei").hits] == ["2"]
-        assert lived.recall("two").hits == ()
+        assert [hit.memory.id for hit in lived.recall("zwei", recipe="lexical").hits] == ["2"]
+        assert lived.recall("two", recipe="lexical").hits == ()
         told = lived.history("2").versions
         assert [(each.change, each.by) for each in told] == [("remember", "ann"), ("revise", "file")]
         assert told[0].memory.content == "two"
