@@ -7,7 +7,7 @@ with connect("http://127.0.0.1:8321", key="onr_…") as memory:
 """
 
 try:
-    from onrecord.client.doors import AsyncClient, Client, connect, connect_async
+    from onrecord.client.clients import AsyncClient, Client, connect, connect_async
 except ModuleNotFoundError as missing:
     if missing.name != "httpx2":
         raise

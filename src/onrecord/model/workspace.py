@@ -8,13 +8,13 @@ from datetime import datetime
 from typing import Final, Literal, get_args
 
 Encoding = Literal["text", "base64"]
-PadKind = Literal["agent", "shared"]
+ScratchpadKind = Literal["agent", "shared"]
 
 ENCODINGS: Final[tuple[Encoding, ...]] = get_args(Encoding)
 
 MEDIA_TYPE: Final = "application/octet-stream"
 #: The name of the scratchpad that all agents of a tenant share.
-SHARED_PAD: Final = "shared"
+SHARED_SCRATCHPAD: Final = "shared"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +48,7 @@ class Scratchpad:
     """Whose working notes, and how many bytes they take."""
 
     agent: str
-    kind: PadKind
+    kind: ScratchpadKind
     size: int
     updated_at: datetime
 
@@ -76,8 +76,8 @@ class AgentSettings:
     auto_supersede: bool = False
 
 
-def scratchpad_kind(agent: str) -> PadKind:
-    return "shared" if agent == SHARED_PAD else "agent"
+def scratchpad_kind(agent: str) -> ScratchpadKind:
+    return "shared" if agent == SHARED_SCRATCHPAD else "agent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SCRATCHPAD_BYTES
 from onrecord.model.request import Request, ask
-from onrecord.model.workspace import PadKind, Scratchpad, scratchpad_kind
+from onrecord.model.workspace import Scratchpad, ScratchpadKind, scratchpad_kind
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub
 
@@ -29,7 +29,7 @@ class AppendScratchpad(Request):
     content: str = ask(
         rules.Text(at_least=1, at_most_bytes=limits.SCRATCHPAD_BYTES), "What to note.", positional=True
     )
-    agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_PAD)
+    agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_SCRATCHPAD)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)
@@ -48,7 +48,7 @@ class AppendedScratchpad(Answer):
 class ReadScratchpad(Request):
     """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
 
-    agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_PAD, positional=True)
+    agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_SCRATCHPAD, positional=True)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)
@@ -59,7 +59,7 @@ class ScratchpadContent(Answer):
     """A scratchpad as a whole; `exists` is false where nothing was ever written, or all was thrown away."""
 
     agent: str
-    kind: PadKind
+    kind: ScratchpadKind
     exists: bool
     size: int
     content: str
@@ -81,7 +81,7 @@ class ListedScratchpads(Answer):
 class ClearScratchpad(Request):
     """Throw away the scratchpad of an agent, or the one that all agents share."""
 
-    agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_PAD, positional=True)
+    agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_SCRATCHPAD, positional=True)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)

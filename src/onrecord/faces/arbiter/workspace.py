@@ -7,7 +7,7 @@ from typing import Any
 from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError
 from onrecord.faces.arbiter.entries import LIST_LIMIT, LIST_MOST, file, number, seconds
 from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title, shown
-from onrecord.model.workspace import SHARED_PAD, Conversation
+from onrecord.model.workspace import SHARED_SCRATCHPAD, Conversation
 from onrecord.service import OnRecord
 from onrecord.workspace.artifacts import ArtifactContent
 
@@ -113,7 +113,7 @@ def list_scratchpads(door: OnRecord) -> dict[str, Any]:
     found = [
         {
             "kind": each.kind,
-            "agent_id": "" if each.agent == SHARED_PAD else each.agent,
+            "agent_id": "" if each.agent == SHARED_SCRATCHPAD else each.agent,
             "size": each.size,
         }
         for each in door.scratchpads().scratchpads

@@ -37,7 +37,7 @@ from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
-from onrecord.model.workspace import SHARED_PAD
+from onrecord.model.workspace import SHARED_SCRATCHPAD
 from onrecord.recall.relations import Neighbourhood
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
@@ -108,8 +108,10 @@ def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
 
 def _agent_name(door: OnRecord, agent: str | None) -> str:
     name = AGENT if agent is None else checked(ShowAgent(agent), door.caller).agent
-    if name == SHARED_PAD:
-        raise Invalid([Fault("agent", f"{SHARED_PAD} names the notes that all agents share; name one agent")])
+    if name == SHARED_SCRATCHPAD:
+        raise Invalid(
+            [Fault("agent", f"{SHARED_SCRATCHPAD} names the notes that all agents share; name one agent")]
+        )
     return name
 
 
@@ -295,7 +297,7 @@ class _Turn:
         )
 
     def _write_notes(self, asked: WriteNotes) -> Iterator[str]:
-        pad = SHARED_PAD if asked.shared else self._agent
+        pad = SHARED_SCRATCHPAD if asked.shared else self._agent
         try:
             size = self._door.append_scratchpad(asked.text, agent=pad).size
         except Conflict:
@@ -307,14 +309,14 @@ class _Turn:
         return self._pad(self._agent, "(no memory)")
 
     def _read_shared_notes(self, asked: ReadSharedNotes) -> Iterator[str]:
-        return self._pad(SHARED_PAD, "(shared scratchpad empty)")
+        return self._pad(SHARED_SCRATCHPAD, "(shared scratchpad empty)")
 
     def _pad(self, agent: str, empty: str) -> Iterator[str]:
         content = self._door.read_scratchpad(agent).content
         yield rendering.whole_text(content.strip("\n")) if content else empty
 
     def _clear_notes(self, asked: ClearNotes) -> Iterator[str]:
-        gone = self._door.clear_scratchpad(SHARED_PAD if asked.shared else self._agent).cleared
+        gone = self._door.clear_scratchpad(SHARED_SCRATCHPAD if asked.shared else self._agent).cleared
         whose = "shared scratchpad" if asked.shared else "memory"
         yield f"OK: {whose} cleared ({gone} bytes)"
 
