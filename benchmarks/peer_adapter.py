@@ -106,9 +106,9 @@ class _Stub:
 
     @property
     def model(self) -> Any:
-        from onrecord.model.embedding import Model
+        from onrecord.model.embedding import EmbeddingModel
 
-        return Model("stub", DIM)
+        return EmbeddingModel("stub", DIM)
 
     def embed_query(self, text: str) -> Any:
         from onrecord.model.embedding import Passage

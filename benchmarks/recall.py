@@ -26,7 +26,7 @@ from speed import _caller, _fts, _model
 from texts import Texts
 
 from onrecord import connect
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.providers.e5 import E5
 from onrecord.text import document_words
 
@@ -38,7 +38,7 @@ _BLOCK = 10
 class Stub:
     """A deterministic embedder that costs microseconds; its token vectors are those of the words."""
 
-    model = Model("stub", _DIMENSIONS, "benchmark")
+    model = EmbeddingModel("stub", _DIMENSIONS, "benchmark")
 
     def embed_query(self, text: str) -> Passage:
         return Passage(_sum(text), _directions(text), tuple(_words(text)[:_MOST_TOKENS]))

@@ -103,10 +103,10 @@ def stub_embedder(adapters: Path) -> Any:
     sys.path.insert(0, str(adapters))
     import embedder
 
-    from onrecord.model.embedding import Model, Passage
+    from onrecord.model.embedding import EmbeddingModel, Passage
 
     class Stub:
-        model = Model("stub", embedder.DIM)
+        model = EmbeddingModel("stub", embedder.DIM)
 
         def embed_query(self, text: str) -> Passage:
             return Passage(embedder.embed_np(text))

@@ -12,7 +12,7 @@ from threading import get_ident
 from typing import TypeVar
 
 from onrecord.providers.e5 import E5
-from onrecord.providers.embedding import Model, Passage
+from onrecord.providers.embedding import EmbeddingModel, Passage
 
 _Made = TypeVar("_Made")
 
@@ -28,7 +28,7 @@ class KeptVectors:
         self._made: dict[Path, object] = {}
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         return self._embedder.model
 
     def embed_query(self, text: str) -> Passage:

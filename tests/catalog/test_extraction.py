@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
+from onrecord.catalog.formulas import Mention, UnreadableFormula, mentions_in_filter, mentions_in_formula
 from onrecord.catalog.queries import ModelQuery, QueryMeasure, read_query
 from onrecord.catalog.resolution import Ambiguous, AmbiguousModel, Entities, Unresolved
 from onrecord.errors import Invalid, StoreUnavailable
@@ -86,13 +86,13 @@ def test_a_formula_mentions_what_it_is_computed_from(
     ],
 )
 def test_a_formula_that_cannot_be_read_is_refused_with_the_place(formula: str, place: int) -> None:
-    with pytest.raises(Unreadable, match=f"at character {place} "):
+    with pytest.raises(UnreadableFormula, match=f"at character {place} "):
         mentions_in_formula(formula)
 
 
 @pytest.mark.parametrize("formula", ["", " ", "\n"])
 def test_an_empty_formula_is_refused(formula: str) -> None:
-    with pytest.raises(Unreadable, match="empty"):
+    with pytest.raises(UnreadableFormula, match="empty"):
         mentions_in_formula(formula)
 
 
@@ -130,7 +130,7 @@ def test_a_filter_mentions_only_what_may_be_a_column(condition: str, mentioned: 
 
 @pytest.mark.parametrize("condition", ["status = 'paid", 'x = "', "(a", "a)", "a:sum(b", "''' "])
 def test_a_filter_with_something_left_open_is_refused(condition: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableFormula):
         mentions_in_filter(condition)
 
 
@@ -152,7 +152,7 @@ def test_no_text_makes_a_tokenizer_fail_in_its_own_way(text: str) -> None:
     for mentions in (mentions_in_formula, mentions_in_filter):
         try:
             found = mentions(text)
-        except Unreadable as error:
+        except UnreadableFormula as error:
             assert error.reason
         else:
             assert all(mention.name in text for mention in found)
@@ -276,7 +276,7 @@ def test_all_unknown_names_are_said_at_once() -> None:
 
 def test_what_cannot_be_read_is_an_error_though_it_was_never_checked() -> None:
     query = ModelQuery(source_model="orders", filters=("status = 'x",))
-    with pytest.raises(Unreadable) as caught:
+    with pytest.raises(UnreadableFormula) as caught:
         entities_of_query(query, SHOP)
     assert caught.value.faults[0].field == "filters[0]"
 
@@ -415,6 +415,6 @@ def test_hostile_texts_make_nothing_but_our_own_errors(source: str, formula: str
         try:
             found = entities_of_query(query, SHOP)
         except Invalid as error:
-            assert isinstance(error, Unresolved | Unreadable) or len(error.faults) > 1
+            assert isinstance(error, Unresolved | UnreadableFormula) or len(error.faults) > 1
         else:
             assert all("." in canonical for canonical in found.canonicals)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.context.legend import MEANING, legend
-from onrecord.context.parts import ContextGiven, Part, Piece, fitted
+from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, fitted
 from onrecord.errors import Forbidden, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import CONTEXT_PARTS, KINDS
@@ -179,10 +179,10 @@ def _bullets(text: str) -> int:
     most=st.integers(0, 300),
 )
 def test_no_sizes_pass_the_bound(sizes: list[list[int]], shells: list[int], is_run: bool, most: int) -> None:
-    def part(at: int, pieces: list[int]) -> Part:
-        return Part(
+    def part(at: int, pieces: list[int]) -> ContextSection:
+        return ContextSection(
             name=CONTEXT_PARTS[at],
-            pieces=[Piece(text="x" * size) for size in pieces],
+            pieces=[ContextPiece(text="x" * size) for size in pieces],
             render=lambda texts: "s" * shells[at] + f"{len(texts)}" + "\n".join(texts),
             is_run=is_run,
         )

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord import Caller
-from onrecord.evaluation.data import Document
+from onrecord.evaluation.data import EvalDocument
 from onrecord.evaluation.loading import memory_of
 from onrecord.model.limits import CONTENT_BYTES, ENTITIES
 from onrecord.model.request import checked
@@ -29,7 +29,7 @@ values = st.recursive(
 
 def told(meta: dict[str, Any], text: str = "x") -> tuple[dict[str, Any], Counter[str]]:
     notices: Counter[str] = Counter()
-    return memory_of(Document("1", text, meta), NOW, notices), notices
+    return memory_of(EvalDocument("1", text, meta), NOW, notices), notices
 
 
 @given(

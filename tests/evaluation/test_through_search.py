@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord import connect
 from onrecord.errors import Invalid
-from onrecord.evaluation.data import Document, read_task
+from onrecord.evaluation.data import EvalDocument, read_task
 from onrecord.evaluation.tables import Schema, schemas_of, table_of
 
 TABLES: list[dict[str, Any]] = [
@@ -89,8 +89,8 @@ def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
 
 
-def document(value: dict[str, Any]) -> Document:
-    return Document(value["id"], value["text"], value["meta"])
+def document(value: dict[str, Any]) -> EvalDocument:
+    return EvalDocument(value["id"], value["text"], value["meta"])
 
 
 def figures() -> dict[str, dict[str, Any]]:
@@ -196,7 +196,7 @@ class TestTables:
 
     def test_a_name_that_several_tables_have_is_no_reference(self, data: Path) -> None:
         schema = schemas_of([read_task(data, "tables")])["zoo"]
-        note = Document("n", "animal_id of animals.animal_id, keepers; price; zoo", {"db": "zoo"})
+        note = EvalDocument("n", "animal_id of animals.animal_id, keepers; price; zoo", {"db": "zoo"})
         assert schema.references(note) == ["zoo", "zoo.animals.animal_id", "zoo.keepers"]
 
     @given(st.text(st.characters(exclude_categories=())), st.text(st.characters(exclude_categories=())))
@@ -204,7 +204,7 @@ class TestTables:
         self, tmp_path_factory: pytest.TempPathFactory, name: str, column: str
     ) -> None:
         text = f"table {name} (a table) in database zoo; columns: {column}, id"
-        table = table_of(Document("d", text, {"db": "zoo"}))
+        table = table_of(EvalDocument("d", text, {"db": "zoo"}))
         if table is None:
             return
         folder = tmp_path_factory.mktemp("models")

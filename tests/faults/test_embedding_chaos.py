@@ -16,7 +16,7 @@ from sqlalchemy import select
 from onrecord import OnRecord, connect
 from onrecord.care.status import ModelCoverage, TenantStatus
 from onrecord.errors import ProviderError
-from onrecord.model.embedding import Model, Passage, embedded_text
+from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
 from onrecord.providers.guard import Guarded
 from onrecord.store.records import queue
 from onrecord.store.tables import jobs, vectors
@@ -37,7 +37,7 @@ class Moody:
         self.calls = 0
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         if self.mood is nameless:
             raise ConnectionError("nobody says who this is")
         return self._stub.model

@@ -10,7 +10,7 @@ from sqlalchemy import and_, select
 
 from onrecord import OnRecord, connect
 from onrecord.care.status import ModelCoverage
-from onrecord.model.embedding import Model, embedded_text
+from onrecord.model.embedding import EmbeddingModel, embedded_text
 from onrecord.providers.guard import Guarded
 from onrecord.store.tables import embedded, jobs, vectors
 from onrecord.testing.embedder import StubEmbedder
@@ -33,7 +33,7 @@ def door(shared_db: str, stub: StubEmbedder) -> Iterator[OnRecord]:
         yield door
 
 
-def kept(door: OnRecord, model: Model) -> dict[int, Any]:
+def kept(door: OnRecord, model: EmbeddingModel) -> dict[int, Any]:
     """Every vector of a model by its row; each memory of these tests has one passage."""
     statement = select(vectors.c.row, vectors.c.vector).join(
         embedded, and_(*(embedded.c[name] == vectors.c[name] for name in ("tenant", "collection", "model")))
@@ -50,7 +50,7 @@ def waiting(door: OnRecord) -> int:
         return len(connection.execute(select(jobs.c.subject)).all())
 
 
-def covered(door: OnRecord, model: Model) -> ModelCoverage:
+def covered(door: OnRecord, model: EmbeddingModel) -> ModelCoverage:
     (tenant,) = door.status().tenants
     return next(each for each in tenant.models if each.model == model.name)
 

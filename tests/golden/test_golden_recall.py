@@ -21,7 +21,7 @@ import pytest
 
 from onrecord import OnRecord, connect
 from onrecord.errors import OnRecordError
-from onrecord.providers.embedding import Embedder, Model, Passage
+from onrecord.providers.embedding import Embedder, EmbeddingModel, Passage
 from onrecord.providers.opening import open_embedder
 from onrecord.recall.hits import Hit
 from onrecord.recall.recall import Recalled
@@ -56,7 +56,7 @@ class Kept:
         return inner
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         return self._inner.model
 
     def embed_query(self, text: str) -> Passage:

@@ -16,10 +16,10 @@ from hypothesis.extra import numpy as arrays
 
 from onrecord.errors import ProviderError
 from onrecord.providers.e5 import E5
-from onrecord.providers.embedding import Embedder, Model, Passage
+from onrecord.providers.embedding import Embedder, EmbeddingModel, Passage
 from onrecord.providers.guard import Guarded
 
-MODEL = Model("toy", 3)
+MODEL = EmbeddingModel("toy", 3)
 SOUND = np.array([3.0, 0.0, 4.0], np.float32)
 
 
@@ -32,7 +32,7 @@ class Toy:
         self.threads: set[int] = set()
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         return MODEL
 
     def embed_query(self, text: str) -> Passage:
@@ -219,12 +219,14 @@ def test_the_interrupt_of_a_person_passes(timeout_s: float | None) -> None:
             guarded.embed_query("q")
 
 
-@pytest.mark.parametrize("model", [None, ("toy", 3), Model("", 3), Model("toy", 0), Model("toy", None)])  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    "model", [None, ("toy", 3), EmbeddingModel("", 3), EmbeddingModel("toy", 0), EmbeddingModel("toy", None)]
+)  # type: ignore[arg-type]
 def test_an_embedder_must_say_which_model_it_is(model: Any) -> None:
     class Nameless(Toy):
         @property
-        def model(self) -> Model:
-            found: Model = model
+        def model(self) -> EmbeddingModel:
+            found: EmbeddingModel = model
             return found
 
     with pytest.raises(ProviderError, match="The embedder Nameless"):

@@ -13,7 +13,7 @@ import pytest
 
 from onrecord.errors import Invalid, ProviderError
 from onrecord.providers.e5 import E5
-from onrecord.providers.embedding import Model
+from onrecord.providers.embedding import EmbeddingModel
 from onrecord.providers.guard import Guarded
 from onrecord.providers.local_model import LocalModel
 from onrecord.providers.opening import CHOICES, DEFAULT, Options, can_open, open_embedder, read_options
@@ -45,7 +45,7 @@ def test_none_is_none() -> None:
 def test_the_name_that_is_set_is_the_name_that_is_stored(name: str) -> None:
     embedder = open_embedder(name, Options(dimensions=8))
     assert embedder is not None
-    assert embedder.model == Model(name, 8)
+    assert embedder.model == EmbeddingModel(name, 8)
     assert can_open(name)
 
 

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from onrecord.errors import ProviderError
 from onrecord.providers import remote
-from onrecord.providers.embedding import Model
+from onrecord.providers.embedding import EmbeddingModel
 from onrecord.providers.guard import Guarded
 from onrecord.providers.opening import open_embedder, read_options
 from onrecord.providers.pieces import GRAINS
@@ -182,9 +182,9 @@ def test_the_model_is_named_as_it_is_set_and_learns_its_dimensions_from_the_firs
 ) -> None:
     embedder = server.openai("text-embedding-3-small")
     embedder.embed_query("why?")
-    assert embedder.model == Model("openai:text-embedding-3-small", 4)
+    assert embedder.model == EmbeddingModel("openai:text-embedding-3-small", 4)
     assert len(server.asked) == 1
-    assert server.ollama("nomic-embed-text").model == Model("ollama:nomic-embed-text", 4)
+    assert server.ollama("nomic-embed-text").model == EmbeddingModel("ollama:nomic-embed-text", 4)
     assert len(server.asked) == 2  # no answer yet: it had to ask
 
 
@@ -496,7 +496,7 @@ def test_opened_by_its_name_it_is_guarded(server: Server) -> None:
     options = read_options(url=f"{server.address}/v1", key=KEY, dimensions="6", timeout="60")
     embedder = open_embedder("openai:text-embedding-3-small", options)
     assert embedder is not None
-    assert embedder.model == Model("openai:text-embedding-3-small", 6)
+    assert embedder.model == EmbeddingModel("openai:text-embedding-3-small", 6)
     ((passage,),) = embedder.embed_documents(["because"])
     assert np.linalg.norm(passage.vector) == pytest.approx(1)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.model.limits import PERMISSIONS
-from onrecord.recall.draft import Draft
+from onrecord.recall.draft import RecallDraft
 from onrecord.recall.recall import Recall
 from onrecord.recall.recipes import Fusion, Recipe
 from onrecord.store.ports.index import Found, Key, Match, Near
@@ -48,10 +48,10 @@ def a_draft(
     fusion: Fusion = "weighted",
     matches: Mapping[Key, Match] | None = None,
     **ask: Any,
-) -> Draft:
+) -> RecallDraft:
     """What a question has found by the time its channels are fused."""
     keys = {each.key for listed in found.values() for each in listed}
-    return Draft(
+    return RecallDraft(
         caller=ANN,
         ask=Recall("anything", **ask),
         now=NOW,

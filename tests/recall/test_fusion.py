@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from onrecord.recall.draft import Draft, Tools
+from onrecord.recall.draft import RecallDraft, RecallTools
 from onrecord.recall.fusion import fuse
 from onrecord.recall.recipes import RECIPES, Fusion
 from onrecord.store.ports.index import Found, Key
@@ -21,8 +21,8 @@ Finds = Mapping[str, Sequence[Found]]
 pytestmark = pytest.mark.parametrize("fusion", FUSIONS)
 
 
-def fused(found: Finds, weights: Mapping[str, float], fusion: Fusion) -> Draft:
-    return fuse(a_draft(found, weights=weights, fusion=fusion), Tools())
+def fused(found: Finds, weights: Mapping[str, float], fusion: Fusion) -> RecallDraft:
+    return fuse(a_draft(found, weights=weights, fusion=fusion), RecallTools())
 
 
 def test_every_fusion_is_used_by_a_recipe(fusion: Fusion) -> None:

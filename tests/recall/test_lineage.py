@@ -12,7 +12,7 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.recall import graph
 from onrecord.recall.hits import Hit
-from onrecord.store.tenant import Address
+from onrecord.store.tenant import HomeAddress
 from onrecord.store.view import View
 from onrecord.testing.embedder import StubEmbedder
 
@@ -176,7 +176,7 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
             backend: Any,
             caller: Caller,
             now: Any,
-            address: Address,
+            address: HomeAddress,
             *state: Any,
             **settled: bool,
         ) -> None:

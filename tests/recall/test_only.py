@@ -5,7 +5,7 @@ import pytest
 from onrecord import OnRecord
 from onrecord.errors import Invalid
 from onrecord.model.limits import KINDS
-from onrecord.recall.draft import Piece, Tools
+from onrecord.recall.draft import RecallTools, ScorePiece
 from onrecord.recall.sharing import share_places
 
 from .conftest import a_draft, a_match
@@ -69,6 +69,6 @@ def test_of_two_that_are_equal_the_nearer_circle_comes_first(limit: int) -> None
     draft = a_draft({}, weights={}, matches=matches, limit=limit)
     draft = type(draft)(
         **vars(draft)
-        | {"parts": {key: (Piece("lexical", 1, 1.0, 1.0),) for key in scopes}, "matches": matches}
+        | {"parts": {key: (ScorePiece("lexical", 1, 1.0, 1.0),) for key in scopes}, "matches": matches}
     )
-    assert share_places(draft, Tools()).chosen[:limit] == ((1, 3), (1, 2), (1, 4))[:limit]
+    assert share_places(draft, RecallTools()).chosen[:limit] == ((1, 3), (1, 2), (1, 4))[:limit]

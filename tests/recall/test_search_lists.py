@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
 from onrecord.recall.datasources import IN_IT, boost_datasource
-from onrecord.recall.draft import Tools
+from onrecord.recall.draft import RecallTools
 from onrecord.recall.fusion import fuse
 from onrecord.recall.recipes import RECIPES
 from onrecord.store.ports.index import Found
@@ -105,8 +105,8 @@ def test_what_lies_where_the_best_lie_comes_before_its_namesake_elsewhere() -> N
     names = ("office.drivers", "races.laps", "races.circuits", "races.drivers")
     matches = {(1, row): a_match((1, row), entities=(name,)) for row, name in enumerate(names)}
     found = [Found(key, score) for key, score in zip(matches, (0.9, 1.0, 0.8, 0.85), strict=True)]
-    draft = fuse(a_draft({"lexical": found}, weights={"lexical": 1.0}, matches=matches), Tools())
-    raised = boost_datasource(draft, Tools())
+    draft = fuse(a_draft({"lexical": found}, weights={"lexical": 1.0}, matches=matches), RecallTools())
+    raised = boost_datasource(draft, RecallTools())
     assert [names[row] for _, row in raised.ranked()] == [
         *("races.laps", "races.drivers", "races.circuits", "office.drivers")
     ]
@@ -115,4 +115,4 @@ def test_what_lies_where_the_best_lie_comes_before_its_namesake_elsewhere() -> N
 
 def test_where_nothing_was_found_no_datasource_is_raised() -> None:
     draft = a_draft({}, weights={"lexical": 1.0})
-    assert boost_datasource(draft, Tools()) == draft
+    assert boost_datasource(draft, RecallTools()) == draft

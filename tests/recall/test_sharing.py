@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord
 from onrecord.model.limits import SCOPES
-from onrecord.recall.draft import Draft, Piece, Tools
+from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece
 from onrecord.recall.sharing import CIRCLE, share, share_places, told_tokens
 from onrecord.store.ports.index import Key
 
@@ -144,7 +144,7 @@ class TestBuckets:
         assert (ids(none.hits), none.queries) == (["learning"], ())
 
 
-def parted(saved: Sequence[tuple[bool, int] | None], limit: int, query_limit: int) -> Draft:
+def parted(saved: Sequence[tuple[bool, int] | None], limit: int, query_limit: int) -> RecallDraft:
     """What is chosen of some memories; None stands for one that is not there."""
     here: dict[Key, tuple[bool, int]] = {(1, row): each for row, each in enumerate(saved) if each is not None}
     draft = a_draft(
@@ -154,8 +154,8 @@ def parted(saved: Sequence[tuple[bool, int] | None], limit: int, query_limit: in
         limit=limit,
         query_limit=query_limit,
     )
-    parts = {key: (Piece("lexical", 1, score, score),) for key, (_, score) in here.items()}
-    return share_places(replace(draft, parts=parts), Tools())
+    parts = {key: (ScorePiece("lexical", 1, score, score),) for key, (_, score) in here.items()}
+    return share_places(replace(draft, parts=parts), RecallTools())
 
 
 texts = st.lists(

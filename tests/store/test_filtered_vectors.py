@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import vectors
 
@@ -23,7 +23,7 @@ _QUESTIONS = [f"question {number}" for number in range(25)]
 class AnyDirection:
     """Every text has a direction of its own, which says nothing of what it means: the hardest case for an index."""
 
-    model = Model("any-direction", 32, "of-texts")
+    model = EmbeddingModel("any-direction", 32, "of-texts")
 
     def embed_query(self, text: str) -> Passage:
         made = np.random.Generator(np.random.PCG64(zlib.crc32(text.encode()))).random(32)

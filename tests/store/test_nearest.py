@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import NDArray
 
-from onrecord.store.index.nearest import Near, Vectors
+from onrecord.store.index.nearest import NearRow, Vectors
 
 WIDTH = 6
 EVERYTHING = 10**6
@@ -53,13 +53,13 @@ def lived(changes: Iterable[Held | list[int]], compressed_from: int | None) -> t
     return vectors, held
 
 
-def looked_through(held: Held, query: list[float], audiences: Collection[int] | None = None) -> list[Near]:
-    best: dict[int, Near] = {}
+def looked_through(held: Held, query: list[float], audiences: Collection[int] | None = None) -> list[NearRow]:
+    best: dict[int, NearRow] = {}
     for row, passages in held.items():
         for number, (audience, vector) in enumerate(passages):
             score = round(float(np.dot(query, vector)), 6)
             if (audiences is None or audience in audiences) and (row not in best or score > best[row].score):
-                best[row] = Near(row, number, score)
+                best[row] = NearRow(row, number, score)
     return sorted(best.values(), key=lambda near: (-near.score, near.row))
 
 
@@ -146,7 +146,7 @@ def test_the_best_so_many_memories_are_found_behind_one_of_many_passages() -> No
     vectors = Vectors(1)
     vectors.put([7] * 50, range(50), [0] * 50, [[1.0]] * 50)
     vectors.put([1, 2], [0, 0], [0, 0], [[0.5], [0.25]])
-    assert vectors.nearest([1], 2) == [Near(7, 0, 1.0), Near(1, 0, 0.5)]
+    assert vectors.nearest([1], 2) == [NearRow(7, 0, 1.0), NearRow(1, 0, 0.5)]
 
 
 def test_an_unknown_audience_sees_nothing() -> None:
@@ -226,7 +226,7 @@ def test_a_reader_sees_all_of_a_put_or_nothing_of_it(compressed_from: int | None
         finally:
             done.set()
         assert sum(each.result() for each in reading) > 3
-    assert vectors.nearest([1, 0], 1) == [Near(0, 0, round((rounds - 1) / 1024, 6))]
+    assert vectors.nearest([1, 0], 1) == [NearRow(0, 0, round((rounds - 1) / 1024, 6))]
 
 
 def test_writers_wait_for_each_other() -> None:

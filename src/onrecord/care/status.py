@@ -7,7 +7,7 @@ from onrecord.errors import ProviderError
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.collections import Home
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Archive
@@ -72,7 +72,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
     )
 
 
-def _tenant(archive: Archive, home: Home, current: Model | None) -> TenantStatus:
+def _tenant(archive: Archive, home: Home, current: EmbeddingModel | None) -> TenantStatus:
     memories, (waiting, failed) = archive.count(home), archive.job_counts(home)
     indexed = {each.model: each.memories for each in archive.coverage(home) if each.memories}
     if current is not None:

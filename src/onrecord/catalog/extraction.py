@@ -4,7 +4,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula, shown
+from onrecord.catalog.formulas import (
+    Mention,
+    UnreadableFormula,
+    mentions_in_filter,
+    mentions_in_formula,
+    shown,
+)
 from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.queries import InlineModel, ModelExtension, ModelQuery
 from onrecord.catalog.resolution import (
@@ -73,8 +79,8 @@ def _read(
 ) -> Iterator[tuple[str, Mention]]:
     try:
         found = mentions(text)
-    except Unreadable as unreadable:
-        gathering.fail(Unreadable(unreadable.reason, field))
+    except UnreadableFormula as unreadable:
+        gathering.fail(UnreadableFormula(unreadable.reason, field))
         return
     for mention in found:
         yield field, mention

@@ -57,7 +57,7 @@ _IGNORED: Final = ":"
 _SHOWN_CHARACTERS: Final = 80
 
 
-class Unreadable(Invalid):
+class UnreadableFormula(Invalid):
     """A formula, a filter or an aggregation that is not written as one."""
 
     def __init__(self, reason: str, field: str = "formula") -> None:
@@ -102,7 +102,7 @@ def split_aggregation(reference: str) -> tuple[str, str | None]:
         return reference, None
     written = _AGGREGATION.fullmatch(reference, colon + 1)
     if written is None or (written[2] and not _is_one_group(written[2])):
-        raise Unreadable(
+        raise UnreadableFormula(
             f"{shown(reference[colon:])} of {shown(reference)} is not an aggregation: "
             "write ':sum', or ':corr(other=tax)' with all parentheses closed"
         )
@@ -144,7 +144,7 @@ def _scan(text: str) -> Iterator[_Token]:
 def _tokens(text: str, *, strict: bool) -> Sequence[_Token]:
     tokens = [token for token in _scan(text) if token.kind != "space"]
     if not tokens:
-        raise Unreadable("must not be empty")
+        raise UnreadableFormula("must not be empty")
     for token in tokens:
         if token.kind != "other":
             continue
@@ -216,6 +216,6 @@ def _mention(token: _Token, after: _Token) -> Mention:
     return Mention(name=token.text, aggregation=aggregation, soft=soft)
 
 
-def _unreadable(text: str, token: _Token, reason: str, until: _Token | None = None) -> Unreadable:
+def _unreadable(text: str, token: _Token, reason: str, until: _Token | None = None) -> UnreadableFormula:
     piece = text[token.start : (until or token).end]
-    return Unreadable(f"cannot be read at character {token.start + 1} ({shown(piece)}): {reason}")
+    return UnreadableFormula(f"cannot be read at character {token.start + 1} ({shown(piece)}): {reason}")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Final, Literal, TypeGuard, cast, get_args
 
-from onrecord.catalog.formulas import Mention, Unreadable, mentions_in_filter, mentions_in_formula
+from onrecord.catalog.formulas import Mention, UnreadableFormula, mentions_in_filter, mentions_in_formula
 from onrecord.catalog.model_shapes import (
     MODEL_VERSION,
     NOTE,
@@ -150,7 +150,7 @@ def _readable(mentions: Callable[[str], tuple[Mention, ...]]) -> Rule:
         text = TEXT(value)
         try:
             mentions(text)
-        except Unreadable as unreadable:
+        except UnreadableFormula as unreadable:
             raise ValueError(unreadable.reason) from None
         return text
 

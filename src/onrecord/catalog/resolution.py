@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple, NoReturn, Self
 from unicodedata import normalize
 
-from onrecord.catalog.formulas import Unreadable, shown, split_aggregation
+from onrecord.catalog.formulas import UnreadableFormula, shown, split_aggregation
 from onrecord.catalog.lookup import Lookup
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, limits
@@ -110,7 +110,7 @@ def _named(text: str, lookup: Lookup, source_model: Model | None) -> Resolved:
         return Resolved(text)
     try:
         stem, aggregation = split_aggregation(text)
-    except Unreadable as unreadable:
+    except UnreadableFormula as unreadable:
         raise Unresolved(text, f"{unreadable.reason}.") from None
     asked = _Asked(text, lookup, source_model)
     segments = stem.split(".")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from onrecord.client.asking import Call
+from onrecord.client.asking import HttpCall
 from onrecord.errors import (
     Conflict,
     Fault,
@@ -55,7 +55,7 @@ class Lost:
     is_passing: bool
 
 
-def pause_before_repeating(call: Call, came: Reply | Lost, attempt: int) -> float | None:
+def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> float | None:
     """How many seconds to wait before the same is sent again, or None if what came is what there is."""
     if attempt >= len(_WAITS_S) or not call.is_repeatable:
         return None
@@ -70,7 +70,7 @@ def pause_before_repeating(call: Call, came: Reply | Lost, attempt: int) -> floa
     return None
 
 
-def read_answer(call: Call, came: Reply | Lost, location: str) -> Any:
+def read_answer(call: HttpCall, came: Reply | Lost, location: str) -> Any:
     """The answer in its own type; whatever went wrong is raised."""
     if isinstance(came, Lost):
         known = "" if call.operation.effect == "read" else " Whether it was done is not known."

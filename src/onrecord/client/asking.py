@@ -28,7 +28,7 @@ MOVING: Final = frozenset({"export", "import_"})
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HttpCall:
     """One call as it goes over the wire; the same again if it must be repeated."""
 
     operation: Operation
@@ -74,7 +74,7 @@ def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str
     return values
 
 
-def prepare(operation: Operation, values: Mapping[str, Any], *, file: Path | None = None) -> Call:
+def prepare(operation: Operation, values: Mapping[str, Any], *, file: Path | None = None) -> HttpCall:
     """The call for these fields; `file` is what an export is written to and an import is read from."""
     if operation.route is None:
         raise Forbidden(f"{operation.name} is done where the store is, not over the network.")
@@ -86,20 +86,20 @@ def prepare(operation: Operation, values: Mapping[str, Any], *, file: Path | Non
         return _moving(operation, method, path, rest, file)
     headers = {} if operation.effect == "read" else {_ONCE: uuid4().hex}
     if method in _QUERIED:
-        return Call(operation, method, _queried(path, rest), headers)
+        return HttpCall(operation, method, _queried(path, rest), headers)
     if not rest:
-        return Call(operation, method, path, headers)
+        return HttpCall(operation, method, path, headers)
     body = json.dumps(to_json(rest), ensure_ascii=False).encode()
-    return Call(operation, method, path, headers | {"Content-Type": "application/json"}, body)
+    return HttpCall(operation, method, path, headers | {"Content-Type": "application/json"}, body)
 
 
 def _moving(
     operation: Operation, method: str, path: str, values: Mapping[str, Any], file: Path | None
-) -> Call:
+) -> HttpCall:
     options = _queried(path, {name: value for name, value in values.items() if name != _FILE})
     if method == "GET":
-        return Call(operation, method, options, into=file)
-    return Call(operation, method, options, {"Content-Type": _LINES}, file or b"")
+        return HttpCall(operation, method, options, into=file)
+    return HttpCall(operation, method, options, {"Content-Type": _LINES}, file or b"")
 
 
 def _queried(path: str, values: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import httpx2
 
 from onrecord.aio import Once
 from onrecord.client.answering import Lost, Reply, pause_before_repeating, read_answer
-from onrecord.client.asking import MOVING, Call, prepare, read_arguments
+from onrecord.client.asking import MOVING, HttpCall, prepare, read_arguments
 from onrecord.client.moving import exported, file_for
 from onrecord.client.wire import SLOW_S, credentials, lost, narrowing, read_address, together
 from onrecord.doors import AsyncDoor, Door
@@ -82,14 +82,14 @@ class Client(Door):
             answer = self._send(prepare(operation, values, file=file))
             return exported(file, values["path"]) if answer is None else answer
 
-    def _send(self, call: Call) -> Any:
+    def _send(self, call: HttpCall) -> Any:
         came, attempt = self._send_once(call), 0
         while (pause := pause_before_repeating(call, came, attempt)) is not None:
             time.sleep(pause)
             came, attempt = self._send_once(call), attempt + 1
         return read_answer(call, came, self.location)
 
-    def _send_once(self, call: Call) -> Reply | Lost:
+    def _send_once(self, call: HttpCall) -> Reply | Lost:
         timeout = max(self._timeout, SLOW_S) if call.is_slow else self._timeout
         headers = together(self._narrowed, call.headers)
         try:
@@ -101,7 +101,7 @@ class Client(Door):
             return lost(problem, timeout)
 
     def _exchange(
-        self, call: Call, headers: list[tuple[bytes, bytes]], timeout: float, content: Any
+        self, call: HttpCall, headers: list[tuple[bytes, bytes]], timeout: float, content: Any
     ) -> Reply:
         with self._http.stream(
             call.method, call.path, headers=headers, content=content, timeout=timeout
@@ -155,14 +155,14 @@ class AsyncClient(AsyncDoor):
                 return await asyncio.to_thread(exported, file, values["path"])
             return answer
 
-    async def _send(self, call: Call) -> Any:
+    async def _send(self, call: HttpCall) -> Any:
         came, attempt = await self._send_once(call), 0
         while (pause := pause_before_repeating(call, came, attempt)) is not None:
             await asyncio.sleep(pause)
             came, attempt = await self._send_once(call), attempt + 1
         return read_answer(call, came, self.location)
 
-    async def _send_once(self, call: Call) -> Reply | Lost:
+    async def _send_once(self, call: HttpCall) -> Reply | Lost:
         timeout = max(self._timeout, SLOW_S) if call.is_slow else self._timeout
         headers = together(self._narrowed, call.headers)
         content = _parts(call.body) if isinstance(call.body, Path) else call.body

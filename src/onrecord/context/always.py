@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from onrecord.context.frame import bullet, enclosed
-from onrecord.context.parts import Part, Piece
+from onrecord.context.parts import ContextPiece, ContextSection
 from onrecord.model.limits import ALWAYS_INJECTED
 from onrecord.store.ports.records import Reading
 
@@ -16,11 +16,11 @@ CAUTION: Final = (
 )
 
 
-def always(reading: Reading) -> Part:
+def always(reading: Reading) -> ContextSection:
     """What the caller of a reading is told unasked: last updated first, the content alone."""
     found = reading.unasked(most=ALWAYS_INJECTED)
-    pieces = [Piece(text=bullet(memory.content), memory=memory.id) for memory in found]
-    return Part(name="always", pieces=pieces, render=_rendered)
+    pieces = [ContextPiece(text=bullet(memory.content), memory=memory.id) for memory in found]
+    return ContextSection(name="always", pieces=pieces, render=_rendered)
 
 
 def _rendered(texts: Sequence[str]) -> str:

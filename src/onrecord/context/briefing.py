@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from onrecord.context.frame import enclosed, one_line
-from onrecord.context.parts import Part, Piece
+from onrecord.context.parts import ContextPiece, ContextSection
 from onrecord.model.limits import BRIEFED
 from onrecord.model.memory import Memory
 from onrecord.store.ports.filters import MemoryFilter
@@ -21,11 +21,11 @@ HEADING: Final = (
 )
 
 
-def briefing(reading: Reading, conversation: str) -> Part:
+def briefing(reading: Reading, conversation: str) -> ContextSection:
     """What is pinned to a conversation or said in it alone; what is pinned nowhere is no part of it."""
     found, _ = reading.browse(MemoryFilter(conversation=conversation, limit=BRIEFED))
-    pieces = [Piece(text=_pointer(memory), memory=memory.id) for memory in found]
-    return Part(name="briefing", pieces=pieces, render=_rendered)
+    pieces = [ContextPiece(text=_pointer(memory), memory=memory.id) for memory in found]
+    return ContextSection(name="briefing", pieces=pieces, render=_rendered)
 
 
 def _pointer(memory: Memory) -> str:

@@ -9,7 +9,7 @@ from onrecord.context.briefing import briefing
 from onrecord.context.conversation import for_own_eyes, inside
 from onrecord.context.frame import bullet, enclosed, entry
 from onrecord.context.legend import legend
-from onrecord.context.parts import ContextGiven, Part, Piece, fitted
+from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, fitted
 from onrecord.errors import OnRecordError
 from onrecord.model import limits, rules
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
@@ -60,7 +60,7 @@ class _Gathering:
     ask: GiveContext
     degraded: list[str] = field(default_factory=list)
 
-    def part(self, name: ContextPart) -> Part | None:
+    def part(self, name: ContextPart) -> ContextSection | None:
         """One part, if it was asked for and nothing stands in its way."""
         if self.ask.parts and name not in self.ask.parts:
             return None
@@ -68,7 +68,7 @@ class _Gathering:
             if self.ask.parts:
                 self.degraded.append(f"{name}: {lacking}")
             return None
-        gather: dict[ContextPart, Callable[[], Part]] = {
+        gather: dict[ContextPart, Callable[[], ContextSection]] = {
             "legend": self._legend,
             "always": self._always,
             "briefing": self._briefing,
@@ -91,36 +91,36 @@ class _Gathering:
             return "no question was asked"
         return None
 
-    def _legend(self) -> Part:
-        return Part(name="legend", pieces=[Piece(text=legend())], render="\n".join)
+    def _legend(self) -> ContextSection:
+        return ContextSection(name="legend", pieces=[ContextPiece(text=legend())], render="\n".join)
 
-    def _always(self) -> Part:
+    def _always(self) -> ContextSection:
         with replace(self.call, caller=for_own_eyes(self.call.caller)).reading() as reading:
             return always(reading)
 
-    def _briefing(self) -> Part:
+    def _briefing(self) -> ContextSection:
         with self.call.reading() as reading:
             return briefing(reading, self.call.caller.conversation or "")
 
-    def _turns(self) -> Part:
+    def _turns(self) -> ContextSection:
         caller = self.call.caller
         said = self.call.turns.last(caller.tenant, caller.conversation or "")
         # Of a conversation the end matters most, and a hole in it would mislead.
-        pieces = [Piece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(said)]
-        return Part(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
+        pieces = [ContextPiece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(said)]
+        return ContextSection(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
 
-    def _memories(self) -> Part:
+    def _memories(self) -> ContextSection:
         found = recall(self.call, Recall(self.ask.question or ""))
         self.degraded += found.degraded
-        pieces = [Piece(text=entry(hit.memory), memory=hit.memory.id) for hit in found.hits]
-        return Part(name="memories", pieces=pieces, render=_under(_RECALLED))
+        pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory.id) for hit in found.hits]
+        return ContextSection(name="memories", pieces=pieces, render=_under(_RECALLED))
 
 
 def _under(heading: str) -> Callable[[Sequence[str]], str]:
     return lambda texts: enclosed(heading, texts)
 
 
-def _once(parts: Sequence[Part]) -> Iterator[Part]:
+def _once(parts: Sequence[ContextSection]) -> Iterator[ContextSection]:
     """What is told in every turn need not be told again as an answer to the question."""
     told = {piece.memory for part in parts if part.name == "always" for piece in part.pieces}
     for part in parts:

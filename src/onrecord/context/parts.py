@@ -36,7 +36,7 @@ _END: Final = "\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class ContextPiece:
     """What is told whole or not at all, and of which memory it is."""
 
     text: str
@@ -44,14 +44,14 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class ContextSection:
     """One part: its pieces, those that matter most first, and how some of them are put together.
 
     `is_run`: what follows a piece that does not fit would be misread without it. `backwards`: told from last to first.
     """
 
     name: ContextPart
-    pieces: Sequence[Piece]
+    pieces: Sequence[ContextPiece]
     render: Callable[[Sequence[str]], str]
     is_run: bool = False
     backwards: bool = False
@@ -70,7 +70,7 @@ class _Choice:
     left: int
     chosen: dict[ContextPart, set[int]] = field(default_factory=dict)
 
-    def fill(self, part: Part, most: int) -> None:
+    def fill(self, part: ContextSection, most: int) -> None:
         """Take what is not taken yet and fits, costing no more than so many tokens."""
         taken = self.chosen.setdefault(part.name, set())
         for at, piece in enumerate(part.pieces):
@@ -85,12 +85,12 @@ class _Choice:
                 return
 
 
-def _shell(part: Part) -> int:
+def _shell(part: ContextSection) -> int:
     """What a part costs beside its pieces at most; a name that is made from them always has the same length."""
     return count_tokens(part.render([""] * len(part.pieces)) + _GAP)
 
 
-def fitted(parts: Sequence[Part], max_tokens: int, degraded: Sequence[str] = ()) -> ContextGiven:
+def fitted(parts: Sequence[ContextSection], max_tokens: int, degraded: Sequence[str] = ()) -> ContextGiven:
     """As much as fits. Each part may first take half of what is left, so that none starves the next; then the rest."""
     held = [part for part in parts if part.pieces]
     choice = _Choice(max_tokens)

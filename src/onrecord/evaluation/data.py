@@ -19,7 +19,7 @@ _QUESTIONS: Final = "queries.jsonl"
 _NO_GROUP: Final = "all"
 
 
-class Document(NamedTuple):
+class EvalDocument(NamedTuple):
     """One text to remember, with what the data says about it."""
 
     id: str
@@ -41,7 +41,7 @@ class Haystack(NamedTuple):
     """Documents that are searched together, and the questions asked of them."""
 
     name: str
-    documents: list[Document]
+    documents: list[EvalDocument]
     questions: list[Question]
 
 
@@ -85,7 +85,7 @@ def _fill(haystacks: Mapping[str, Haystack], path: Path) -> None:
     for told in _read(path, _DOCUMENT):
         is_empty = False
         if asked := haystacks.get(told["corpus"]):
-            asked.documents.append(Document(told["id"], told["text"], told.get("meta", {})))
+            asked.documents.append(EvalDocument(told["id"], told["text"], told.get("meta", {})))
     if is_empty:
         raise Invalid([Fault(str(path), "holds no document")])
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from onrecord.evaluation.data import Document
+from onrecord.evaluation.data import EvalDocument
 from onrecord.model import limits, rules
 from onrecord.model.unset import UNSET, Unset
 from onrecord.service import OnRecord
@@ -19,7 +19,7 @@ _DATES: Final = ("%Y/%m/%d %H:%M", "%I:%M %p on %d %B, %Y")
 _WEEKDAY: Final = re.compile(r" \(\w+\)")
 
 
-def memory_of(document: Document, now: datetime, notices: Counter[str]) -> dict[str, Any]:
+def memory_of(document: EvalDocument, now: datetime, notices: Counter[str]) -> dict[str, Any]:
     """The fields of a save: text, whom and what it names, its conversation and a past date have theirs; all else that
     is told is metadata."""
     told = dict(document.meta)
@@ -38,11 +38,11 @@ def memory_of(document: Document, now: datetime, notices: Counter[str]) -> dict[
 
 def save_all(
     door: OnRecord,
-    documents: Sequence[Document],
+    documents: Sequence[EvalDocument],
     now: datetime,
     notices: Counter[str],
     saved: Callable[[], None],
-    references: Callable[[Document], Sequence[str]] = lambda document: (),
+    references: Callable[[EvalDocument], Sequence[str]] = lambda document: (),
 ) -> dict[str, str]:
     """Save each document under a number, and give the id that the data has for it.
 

@@ -13,7 +13,7 @@ import yaml
 
 from onrecord.catalog.sources.naming import legal_names
 from onrecord.errors import Fault, Invalid
-from onrecord.evaluation.data import Document, Task
+from onrecord.evaluation.data import EvalDocument, Task
 from onrecord.evaluation.loading import storable
 
 _TABLE: Final = re.compile(
@@ -24,7 +24,7 @@ _TABLE: Final = re.compile(
 _NAME: Final = re.compile(r"`([^`]+)`|([^\W\d]\w*(?:\.[^\W\d]\w*)?)")
 
 
-class Table(NamedTuple):
+class ResultTable(NamedTuple):
     """A document that describes a table. Columns are kept by the name that the data has for them."""
 
     document: str
@@ -37,7 +37,7 @@ class Table(NamedTuple):
 class Schema:
     """The tables of one haystack, under names that a reference can hold."""
 
-    def __init__(self, tables: Iterable[Table] = ()) -> None:
+    def __init__(self, tables: Iterable[ResultTable] = ()) -> None:
         self._tables = list(tables)
         _refuse_doubles(self._tables)
         self._datasources = legal_names(table.database for table in self._tables)
@@ -49,7 +49,7 @@ class Schema:
     def __len__(self) -> int:
         return len(self._tables)
 
-    def canonical(self, table: Table) -> str:
+    def canonical(self, table: ResultTable) -> str:
         return f"{self._datasources[table.database]}.{self._models[table.database][table.name]}"
 
     def documents(self) -> dict[str, str]:
@@ -69,7 +69,7 @@ class Schema:
                 yaml.safe_dump(_model(table, datasource, model), sort_keys=False), encoding="utf-8"
             )
 
-    def references(self, document: Document) -> list[str]:
+    def references(self, document: EvalDocument) -> list[str]:
         """What a note is about: its database, and each table or column whose name it writes and only one thing has."""
         database = document.meta.get("db")
         if (datasource := self.datasource(database)) is None:
@@ -92,32 +92,32 @@ class Schema:
 
 def schemas_of(tasks: Iterable[Task]) -> dict[str, Schema]:
     """The tables of every task, by haystack: what one task describes, the notes of another may be about."""
-    found: dict[str, list[Table]] = {}
+    found: dict[str, list[ResultTable]] = {}
     for task in tasks:
         for haystack in task.haystacks:
             found.setdefault(haystack.name, []).extend(filter(None, map(table_of, haystack.documents)))
     return {name: Schema(tables) for name, tables in found.items()}
 
 
-def table_of(document: Document) -> Table | None:
+def table_of(document: EvalDocument) -> ResultTable | None:
     """The table that a document describes, if it is one."""
     described = _TABLE.fullmatch(storable(document.text))
     if described is None:
         return None
     columns = [each.strip() for each in described["columns"].split(", ") if each.strip()]
-    return Table(
+    return ResultTable(
         document.id, described["database"], described["name"], described["label"], legal_names(columns)
     )
 
 
-def _refuse_doubles(tables: Sequence[Table]) -> None:
+def _refuse_doubles(tables: Sequence[ResultTable]) -> None:
     """A model has one record, so only one document can be found by it."""
     described = Counter((table.database, table.name) for table in tables)
     if doubles := [f"{database}.{name}" for (database, name), count in described.items() if count > 1]:
         raise Invalid([Fault("corpus.jsonl", f"describes more than once: {', '.join(sorted(doubles))}")])
 
 
-def _model(table: Table, datasource: str, model: str) -> dict[str, Any]:
+def _model(table: ResultTable, datasource: str, model: str) -> dict[str, Any]:
     return {
         "name": model,
         "label": table.label,

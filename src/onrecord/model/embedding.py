@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Model(NamedTuple):
+class EmbeddingModel(NamedTuple):
     """Which model made a vector. Vectors of two models are never compared.
 
     `name` says it to people; `file_hash` is of the weights, and empty where they are out of reach.

@@ -23,7 +23,7 @@ _ENOUGH_FOR_A_TITLE: Final = 10 * TITLE_CHARACTERS
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-class Place(NamedTuple):
+class RowPlace(NamedTuple):
     """Where the store keeps a row, and since when it stands as it is. Opaque to everyone else."""
 
     tenant: int
@@ -74,7 +74,7 @@ class Memory:
     approved_by: str | None = None
     approved_at: datetime | None = None
 
-    place: Place | None = field(default=None, compare=False, repr=False)
+    place: RowPlace | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_live(self) -> bool:

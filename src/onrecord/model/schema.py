@@ -8,7 +8,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 from onrecord.model import limits
-from onrecord.model.memory import Place
+from onrecord.model.memory import RowPlace
 from onrecord.model.request import Request, request_fields
 from onrecord.model.rules import (
     Choice,
@@ -228,4 +228,4 @@ class Definitions:
 
 
 def _is_place(hint: Any) -> bool:
-    return Place in get_args(hint)
+    return RowPlace in get_args(hint)

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.text.transcripts import spoken_by_people
 
-__all__ = ["NO_EMBEDDERS", "Embedder", "Embedders", "Model", "Passage", "embed_texts"]
+__all__ = ["NO_EMBEDDERS", "Embedder", "Embedders", "EmbeddingModel", "Passage", "embed_texts"]
 
 
 class Embedder(Protocol):
     """Makes vectors. Any failure is a ProviderError: a save and a search go on without."""
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> EmbeddingModel: ...
 
     def embed_query(self, text: str) -> Passage:
         """The vector of a question; its tokens as float32, of unit length each."""
@@ -36,14 +36,14 @@ class Embedders(Protocol):
     def current(self) -> Embedder | None:
         """None where vectors are not wanted."""
 
-    def open(self, model: Model) -> Embedder | None:
+    def open(self, model: EmbeddingModel) -> Embedder | None:
         """The embedder of a model that vectors are kept of, if it can be had."""
 
 
 class _NoEmbedders:
     current = None
 
-    def open(self, model: Model) -> None:
+    def open(self, model: EmbeddingModel) -> None:
         return None
 
 

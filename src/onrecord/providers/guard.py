@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from onrecord.errors import ProviderError
-from onrecord.providers.embedding import Embedder, Model, Passage
+from onrecord.providers.embedding import Embedder, EmbeddingModel, Passage
 from onrecord.providers.scrubber import scrub
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ class Guarded:
         self._embedder, self._timeout_s = embedder, timeout_s
         self._breaker = _Breaker(patience, pause_s, clock)
         self._threads = BoundedSemaphore(_MOST_AT_ONCE)
-        self._model: Model | None = None
+        self._model: EmbeddingModel | None = None
         self._remembered = lru_cache(_REMEMBERED_QUESTIONS)(self._question)
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         return self._model or self._asked(self._known_model)
 
     def embed_query(self, text: str) -> Passage:
@@ -83,11 +83,11 @@ class Guarded:
             for passages in answer
         ]
 
-    def _known_model(self) -> Model:
+    def _known_model(self) -> EmbeddingModel:
         """Asked for after a vector, so that an embedder may learn from its first answer what it is."""
         if self._model is None:
             model = self._embedder.model
-            if not (isinstance(model, Model) and model.name and model.dimensions > 0):
+            if not (isinstance(model, EmbeddingModel) and model.name and model.dimensions > 0):
                 raise _Unsound("does not say which model it is, and how many dimensions its vectors have")
             self._model = model
         return self._model

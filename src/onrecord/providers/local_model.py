@@ -12,7 +12,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from onrecord.errors import ProviderError
-from onrecord.providers.embedding import Model, Passage
+from onrecord.providers.embedding import EmbeddingModel, Passage
 from onrecord.providers.pieces import GRAINS
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ class LocalModel:
         self._loaded: _Loaded | None = None
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         loaded = self._load()
-        return Model(f"{PREFIX}{self._folder}", loaded.dimensions, loaded.hash)
+        return EmbeddingModel(f"{PREFIX}{self._folder}", loaded.dimensions, loaded.hash)
 
     def embed_query(self, text: str) -> Passage:
         """What does not fit into the window is left out."""

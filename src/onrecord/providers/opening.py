@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from onrecord.errors import Fault, Invalid, ProviderError
 from onrecord.providers import local_model
 from onrecord.providers.e5 import E5
-from onrecord.providers.embedding import Embedder, Model
+from onrecord.providers.embedding import Embedder, EmbeddingModel
 from onrecord.providers.guard import Guarded
 from onrecord.providers.local_model import LocalModel
 from onrecord.providers.remote import Kind, Options, Remote, Service
@@ -94,15 +94,15 @@ class OpenedEmbedders:
     def __init__(self, current: Embedder | None, options: Options = USUAL) -> None:
         self.current = current
         self._options = options
-        self._others: dict[Model, Embedder | None] = {}
+        self._others: dict[EmbeddingModel, Embedder | None] = {}
 
-    def open(self, model: Model) -> Embedder | None:
+    def open(self, model: EmbeddingModel) -> Embedder | None:
         """The embedder of a model that vectors are kept of, if it can be had: its weights must be the same."""
         if model not in self._others:
             self._others[model] = self._opened(model)
         return self._others[model]
 
-    def _opened(self, model: Model) -> Embedder | None:
+    def _opened(self, model: EmbeddingModel) -> Embedder | None:
         if not can_open(model.name):
             return None
         try:

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from weakref import finalize
 
 from onrecord.errors import ProviderError
-from onrecord.providers.embedding import Model, Passage
+from onrecord.providers.embedding import EmbeddingModel, Passage
 from onrecord.providers.pieces import GRAINS, Grain
 from onrecord.providers.prompts import prompts_for
 from onrecord.providers.scrubber import scrub
@@ -24,7 +24,8 @@ from onrecord.providers.waiting import begin, wait_for
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
-    from pydantic_ai.embeddings import EmbeddingModel, EmbeddingSettings
+    from pydantic_ai.embeddings import EmbeddingModel as RemoteModel
+    from pydantic_ai.embeddings import EmbeddingSettings
 
 Kind = Literal["openai", "ollama"]
 Input = Literal["query", "document"]
@@ -84,15 +85,15 @@ class Remote:
         self._prompts = prompts_for(service.model)
         self._dimensions = service.options.dimensions
         self._loading = Lock()
-        self._clients: dict[int, EmbeddingModel] = {}  # by process: a fork must not share connections
+        self._clients: dict[int, RemoteModel] = {}  # by process: a fork must not share connections
 
     @property
-    def model(self) -> Model:
+    def model(self) -> EmbeddingModel:
         """Where no number of dimensions is set, the first answer tells it; if there was none yet, one is asked for."""
         if self._dimensions is None:
             self.embed_query(_EMPTY)
         assert self._dimensions is not None
-        return Model(self._service.name, self._dimensions)
+        return EmbeddingModel(self._service.name, self._dimensions)
 
     def embed_query(self, text: str) -> Passage:
         """What does not fit into the window is left out."""
@@ -139,13 +140,13 @@ class Remote:
             self._dimensions = passages[0].vector.size
         return passages
 
-    def _client(self) -> EmbeddingModel:
+    def _client(self) -> RemoteModel:
         with self._loading:
             if os.getpid() not in self._clients:
                 self._clients[os.getpid()] = self._connected()
             return self._clients[os.getpid()]
 
-    def _connected(self) -> EmbeddingModel:
+    def _connected(self) -> RemoteModel:
         service = self._service
         if service.address == URLS["openai"] and not self._options.key:
             raise self._failed("needs a key", "Set `embedder_key`.")

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from onrecord.recall.draft import Draft, Tools, boosted, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, boosted, replace
 from onrecord.text.times import Window
 
 KIND: Final = 1.3
@@ -17,7 +17,7 @@ _FRESH: Final = timedelta(days=30)
 _AGES: Final = ((1, 0.9), (2, 0.75), (4, 0.6))
 
 
-def boost_kind_and_tags(draft: Draft, tools: Tools) -> Draft:
+def boost_kind_and_tags(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     kinds, tags = set(draft.kinds), set(draft.ask.tags)
     if kinds:
         draft = boosted(draft, "kind", {key: KIND for key in draft.parts if draft.matches[key].kind in kinds})
@@ -28,7 +28,7 @@ def boost_kind_and_tags(draft: Draft, tools: Tools) -> Draft:
     return draft
 
 
-def boost_times(draft: Draft, tools: Tools) -> Draft:
+def boost_times(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Raise what became true in a time that the question names; when asked to be strict, drop the rest."""
     if not draft.windows:
         return draft
@@ -46,7 +46,7 @@ def is_within(moment: datetime, window: Window) -> bool:
     return (window.start is None or moment >= window.start) and (window.end is None or moment < window.end)
 
 
-def boost_pinned(draft: Draft, tools: Tools) -> Draft:
+def boost_pinned(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Raise what is pinned to the conversation that one is in; some recipes hold what is pinned elsewhere back."""
     here, left = draft.conversation, draft.recipe.elsewhere
     if here is None:
@@ -59,12 +59,12 @@ def boost_pinned(draft: Draft, tools: Tools) -> Draft:
     return boosted(draft, "elsewhere", others)
 
 
-def boost_verified(draft: Draft, tools: Tools) -> Draft:
+def boost_verified(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     checked = {key: VERIFIED for key in draft.parts if draft.matches[key].is_verified}
     return boosted(draft, "verified", checked)
 
 
-def decay_with_age(draft: Draft, tools: Tools) -> Draft:
+def decay_with_age(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Only when asked for: an old memory weighs less, but never nothing."""
     if not draft.ask.decay:
         return draft

@@ -6,14 +6,14 @@ from itertools import islice
 from typing import Final
 
 from onrecord.model.limits import KINDS, SCOPES
-from onrecord.recall.draft import Crowd, Draft, Search, Tools, replace
+from onrecord.recall.draft import Crowd, RecallDraft, RecallTools, Search, replace
 from onrecord.store.ports.index import Found, Key, Match
 
 # Memories of a conversation, or for everyone, that come after so many better ones are not looked for.
 _FARTHEST: Final = 2_000
 
 
-def asked(draft: Draft, channel: str, search: Search) -> Draft:
+def asked(draft: RecallDraft, channel: str, search: Search) -> RecallDraft:
     """The draft with what one channel found."""
     found = search(_first_look(draft))
     return replace(
@@ -23,7 +23,7 @@ def asked(draft: Draft, channel: str, search: Search) -> Draft:
     )
 
 
-def eligible_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Match]:
+def eligible_of(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> dict[Key, Match]:
     """Those of some memories that count at the time of the question, and among what it asks for."""
     found = tools.reading.eligible(keys, draft.when, draft.ask.statuses)
     if not _is_limited(draft):
@@ -31,13 +31,13 @@ def eligible_of(draft: Draft, tools: Tools, keys: Sequence[Key]) -> dict[Key, Ma
     return {key: match for key, match in found.items() if is_asked_for(draft, match)}
 
 
-def _is_limited(draft: Draft) -> bool:
+def _is_limited(draft: RecallDraft) -> bool:
     ask = draft.ask
     by_time = ask.created_since is not None or ask.updated_before is not None
     return bool(ask.scopes or ask.only_kinds or by_time or not ask.elsewhere or _counts(draft))
 
 
-def is_asked_for(draft: Draft, match: Match) -> bool:
+def is_asked_for(draft: RecallDraft, match: Match) -> bool:
     """Whether a memory is of the scopes, kinds, conversations and times that a question is limited to."""
     ask = draft.ask
     return (
@@ -50,11 +50,11 @@ def is_asked_for(draft: Draft, match: Match) -> bool:
     )
 
 
-def _counts(draft: Draft) -> Callable[[Match], bool] | None:
+def _counts(draft: RecallDraft) -> Callable[[Match], bool] | None:
     return None if draft.among is None else draft.among.counts
 
 
-def keep_eligible(draft: Draft, tools: Tools) -> Draft:
+def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """One look at all candidates. Where a channel lost too many to time or status, or has too few of a kind that was
     promised places, it looks further down."""
     matches: dict[Key, Match] = {}
@@ -80,7 +80,7 @@ def keep_eligible(draft: Draft, tools: Tools) -> Draft:
     return _with_the_past(replace(draft, found=kept, matches=matches), tools)
 
 
-def crowds_of(draft: Draft, tools: Tools) -> Sequence[Crowd]:
+def crowds_of(draft: RecallDraft, tools: RecallTools) -> Sequence[Crowd]:
     """Only those of which there can be any: looking in vain takes time."""
     if draft.among is not None:
         return draft.among.crowds
@@ -124,7 +124,7 @@ def _first_of_each(
     return [each for each in eligible if each.key in wanted]
 
 
-def _with_the_past(draft: Draft, tools: Tools) -> Draft:
+def _with_the_past(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """As known at a time: what has changed since, by the words it held then."""
     if draft.when.known_at is None or "lexical" not in draft.found:
         return draft
@@ -139,6 +139,6 @@ def _with_the_past(draft: Draft, tools: Tools) -> Draft:
     )
 
 
-def _first_look(draft: Draft) -> int:
+def _first_look(draft: RecallDraft) -> int:
     """A few of the best are usually retired, or not of the time asked for."""
     return draft.pool + draft.pool // 8 + 1 if draft.among is None else draft.among.first_look

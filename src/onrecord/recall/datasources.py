@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from onrecord.recall.draft import Draft, Tools, boosted
+from onrecord.recall.draft import RecallDraft, RecallTools, boosted
 
 #: What the datasource of most of the best adds to the score of all that is in it.
 IN_IT: Final = 0.5
@@ -10,7 +10,7 @@ IN_IT: Final = 0.5
 _BEST: Final = 20
 
 
-def boost_datasource(draft: Draft, tools: Tools) -> Draft:
+def boost_datasource(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Raise entities by what the best of their datasource come to, against those of the strongest."""
     homes = {key: draft.matches[key].entities[0].partition(".")[0] for key in draft.parts}
     strength: dict[str, float] = {}

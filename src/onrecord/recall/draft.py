@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onrecord.model.caller import Caller
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import Kind
 from onrecord.model.when import When
 from onrecord.providers.embedding import Embedder
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from onrecord.recall.recall import Recall
 else:
 
-    def replace(draft: "Draft", /, **changes: Any) -> "Draft":
+    def replace(draft: "RecallDraft", /, **changes: Any) -> "RecallDraft":
         """As of dataclasses, whose loop over every field costs more than most layers do."""
-        new = object.__new__(Draft)
+        new = object.__new__(RecallDraft)
         vars(new).update(vars(draft))
         vars(new).update(changes)
         return new
 
 
-class Piece(NamedTuple):
+class ScorePiece(NamedTuple):
     """A part of a score on its way: a plain tuple, since there are hundreds and few are told."""
 
     channel: str
@@ -66,7 +66,7 @@ class Among(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draft:
+class RecallDraft:
     """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
 
     caller: Caller
@@ -79,7 +79,7 @@ class Draft:
     kinds: tuple[Kind, ...] = ()
     windows: tuple[Window, ...] = ()
     vector: Passage | None = None
-    model: Model | None = None
+    model: EmbeddingModel | None = None
     #: What each of its words weighs.
     rarity: Mapping[str, float] = field(default_factory=dict)
     #: What each channel found, best first, and how to ask it for more.
@@ -91,7 +91,7 @@ class Draft:
     #: Which of these count for this caller at this time.
     matches: Mapping[Key, Match] = field(default_factory=dict)
     #: How each stands: the sum of its parts, times its boosts.
-    parts: Mapping[Key, tuple[Piece, ...]] = field(default_factory=dict)
+    parts: Mapping[Key, tuple[ScorePiece, ...]] = field(default_factory=dict)
     boosts: Mapping[Key, Boosts] = field(default_factory=dict)
     #: The highest and the lowest of what is near, between which nearness is measured.
     marks: tuple[float, float] | None = None
@@ -140,16 +140,18 @@ def best_first(scores: Mapping[Key, float]) -> list[Found]:
     return [Found(key, -score) for score, key in sorted([(-score, key) for key, score in scores.items()])]
 
 
-def with_part(draft: Draft, channel: str, found: Sequence[Found], shares: Sequence[float]) -> Draft:
+def with_part(
+    draft: RecallDraft, channel: str, found: Sequence[Found], shares: Sequence[float]
+) -> RecallDraft:
     """The draft with one more part for some memories, given best first."""
     parts = dict(draft.parts)
     for rank, (each, share) in enumerate(zip(found, shares, strict=True), 1):
-        parts[each.key] = (*parts.get(each.key, ()), Piece(channel, rank, each.score, share))
+        parts[each.key] = (*parts.get(each.key, ()), ScorePiece(channel, rank, each.score, share))
     return replace(draft, parts=parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
+class RecallTools:
     """What a layer may use. Layers that come before the search have no reading: they may ask a model."""
 
     embedder: Embedder | None = None
@@ -165,7 +167,7 @@ class Tools:
         return self.reading.index
 
 
-def boosted(draft: Draft, name: str, factors: Mapping[Key, float]) -> Draft:
+def boosted(draft: RecallDraft, name: str, factors: Mapping[Key, float]) -> RecallDraft:
     """The draft with some memories raised or lowered by a factor, which says so in their reasons."""
     if not factors:
         return draft

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from onrecord.recall.draft import Draft, Piece, Tools, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece, replace
 from onrecord.recall.recipes import Channel, Fusion
 from onrecord.store.ports.index import Found, Key
 
 _RRF: Final = 60
 
 
-def fuse(draft: Draft, tools: Tools) -> Draft:
+def fuse(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     marks = _marks(draft, tools, draft.found.get("semantic", ()))
     lowest = {"semantic": marks[1]} if marks else {}
     shares = {
@@ -25,7 +25,9 @@ def fuse(draft: Draft, tools: Tools) -> Draft:
     return replace(draft, parts=parts, marks=marks)
 
 
-def _judged_by_words(draft: Draft, parts: Mapping[Key, tuple[Piece, ...]]) -> dict[Key, tuple[Piece, ...]]:
+def _judged_by_words(
+    draft: RecallDraft, parts: Mapping[Key, tuple[ScorePiece, ...]]
+) -> dict[Key, tuple[ScorePiece, ...]]:
     """A memory that has no vectors yet is judged by its words on the whole scale, not pushed behind all others."""
     weights = draft.recipe.weights
     words = weights.get("lexical", 0.0)
@@ -44,18 +46,18 @@ def _judged_by_words(draft: Draft, parts: Mapping[Key, tuple[Piece, ...]]) -> di
 
 def add_up(
     found: Mapping[Channel, Sequence[Found]], shares: Mapping[Channel, Sequence[float]]
-) -> dict[Key, tuple[Piece, ...]]:
+) -> dict[Key, tuple[ScorePiece, ...]]:
     """The parts of each memory, in the order of the channels' names, so that the order of asking says nothing."""
-    parts: dict[Key, tuple[Piece, ...]] = {}
+    parts: dict[Key, tuple[ScorePiece, ...]] = {}
     for channel in sorted(found):
         for rank, ((key, score), share) in enumerate(zip(found[channel], shares[channel], strict=True), 1):
-            piece = Piece(channel, rank, score, share)
+            piece = ScorePiece(channel, rank, score, share)
             before = parts.get(key)
             parts[key] = (piece,) if before is None else (*before, piece)
     return parts
 
 
-def _marks(draft: Draft, tools: Tools, near: Sequence[Found]) -> tuple[float, float] | None:
+def _marks(draft: RecallDraft, tools: RecallTools, near: Sequence[Found]) -> tuple[float, float] | None:
     """The nearest, and what is common to all: no vector is quite far, so nearness is measured from there."""
     if not near or draft.vector is None or draft.model is None:
         return None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import canonicals_of
 from onrecord.recall.channels import eligible_of
-from onrecord.recall.draft import Draft, Piece, Tools, replace, with_part
+from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece, replace, with_part
 from onrecord.recall.references import rarity
 from onrecord.recall.rerank import meet, token_weights
 from onrecord.store.ports.index import Found, Key
@@ -47,7 +47,7 @@ class _Lead(NamedTuple):
     by: str
 
 
-def expand_links(draft: Draft, tools: Tools) -> Draft:
+def expand_links(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     weight = draft.recipe.weights.get("graph", 0.0)
     if not weight or not (draft.met or draft.recipe.follows_blindly):
         return draft
@@ -68,7 +68,7 @@ def expand_links(draft: Draft, tools: Tools) -> Draft:
     return replace(followed, paths=paths)
 
 
-def _gains(draft: Draft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key, tuple[str, ...]]]:
+def _gains(draft: RecallDraft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key, tuple[str, ...]]]:
     """What the best lead to each memory is worth, and where it comes from."""
     seeds = {lead.seed: draft.score(lead.seed) for lead in leads}
     best = max(seeds.values()) or 1.0
@@ -89,12 +89,12 @@ def _gains(draft: Draft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key,
     return sorted(found, key=lambda each: (-each.score, each.key)), paths
 
 
-def _by_relations(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+def _by_relations(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     for seed, relation, target in tools.reading.relations.joined(seeds, draft.when):
         yield _Lead(seed, target, 1.0, relation)
 
 
-def _by_references(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+def _by_references(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     """Along what few memories are about, and the question does not name itself."""
     named = set(names_in(draft.ask.question))
     held = {
@@ -118,7 +118,7 @@ def _by_references(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator
                 yield _Lead(seed, target, telling[best], best)
 
 
-def _by_lineage(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     """Along what models are made from: memories about the model next to it, or about a part of that."""
     models = {seed: _models_of(draft.matches[seed].entities) for seed in seeds}
     if not any(models.values()):
@@ -163,7 +163,7 @@ def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:
     return iter(()) if model is None else canonicals_of(model)
 
 
-def _by_identifiers(draft: Draft, tools: Tools, seeds: Sequence[Key]) -> Iterator[_Lead]:
+def _by_identifiers(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     """Along names as programs write them, where two are shared: the keys by which tables are joined."""
     texts = tools.reading.read([draft.matches[seed] for seed in seeds], draft.when)
     held = {
@@ -197,7 +197,7 @@ def _strength(count: int, memories: int) -> float:
     return min(rarity(count, memories) / rarity(2, memories), 1.0)
 
 
-def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
+def _with_strangers(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> RecallDraft:
     """The draft with memories that no channel had found: how near they are, and what they meet of the question."""
     matches = eligible_of(draft, tools, keys) if keys else {}
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
@@ -209,7 +209,7 @@ def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
     for each in near:
         share = max(each.score - lowest, 0.0) / max(highest - lowest, 1e-9)
         weight = draft.recipe.weights.get("semantic", 0.0)
-        parts[each.key] = (Piece("semantic", 0, each.score, weight * share),)
+        parts[each.key] = (ScorePiece("semantic", 0, each.score, weight * share),)
     draft = replace(
         draft,
         matches={**draft.matches, **matches},
@@ -221,7 +221,9 @@ def _with_strangers(draft: Draft, tools: Tools, keys: Sequence[Key]) -> Draft:
     return replace(draft, parts=_ranked_anew(_ranked_anew(draft.parts, "semantic"), "tokens"))
 
 
-def _ranked_anew(parts: Mapping[Key, tuple[Piece, ...]], channel: str) -> dict[Key, tuple[Piece, ...]]:
+def _ranked_anew(
+    parts: Mapping[Key, tuple[ScorePiece, ...]], channel: str
+) -> dict[Key, tuple[ScorePiece, ...]]:
     """The same parts, with strangers in their places among those that a channel knew before."""
     scores = {
         key: piece.score for key, pieces in parts.items() for piece in pieces if piece.channel == channel
@@ -234,7 +236,7 @@ def _ranked_anew(parts: Mapping[Key, tuple[Piece, ...]], channel: str) -> dict[K
     }
 
 
-def _with_tokens(draft: Draft, keys: Sequence[Key]) -> Draft:
+def _with_tokens(draft: RecallDraft, keys: Sequence[Key]) -> RecallDraft:
     """On the same measure as those that were looked at before."""
     weights = token_weights(draft)
     scores = {key: float(draft.met[key] @ weights) for key in draft.met}

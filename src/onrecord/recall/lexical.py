@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from onrecord.recall.channels import asked
-from onrecord.recall.draft import Draft, Tools, best_first, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.store.ports.index import Key, Places
 from onrecord.text import STOP_TERMS, document_words
 
@@ -23,20 +23,20 @@ _MOST_WORDS: Final = 200
 Pair = tuple[str, str]
 
 
-def weigh_words(draft: Draft, tools: Tools) -> Draft:
+def weigh_words(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """How rare each word of the question is here, stop words included: other layers weigh by it too."""
     terms = {term for word in document_words(draft.ask.question)[:_MOST_WORDS] for term in word}
     return replace(draft, rarity=tools.index.rarity(sorted(terms)) if terms else {})
 
 
-def search_lexical(draft: Draft, tools: Tools) -> Draft:
+def search_lexical(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if "lexical" not in draft.recipe.weights or not draft.terms:
         return draft
     past = draft.when.known_at is not None
     return asked(draft, "lexical", lambda most: tools.index.match_terms(draft.terms, most=most, past=past))
 
 
-def raise_pairs(draft: Draft, tools: Tools) -> Draft:
+def raise_pairs(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Raise those of the best in which neighbours of the question are neighbours too."""
     found, pairs = draft.found.get("lexical", ()), pairs_of(draft.ask.question)
     if not found or not pairs:

@@ -2,14 +2,14 @@
 
 from typing import Final
 
-from onrecord.recall.draft import Draft, Tools, with_part
+from onrecord.recall.draft import RecallDraft, RecallTools, with_part
 from onrecord.store.ports.index import Found
 
 #: What part of its score a turn lends to the one after it.
 _LENT: Final = 0.2
 
 
-def boost_next_turn(draft: Draft, tools: Tools) -> Draft:
+def boost_next_turn(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Among the candidates: the memory saved before, if it is of the same conversation."""
     lent = []
     for key in draft.parts:

@@ -10,7 +10,7 @@ from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.limits import RECALL_LIMIT
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.channels import eligible_of
-from onrecord.recall.draft import Among, Crowd, Draft, Tools, replace
+from onrecord.recall.draft import Among, Crowd, RecallDraft, RecallTools, replace
 from onrecord.recall.references import MOST_HOLDERS, rank
 from onrecord.store.ports.index import About, Found, Key, Match
 from onrecord.store.ports.records import Reading
@@ -26,7 +26,7 @@ LAST_LOOK: Final = 4_000
 MOST_NAMESAKES: Final = RECALL_LIMIT
 
 
-class Place:
+class SearchPlace:
     """The memories or the catalog, as far as they are about a datasource."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Place:
         # The first reference of an entity is its own name, the others are what it is called elsewhere.
         return is_inside(match.entities[:1] if self._is_catalog else match.entities, self._datasource)
 
-    def search_subjects(self, draft: Draft, tools: Tools) -> Draft:
+    def search_subjects(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         """What is about the things that are given, or that the question calls by their names."""
         if "references" not in draft.recipe.weights or not tools.index.has_references:
             return draft
@@ -69,12 +69,12 @@ class Place:
 
     def _with(
         self,
-        draft: Draft,
-        tools: Tools,
+        draft: RecallDraft,
+        tools: RecallTools,
         channel: str,
         references: Sequence[str],
         names: Sequence[str] = (),
-    ) -> Draft:
+    ) -> RecallDraft:
         """The draft with what is about some things, behind what the channel has found already."""
         if not references and not names:
             return draft

@@ -14,7 +14,7 @@ from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.limits import Kind, Scope, Status, Times
 from onrecord.model.request import (
     AS_OF,
@@ -42,7 +42,7 @@ from onrecord.recall.boosts import (
     decay_with_age,
 )
 from onrecord.recall.channels import keep_eligible
-from onrecord.recall.draft import Draft, Tools
+from onrecord.recall.draft import RecallDraft, RecallTools
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graph import expand_links
 from onrecord.recall.hits import Hit
@@ -173,17 +173,17 @@ def recall(call: Call, ask: Recall) -> Recalled:
     recipe, embedders = recipe_named(ask.recipe), call.embedders
     embedder, asked_before = embedders.current, False
     while True:
-        done = Run(Draft(caller=call.caller, ask=ask, now=call.now, recipe=recipe), ask.explain)
-        done.through(READ, Tools(embedder=embedder))
+        done = Run(RecallDraft(caller=call.caller, ask=ask, now=call.now, recipe=recipe), ask.explain)
+        done.through(READ, RecallTools(embedder=embedder))
         with call.reading() as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
-                done.through((*FIND, *ORDER, *SHARE), Tools(embedder=embedder, opened=reading))
+                done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
                 return _answer(done, ask, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
 
 
-def _knows_more(reading: Reading, model: Model | None, embedders: Embedders) -> Embedder | None:
+def _knows_more(reading: Reading, model: EmbeddingModel | None, embedders: Embedders) -> Embedder | None:
     """The embedder of another model that has more of these memories' vectors, if it can still be asked."""
     if model is None:
         return None
@@ -191,7 +191,7 @@ def _knows_more(reading: Reading, model: Model | None, embedders: Embedders) -> 
     return None if best == model else embedders.open(best)
 
 
-def _gaps(draft: Draft, reading: Reading, embedder: Embedder | None) -> tuple[str, ...]:
+def _gaps(draft: RecallDraft, reading: Reading, embedder: Embedder | None) -> tuple[str, ...]:
     """What the answer lacks although nothing failed: an embedder, or the vectors of some memories."""
     if "semantic" not in draft.recipe.weights or not draft.ask.question.strip():
         return ()

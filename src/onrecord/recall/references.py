@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from onrecord.recall.channels import asked
-from onrecord.recall.draft import Draft, Tools
+from onrecord.recall.draft import RecallDraft, RecallTools
 from onrecord.store.ports.index import About, Found, Key
 from onrecord.text.names import names_in
 
@@ -17,7 +17,7 @@ _DELTA: Final = 1.0
 MOST_HOLDERS: Final = 1_000
 
 
-def search_references(draft: Draft, tools: Tools) -> Draft:
+def search_references(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """The references that the caller gives, and those whose names the question mentions."""
     if "references" not in draft.recipe.weights or not tools.index.has_references:
         return draft

@@ -7,8 +7,8 @@ less: so the second half of a question is answered too.
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from onrecord.model.embedding import Model, Passage
-from onrecord.recall.draft import Draft, Tools, replace, with_part
+from onrecord.model.embedding import EmbeddingModel, Passage
+from onrecord.recall.draft import RecallDraft, RecallTools, replace, with_part
 from onrecord.store.ports.index import Found, Index, Key, Near
 from onrecord.text import document_words
 
@@ -31,7 +31,7 @@ _DEPTH: Final = 10
 _TAKEN: Final = 1.2
 
 
-def rerank(draft: Draft, tools: Tools) -> Draft:
+def rerank(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """The token vectors of the passages that are nearest, for the best so far."""
     if not draft.recipe.rerank or draft.vector is None or draft.vector.tokens is None or draft.model is None:
         return draft
@@ -51,7 +51,7 @@ def rerank(draft: Draft, tools: Tools) -> Draft:
 
 
 def meet(
-    index: Index, question: Passage, model: Model, passages: Sequence[Near]
+    index: Index, question: Passage, model: EmbeddingModel, passages: Sequence[Near]
 ) -> dict[Key, "NDArray[Any]"]:
     """For each memory, how well each token of the question is met in it: 1 is the very same, in a passage of usual length."""
     import numpy as np
@@ -70,7 +70,7 @@ def meet(
     return dict(zip(kept, met, strict=True))
 
 
-def token_weights(draft: Draft) -> "NDArray[Any]":
+def token_weights(draft: RecallDraft) -> "NDArray[Any]":
     """What each token of the question weighs, all together 1."""
     import numpy as np
 
@@ -87,7 +87,7 @@ def _weight(word: str, rarity: Mapping[str, float]) -> float:
     return max(known, default=0.0) ** _RARITY if terms else 0.0
 
 
-def diversify(draft: Draft, tools: Tools) -> Draft:
+def diversify(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Let what better hits say count less: among the first few, one after the other."""
     if not draft.met:
         return draft
@@ -117,11 +117,11 @@ def diversify(draft: Draft, tools: Tools) -> Draft:
     return replace(draft, parts=parts)
 
 
-def _without_tokens(draft: Draft, key: Key) -> float:
+def _without_tokens(draft: RecallDraft, key: Key) -> float:
     return sum(part.share for part in draft.parts[key] if part.channel != "tokens")
 
 
-def _boost(draft: Draft, key: Key) -> float:
+def _boost(draft: RecallDraft, key: Key) -> float:
     factor = 1.0
     for _, each in draft.boosts.get(key, ()):
         factor *= each

@@ -6,20 +6,20 @@ from time import perf_counter
 
 from onrecord.errors import ProviderError
 from onrecord.model.answer import Note
-from onrecord.recall.draft import Draft, Tools
+from onrecord.recall.draft import RecallDraft, RecallTools
 
-Layer = Callable[[Draft, Tools], Draft]
+Layer = Callable[[RecallDraft, RecallTools], RecallDraft]
 
 
 @dataclass(slots=True)
 class Run:
     """One way through the layers: times each, and goes on without one that fails for want of a provider."""
 
-    draft: Draft
+    draft: RecallDraft
     explain: bool = False
     trace: list[Note] = field(default_factory=list)
 
-    def through(self, layers: tuple[Layer, ...], tools: Tools) -> None:
+    def through(self, layers: tuple[Layer, ...], tools: RecallTools) -> None:
         for layer in layers:
             if layer.__name__ in self.draft.recipe.without:
                 continue
@@ -34,7 +34,7 @@ class Run:
                 self.trace.append(Note(name=layer.__name__, ms=ms, candidates=count, failed=failed))
 
 
-def _count(draft: Draft) -> int:
+def _count(draft: RecallDraft) -> int:
     """How many memories are still in question."""
     if draft.hits or draft.query_hits:
         return len(draft.hits) + len(draft.query_hits)

@@ -3,28 +3,28 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.recall.channels import asked
-from onrecord.recall.draft import Draft, Tools, best_first, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.store.ports.index import Found, Near
 from onrecord.store.ports.records import Reading
 
 
-def knows_most(reading: Reading, current: Model) -> Model:
+def knows_most(reading: Reading, current: EmbeddingModel) -> EmbeddingModel:
     """The model that has most of the vectors: after a change the old one, until the new has caught up."""
-    known: Counter[Model] = Counter()
+    known: Counter[EmbeddingModel] = Counter()
     for each in reading.index.coverage():
         known[each.model] += each.memories
     best = max(known, key=lambda each: (known[each], each == current), default=current)
     return best if known[best] > known[current] else current
 
 
-def without_vectors(reading: Reading, model: Model) -> int:
+def without_vectors(reading: Reading, model: EmbeddingModel) -> int:
     """How many memories the model does not know yet."""
     return reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
 
 
-def search_semantic(draft: Draft, tools: Tools) -> Draft:
+def search_semantic(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if draft.vector is None or draft.model is None:
         return draft
     vector, model = draft.vector.vector, draft.model
@@ -40,7 +40,7 @@ def search_semantic(draft: Draft, tools: Tools) -> Draft:
     return replace(asked(draft, "semantic", search), nearest=nearest)
 
 
-def compare_others(draft: Draft, tools: Tools) -> Draft:
+def compare_others(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """How near those are that came by another way: a channel that did not list a memory still has its view of it."""
     if draft.vector is None or draft.model is None:
         return draft

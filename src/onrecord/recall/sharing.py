@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
-from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.recall.hits import Hit, Part, Why
 from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
@@ -28,7 +28,7 @@ CIRCLE: Final[Mapping[Scope, str]] = {
 _NEARNESS: Final[Mapping[str, int]] = {"session": 0, "profile": 1, "global": 2}
 
 
-def share_places(draft: Draft, tools: Tools) -> Draft:
+def share_places(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Learnings and example queries each have their own places where the asker wants them apart."""
     ranked = _nearer_first(draft)
     if draft.ask.query_limit is None:
@@ -42,14 +42,14 @@ def share_places(draft: Draft, tools: Tools) -> Draft:
     )
 
 
-def _nearer_first(draft: Draft) -> list[Key]:
+def _nearer_first(draft: RecallDraft) -> list[Key]:
     """Best first; of two that are equal, the one of the smaller circle, and then the one that was saved first."""
     matches = draft.matches
     ranked = [(-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key) for key in draft.parts]
     return [key for _, _, key in sorted(ranked)]
 
 
-def _shared(draft: Draft, ranked: Sequence[Key], limit: int) -> list[Key]:
+def _shared(draft: RecallDraft, ranked: Sequence[Key], limit: int) -> list[Key]:
     return share(ranked, lambda key: CIRCLE[draft.matches[key].scope], limit, budgets_of(draft.ask))
 
 
@@ -77,7 +77,7 @@ def share(
     return [ranked[at] for at in sorted(certain.union(others))]
 
 
-def read_hits(draft: Draft, tools: Tools) -> Draft:
+def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Only now is the text of a memory read: most candidates never need it."""
     keys = [*draft.chosen, *draft.queries]
     memories = tools.reading.read([draft.matches[key] for key in keys], draft.when)
@@ -92,7 +92,7 @@ def read_hits(draft: Draft, tools: Tools) -> Draft:
     )
 
 
-def _why(draft: Draft, key: Key) -> Why:
+def _why(draft: RecallDraft, key: Key) -> Why:
     return Why(
         parts=tuple(
             Part(channel=channel, rank=rank, score=score, share=share)
@@ -103,7 +103,7 @@ def _why(draft: Draft, key: Key) -> Why:
     )
 
 
-def fit_tokens(draft: Draft, tools: Tools) -> Draft:
+def fit_tokens(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Leave out what does not fit any more; a shorter one further down may still."""
     most = draft.ask.max_tokens
     left = float("inf") if most is None else most

@@ -20,7 +20,7 @@ from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.catalog import MEMORY_PREFIX, EntityKind
 from onrecord.model.collections import ENTITIES
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.limits import BROWSE_LIMIT
 from onrecord.model.memory import Memory
 from onrecord.model.request import MAYBE_NAME, Request, ask
@@ -29,11 +29,11 @@ from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
 from onrecord.recall.channels import keep_eligible
 from onrecord.recall.datasources import boost_datasource
-from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graph import expand_links
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
-from onrecord.recall.places import Place, is_example, is_inside, is_learning
+from onrecord.recall.places import SearchPlace, is_example, is_inside, is_learning
 from onrecord.recall.question import embed_question, read_words
 from onrecord.recall.recall import Recall
 from onrecord.recall.recipes import recipe_named
@@ -135,7 +135,7 @@ def search(call: Call, ask: Search) -> Searched:
         inputs = _inputs(ask, lookup)
         if not (ask.entities or ask.query is not None or question):
             return _newest(reading, ask, lookup)
-        draft = Draft(
+        draft = RecallDraft(
             caller=call.caller,
             ask=Recall(question, entities=inputs.entities),
             now=call.now,
@@ -146,8 +146,8 @@ def search(call: Call, ask: Search) -> Searched:
     # A model is asked while nothing is held open.
     drafts, skipped = _read(draft, knowing, embedders)
     with call.reading() as reading:
-        memories = Place(reading, ask.datasource, knowing[0], is_catalog=False)
-        catalog = Place(reading.reading_of(ENTITIES), ask.datasource, knowing[1], is_catalog=True)
+        memories = SearchPlace(reading, ask.datasource, knowing[0], is_catalog=False)
+        catalog = SearchPlace(reading.reading_of(ENTITIES), ask.datasource, knowing[1], is_catalog=True)
         caps = (is_learning, ask.max_memories), (is_example, ask.max_example_queries)
         learnings, queries = _lists(drafts[0], memories, ORDER, caps)
         (entities,) = _lists(drafts[1], catalog, ORDER_ENTITIES, [(is_learning, ask.max_entities)])
@@ -187,7 +187,7 @@ def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
     return _Inputs(entities.canonicals, entities.warnings)
 
 
-def _knowing(draft: Draft, reading: Reading, embedders: Embedders) -> Embedder | None:
+def _knowing(draft: RecallDraft, reading: Reading, embedders: Embedders) -> Embedder | None:
     """Who can embed the question: the model that knows most of what is there."""
     current = embedders.current
     if current is None or not _asks_meaning(draft):
@@ -196,32 +196,35 @@ def _knowing(draft: Draft, reading: Reading, embedders: Embedders) -> Embedder |
     return current if model == current.model else embedders.open(model)
 
 
-def _asks_meaning(draft: Draft) -> bool:
+def _asks_meaning(draft: RecallDraft) -> bool:
     return bool(draft.ask.question) and "semantic" in draft.recipe.weights
 
 
 def _read(
-    draft: Draft, knowing: Sequence[Embedder | None], embedders: Embedders
-) -> tuple[list[Draft], list[str]]:
+    draft: RecallDraft, knowing: Sequence[Embedder | None], embedders: Embedders
+) -> tuple[list[RecallDraft], list[str]]:
     """The question as each embedder reads it, each asked once; and why it could not."""
-    runs: dict[Model | None, Run] = {}
+    runs: dict[EmbeddingModel | None, Run] = {}
     models = [None if each is None else each.model for each in knowing]
     for model, embedder in zip(models, knowing, strict=True):
         if model not in runs:
             runs[model] = Run(draft)
-            runs[model].through(READ, Tools(embedder=embedder))
+            runs[model].through(READ, RecallTools(embedder=embedder))
     skipped = [NO_EMBEDDER] if embedders.current is None and _asks_meaning(draft) else []
     skipped += [f"{NOT_EMBEDDED}: {note.failed}" for run in runs.values() for note in run.trace]
     return [runs[model].draft for model in models], skipped
 
 
 def _lists(
-    draft: Draft, place: Place, order: tuple[Layer, ...], caps: Sequence[tuple[Callable[[Match], bool], int]]
+    draft: RecallDraft,
+    place: SearchPlace,
+    order: tuple[Layer, ...],
+    caps: Sequence[tuple[Callable[[Match], bool], int]],
 ) -> list[list[tuple[Memory, float]]]:
     """What is found in a place, in a list for each kind, best first."""
     if not any(most for _, most in caps):
         return [[] for _ in caps]
-    tools = Tools(embedder=place.embedder, opened=place.reading)
+    tools = RecallTools(embedder=place.embedder, opened=place.reading)
     run = Run(replace(draft, among=place.among))
     run.through((*FIND, place.search_subjects), tools)
     found, lists = run.draft, []
@@ -236,7 +239,7 @@ def _lists(
     return lists
 
 
-def _only(draft: Draft, holds: Callable[[Match], bool]) -> Draft:
+def _only(draft: RecallDraft, holds: Callable[[Match], bool]) -> RecallDraft:
     """The draft with those found that belong to one list; leads, too, may go to none but these."""
     found = {
         channel: [each for each in ranking if holds(draft.matches[each.key])]
@@ -249,7 +252,7 @@ def _only(draft: Draft, holds: Callable[[Match], bool]) -> Draft:
     return replace(draft, found=found, matches=matches, among=among)
 
 
-def _gaps(draft: Draft, reading: Reading, noun: str) -> list[str]:
+def _gaps(draft: RecallDraft, reading: Reading, noun: str) -> list[str]:
     """What was not asked by its meaning, since it has no vectors yet."""
     missing = 0 if draft.model is None else without_vectors(reading, draft.model)
     told = f"embedding channel: {missing} of {reading.size} {noun} have no vectors yet."

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from onrecord.model.memory import Memory
-from onrecord.recall.draft import Draft, Tools, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.store.ports.index import Found
 from onrecord.text import document_words
 
@@ -13,7 +13,7 @@ from onrecord.text import document_words
 _MOST: Final = 2.5
 
 
-def count_terms(draft: Draft, tools: Tools) -> Draft:
+def count_terms(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """What the words found, in the order of their counts; what holds none in a counted field is dropped."""
     weights, found = draft.recipe.counts, draft.found.get("lexical", ())
     if not weights or not found:

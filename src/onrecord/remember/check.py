@@ -10,7 +10,7 @@ from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DIMENSION_OF
 from onrecord.model.memory import Memory, derive_title
 from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.placement import placement_of
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _NOT_PLAIN: Final = frozenset(
 _PLAIN: Final = frozenset(each.name for each in fields(Memory)) - _NOT_PLAIN
 
 
-def check(draft: Draft, tools: Tools) -> Draft:
+def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     """The memory that the request describes, had there been none before."""
     ask, caller = draft.ask, draft.caller
     faults = list(_faults(draft))
@@ -74,7 +74,7 @@ def _is_global(ask: "Remember") -> bool:
     )
 
 
-def _faults(draft: Draft) -> Iterator[Fault]:
+def _faults(draft: SaveDraft) -> Iterator[Fault]:
     ask = draft.ask
     if _is_global(ask):
         if not isinstance(ask.scope, Unset) and ask.scope != "global":

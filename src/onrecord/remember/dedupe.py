@@ -3,11 +3,11 @@
 from dataclasses import replace
 
 from onrecord.model.unset import Unset
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 
-def dedupe(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def dedupe(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """Look for the memory to update. A save with an id of its own, or one that replaces others, is never merged."""
     ask = draft.ask
     if not ask.dedupe or ask.supersedes or not isinstance(ask.id, Unset):

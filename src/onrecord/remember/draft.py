@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
 from onrecord.model.caller import Caller
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
 from onrecord.model.memory import Change, Memory
 from onrecord.providers.embedding import Embedder
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class SaveDraft:
     """A save on its way: what was asked, the memory it makes, and what was found out on the way."""
 
     caller: Caller
@@ -29,7 +29,7 @@ class Draft:
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     #: Which text was embedded, by which model, and what came of it.
-    model: Model | None = None
+    model: EmbeddingModel | None = None
     embedded_text: str = ""
     passages: tuple[Passage, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
+class SaveTools:
     """What a step may use."""
 
     store: Store

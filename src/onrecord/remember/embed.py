@@ -6,7 +6,7 @@ from typing import Final
 from onrecord.errors import ProviderError
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.providers.embedding import embed_texts
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 #: A longer text has many passages, and whoever saves it should not wait for all of them.
@@ -20,7 +20,7 @@ def told_later(reason: str) -> str:
     return f"embed: {reason} It will be tried again later."
 
 
-def embed(draft: Draft, tools: Tools) -> Draft:
+def embed(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     """The passages of the text, unless the tenant has them already."""
     if tools.embedder is None:
         return draft
@@ -39,7 +39,7 @@ def embed(draft: Draft, tools: Tools) -> Draft:
         return replace(draft, degraded=(*draft.degraded, told_later(str(problem))))
 
 
-def keep_vectors(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def keep_vectors(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """With the row, in its transaction: its vectors, or the job to make them."""
     if tools.embedder is None:
         return draft

@@ -1,11 +1,11 @@
 """WHERE is it said? The conversation that the caller speaks in is known to its tenant from the first save on."""
 
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 from onrecord.workspace import conversations
 
 
-def enter(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def enter(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if draft.caller.conversation is not None:
         conversations.enter(draft.caller, writing)
     return draft

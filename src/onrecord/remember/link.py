@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 from onrecord.workspace.artifacts import linked_file
 
 
-def link(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def link(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """The link in its one form. Looked up as it was given: a scrubber may take a long number for a secret."""
     number = linked_file(draft.ask.artifact, writing)
     if number is None:

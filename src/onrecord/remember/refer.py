@@ -10,11 +10,11 @@ from onrecord.catalog.sql_text import entities_of_sql
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.limits import ENTITIES
 from onrecord.model.memory import Memory
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 
-def refer(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def refer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     memory, warnings = referred(draft.ready, writing)
     return replace(draft, memory=memory, warnings=(*draft.warnings, *warnings))
 

@@ -22,7 +22,7 @@ from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.remember.check import check
 from onrecord.remember.dedupe import dedupe
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.embed import embed, keep_vectors
 from onrecord.remember.enter import enter
 from onrecord.remember.link import link
@@ -111,8 +111,8 @@ class Remembered(Answer):
     dry_run: bool = False
 
 
-PREPARE: Final[tuple[Callable[[Draft, Tools], Draft], ...]] = (check, scrub, embed)
-COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (
+PREPARE: Final[tuple[Callable[[SaveDraft, SaveTools], SaveDraft], ...]] = (check, scrub, embed)
+COMMIT: Final[tuple[Callable[[SaveDraft, Writing, SaveTools], SaveDraft], ...]] = (
     link,
     enter,
     refer,
@@ -122,7 +122,7 @@ COMMIT: Final[tuple[Callable[[Draft, Writing, Tools], Draft], ...]] = (
     supersede,
     keep_vectors,
 )
-STEPS: Final[tuple[Callable[..., Draft], ...]] = (*PREPARE, *COMMIT)
+STEPS: Final[tuple[Callable[..., SaveDraft], ...]] = (*PREPARE, *COMMIT)
 
 
 @operation("write", "memory.manage", "POST /memories", begins=True)
@@ -130,8 +130,8 @@ def remember(call: Call, ask: Remember) -> Remembered:
     """Run each step; the answer comes after the commit."""
     trace: list[Note] = []
     embedder = None if ask.dry_run else call.embedders.current
-    draft = Draft(caller=call.caller, ask=ask, now=call.now)
-    tools = Tools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
+    draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
+    tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
     with tried(ask.dry_run) as trial, call.store.writing(call.caller, call.now, draft.home) as writing:
@@ -150,7 +150,7 @@ def remember(call: Call, ask: Remember) -> Remembered:
     )
 
 
-def _timed(step: Callable[..., Draft], trace: list[Note], *arguments: Any) -> Draft:
+def _timed(step: Callable[..., SaveDraft], trace: list[Note], *arguments: Any) -> SaveDraft:
     started = perf_counter()
     draft = step(*arguments)
     trace.append(Note(name=step.__name__, ms=(perf_counter() - started) * 1000))

@@ -8,7 +8,7 @@ from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES, Actor
 from onrecord.model.memory import Memory, derive_title
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
 from onrecord.store.ports.records import Writing
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from onrecord.remember.remember import Remember
 
 
-def save(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     before = draft.duplicate
     if before is None and draft.ready.id:
         before = writing.holder(draft.ready.id)
@@ -31,7 +31,7 @@ def save(draft: Draft, writing: Writing, tools: Tools) -> Draft:
     return replace(draft, memory=saved, outcome="updated")
 
 
-def merged(before: Memory, draft: Draft) -> Memory:
+def merged(before: Memory, draft: SaveDraft) -> Memory:
     """What was given replaces what was there; what was not given stays. Values come scrubbed from the draft."""
     ask, fresh = draft.ask, draft.ready
     changes = {name: getattr(fresh, name) for name in given_values(ask)}

@@ -10,7 +10,7 @@ from onrecord.model.memory import Memory, derive_title
 from onrecord.model.record import RECORD_RULES
 from onrecord.model.rules import OrNone, Text
 from onrecord.providers import scrubber
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 
 #: Who and where, not what: these are matched letter by letter.
 _NAMES: Final = frozenset({"persona", "system", "conversation", "approved_by"})
@@ -23,7 +23,7 @@ _CHARACTERS: Final = {
 _optional: Final = attrgetter(*_CHARACTERS)
 
 
-def scrub(draft: Draft, tools: Tools) -> Draft:
+def scrub(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     clean, count = scrub_memory(draft.ready)
     return replace(draft, memory=clean, scrubbed=count)
 

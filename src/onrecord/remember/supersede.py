@@ -5,11 +5,11 @@ from datetime import datetime
 
 from onrecord.errors import Conflict, Fault, Invalid, NotFound
 from onrecord.model.memory import Change, Memory
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 
-def supersede(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """One id that cannot be superseded fails the whole save, and nothing is written."""
     new = draft.ready
     olds = [writing.target(id) for id in draft.ask.supersedes]

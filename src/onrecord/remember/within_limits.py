@@ -1,11 +1,11 @@
 """MAY they save so much? Caps for unattended runs and quotas of keys, counted in the transaction that saves."""
 
 from onrecord.errors import SaveLimit
-from onrecord.remember.draft import Draft, Tools
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 
-def within_limits(draft: Draft, writing: Writing, tools: Tools) -> Draft:
+def within_limits(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """One save too many is taken back as a whole. What failed, or changed nothing, is no save and counts for nothing."""
     caller = draft.caller
     capped = caller.actor == "unattended" and caller.run is not None

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from sqlalchemy import select
 
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.store.ports.index import Coverage
 from onrecord.store.tables import embedded
 from onrecord.store.tenant import of_home
@@ -13,7 +13,7 @@ from onrecord.store.tenant import of_home
 
 def read_coverage(rows: Iterable[Sequence[Any]]) -> list[Coverage]:
     """What the rows of `COVERAGE` say, the newest model last."""
-    return [Coverage(row[0], row[1], Model(*row[2:5]), *row[5:]) for row in rows]
+    return [Coverage(row[0], row[1], EmbeddingModel(*row[2:5]), *row[5:]) for row in rows]
 
 
 #: The models that a home has vectors of.

@@ -27,7 +27,7 @@ KEPT: Final = "_migrated"
 Row = Mapping[str, Any]
 
 
-class Found(NamedTuple):
+class FoundTables(NamedTuple):
     """The rows of each such table, and the names of all tables of the file."""
 
     rows: Mapping[str, Sequence[Row]]
@@ -54,25 +54,25 @@ def known_in(connection: sqlite3.Connection) -> set[str]:
     }
 
 
-def read(path: Path) -> Found:
+def read(path: Path) -> FoundTables:
     """What is there; nothing if the file is no SQLite file, or if nothing could be taken away from it."""
     try:
         path.stat()
     except OSError as problem:
         raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}.") from None
     if not os.access(path, os.W_OK):
-        return Found({}, frozenset())
+        return FoundTables({}, frozenset())
     try:
         with looking_at(path, _TIMEOUT_S) as connection:
             connection.row_factory = sqlite3.Row
             return _found(connection)
     except sqlite3.DatabaseError as problem:
         if problem.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
-            return Found({}, frozenset())
+            return FoundTables({}, frozenset())
         raise StoreUnavailable(f"{path} cannot be used: {problem}.") from None
 
 
-def take_away(path: Path, read_before: Found, dropped: Sequence[str], renamed: Sequence[str]) -> bool:
+def take_away(path: Path, read_before: FoundTables, dropped: Sequence[str], renamed: Sequence[str]) -> bool:
     """Drop some tables and rename others, all or none; False and nothing done if rows have come or changed since."""
     with _connected(path) as connection:
         connection.execute("BEGIN IMMEDIATE")
@@ -101,13 +101,13 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
         raise StoreUnavailable(f"{path} cannot be used: {problem}.") from None
 
 
-def _found(connection: sqlite3.Connection) -> Found:
+def _found(connection: sqlite3.Connection) -> FoundTables:
     names = table_names(connection)
     rows = {
         name: [dict(row) for row in connection.execute(f'SELECT * FROM "{name}" ORDER BY rowid')]
         for name in sorted(known_in(connection))
     }
-    return Found(rows, names)
+    return FoundTables(rows, names)
 
 
 def _free_name(name: str, taken: frozenset[str]) -> str:

@@ -9,7 +9,7 @@ from onrecord.model import ids
 from onrecord.model.collections import MEMORIES, Home
 from onrecord.store.prepared import COUNTED
 from onrecord.store.tables import counters, tenants
-from onrecord.store.tenant import Address, Unregistered, of_home
+from onrecord.store.tenant import HomeAddress, Unregistered, of_home
 from onrecord.store.transaction import Transaction
 
 
@@ -27,7 +27,7 @@ class LockedHome:
     words: int
 
     @classmethod
-    def take(cls, transaction: Transaction, address: Address) -> Self:
+    def take(cls, transaction: Transaction, address: HomeAddress) -> Self:
         """Wait for the other writers; the row is made at the first write. Unregistered if the tenant is gone."""
         connection, backend, statements, _ = transaction
         found = backend.fetch(connection, _LOCK, address.parameters)
@@ -42,14 +42,14 @@ class LockedHome:
     @staticmethod
     def hold(connection: Connection, number: int) -> None:
         """Wait for a tenant's other writers without making a row: one that has none must not get one meanwhile."""
-        here = Address(number, Home("", MEMORIES)).parameters
+        here = HomeAddress(number, Home("", MEMORIES)).parameters
         if connection.execute(_LOCK, here).first() is None:
             if connection.execute(_HOLD_NAME, {"number": number}).first() is None:
                 raise Unregistered
             connection.execute(_LOCK, here)
 
     @staticmethod
-    def note_change(transaction: Transaction, address: Address) -> None:
+    def note_change(transaction: Transaction, address: HomeAddress) -> None:
         """A home that is not this transaction's own was written to: what others keep of it in memory no longer holds."""
         transaction.connection.execute(_CHANGED, address.parameters)
 
@@ -85,7 +85,7 @@ def _by_name(held: LockedHome) -> dict[str, object]:
     return here | {name: getattr(held, name) for name in COUNTED}
 
 
-def _fresh(address: Address) -> dict[str, object]:
+def _fresh(address: HomeAddress) -> dict[str, object]:
     fresh: dict[str, object] = dict.fromkeys(COUNTED[1:], 0)
     home = {"tenant": address.number, "collection": address.home.collection.number}
     return fresh | home | {"last_id": "0"}

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, FromClause, Row, TypeDecorator, type_coerc
 
 from onrecord.errors import StoreUnavailable
 from onrecord.model import ids
-from onrecord.model.memory import Change, Memory, Place, Relation, Version, changed_fields
+from onrecord.model.memory import Change, Memory, Relation, RowPlace, Version, changed_fields
 from onrecord.store.audience import audience_of
 from onrecord.store.tables import RECORD, memories, versions
 from onrecord.store.timestamps import datetime_of, microseconds_of
@@ -53,7 +53,7 @@ def record_of(memory: Memory) -> Stored:
     return tuple(values)
 
 
-def present_row(memory: Memory, place: Place, collection: int, id: str, record: Stored) -> Stored:
+def present_row(memory: Memory, place: RowPlace, collection: int, id: str, record: Stored) -> Stored:
     """A row of `memories`, in the order of its columns."""
     return (
         place.tenant,
@@ -69,7 +69,7 @@ def present_row(memory: Memory, place: Place, collection: int, id: str, record: 
 
 
 def version_row(
-    memory: Memory, place: Place, collection: int, change: Change, until: datetime | None, record: Stored
+    memory: Memory, place: RowPlace, collection: int, change: Change, until: datetime | None, record: Stored
 ) -> Stored:
     """A row of `versions`, in the order of its columns."""
     return (
@@ -141,7 +141,7 @@ def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
         tenant=tenant,
         id=ids.spell(tenant, id),
         version=version,
-        place=Place(tenant_key, number, datetime_of(recorded_at)),
+        place=RowPlace(tenant_key, number, datetime_of(recorded_at)),
         **dict(zip(RECORD, record, strict=True)),
     )
 

@@ -23,7 +23,7 @@ from onrecord.store.records import erasing, queue
 from onrecord.store.records.ledger import SqlLedger
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
-from onrecord.store.tenant import Address, Tenants, Unregistered
+from onrecord.store.tenant import HomeAddress, Tenants, Unregistered
 from onrecord.store.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class SqlStore:
         self,
         stack: ExitStack,
         home: Home,
-        begin: Callable[[Transaction, Address], Begun],
+        begin: Callable[[Transaction, HomeAddress], Begun],
         *others: str,
     ) -> Begun:
         """What a transaction in a home begins with. Tenants that it lacks are registered first, in another one."""
@@ -87,7 +87,7 @@ class SqlStore:
                 connection = attempt.enter_context(self._begin())
                 try:
                     number = self._numbered(connection, dict.fromkeys((*others, home.tenant)))
-                    begun = begin(self._in(connection), Address(number, home))
+                    begun = begin(self._in(connection), HomeAddress(number, home))
                 except Unregistered as problem:
                     # It has written nothing, and ends here.
                     lacking = problem.name or home.tenant
@@ -245,7 +245,7 @@ class SqlStore:
         self._backend.close()
 
 
-def _ledger_of(transaction: Transaction, address: Address) -> SqlLedger:
+def _ledger_of(transaction: Transaction, address: HomeAddress) -> SqlLedger:
     return SqlLedger(transaction, address.home.tenant, address.number)
 
 

@@ -27,7 +27,7 @@ from sqlalchemy.types import TypeEngine
 from onrecord.store.timestamps import datetime_of, microseconds_of
 
 
-class Timestamp(TypeDecorator[datetime]):
+class TimestampColumn(TypeDecorator[datetime]):
     """A point in time, kept as microseconds since 1970 so that both databases compare it alike."""
 
     impl = BigInteger
@@ -40,7 +40,7 @@ class Timestamp(TypeDecorator[datetime]):
         return None if value is None else datetime_of(value)
 
 
-class Json(TypeDecorator[Any]):
+class JsonColumn(TypeDecorator[Any]):
     """A JSON value, kept as text: both databases give back exactly what was written."""
 
     impl = Text
@@ -53,7 +53,7 @@ class Json(TypeDecorator[Any]):
         return None if value is None else json.loads(value)
 
 
-class Words(Json):
+class Words(JsonColumn):
     """Several texts in their order."""
 
     cache_ok = True
@@ -107,9 +107,9 @@ def _record_columns() -> list[Column[Any]]:
         Column("category", Text),
         Column("confidence", Text, nullable=False),
         Column("source", Text),
-        Column("metadata", Json, nullable=False),
+        Column("metadata", JsonColumn, nullable=False),
         Column("entities", Words, nullable=False),
-        Column("query", Json),
+        Column("query", JsonColumn),
         Column("artifact", Text),
         Column("scope", Text, nullable=False),
         Column("owner", Text, nullable=False),
@@ -117,16 +117,16 @@ def _record_columns() -> list[Column[Any]]:
         Column("system", Text),
         Column("conversation", Text),
         Column("origin", Text, nullable=False),
-        Column("created_at", Timestamp, nullable=False),
-        Column("updated_at", Timestamp, nullable=False),
-        Column("valid_from", Timestamp, nullable=False),
-        Column("valid_to", Timestamp),
-        Column("verified_at", Timestamp),
+        Column("created_at", TimestampColumn, nullable=False),
+        Column("updated_at", TimestampColumn, nullable=False),
+        Column("valid_from", TimestampColumn, nullable=False),
+        Column("valid_to", TimestampColumn),
+        Column("verified_at", TimestampColumn),
         Column("status", Text, nullable=False),
         Column("status_reason", Text),
         Column("always_inject", Boolean, nullable=False),
         Column("approved_by", Text),
-        Column("approved_at", Timestamp),
+        Column("approved_at", TimestampColumn),
     ]
 
 
@@ -177,7 +177,7 @@ memories = Table(
     Column("row", BigInteger, nullable=False),
     Column("id", Text, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("recorded_at", Timestamp, nullable=False),
+    Column("recorded_at", TimestampColumn, nullable=False),
     Column("audience", Text, nullable=False),
     Column("content_hash", Text, nullable=False),
     *_record_columns(),
@@ -203,8 +203,8 @@ versions = Table(
     *_home(),
     Column("row", BigInteger, nullable=False),
     Column("version", Integer, nullable=False),
-    Column("recorded_at", Timestamp, nullable=False),
-    Column("recorded_to", Timestamp),
+    Column("recorded_at", TimestampColumn, nullable=False),
+    Column("recorded_to", TimestampColumn),
     Column("change", Text, nullable=False),
     Column("changed_by", Text, nullable=False),
     Column("changed_as", Text, nullable=False),
@@ -221,9 +221,9 @@ relations = Table(
     Column("source", BigInteger, nullable=False),
     Column("relation", Text, nullable=False),
     Column("target", BigInteger, nullable=False),
-    Column("created_at", Timestamp, nullable=False),
+    Column("created_at", TimestampColumn, nullable=False),
     Column("created_by", Text, nullable=False),
-    Column("removed_at", Timestamp),
+    Column("removed_at", TimestampColumn),
     Column("removed_by", Text),
     PrimaryKeyConstraint("tenant", "collection", "id", name="relations_key"),
     Index(
@@ -332,7 +332,7 @@ jobs = Table(
     # The row of a memory, or 0 for the tenant as a whole.
     Column("subject", BigInteger, nullable=False),
     Column("attempts", Integer, nullable=False),
-    Column("due_at", Timestamp, nullable=False),
+    Column("due_at", TimestampColumn, nullable=False),
     Column("claimed_by", Text),
     Column("error", Text),
     PrimaryKeyConstraint("tenant", "collection", "name", "subject", name="jobs_key"),
@@ -350,12 +350,12 @@ api_keys = Table(
     Column("label", Text),
     Column("personas", Words, nullable=False),
     Column("rules", Words, key="permissions", nullable=False),
-    Column("systems", Json, nullable=False),
+    Column("systems", JsonColumn, nullable=False),
     Column("actor", Text, nullable=False),
-    Column("created_at", Timestamp, nullable=False),
+    Column("created_at", TimestampColumn, nullable=False),
     Column("created_by", Text, nullable=False),
-    Column("expires_at", Timestamp),
-    Column("revoked_at", Timestamp),
+    Column("expires_at", TimestampColumn),
+    Column("revoked_at", TimestampColumn),
     Column("per_minute", Integer),
     Column("saves_per_day", Integer),
     # Whoever shows a key does not say of which tenant it is.
@@ -369,7 +369,7 @@ audit = Table(
     metadata,
     Column("tenant", Integer, nullable=False),
     Column("number", BigInteger, nullable=False),
-    Column("at", Timestamp, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
     Column("user", Text, nullable=False),
     Column("origin", Text, nullable=False),
     Column("operation", Text, nullable=False),
@@ -404,7 +404,7 @@ idempotency = Table(
     Column("key", Text, nullable=False),
     Column("operation", Text, nullable=False),
     Column("fingerprint", Text, nullable=False),
-    Column("at", Timestamp, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
     Column("status", Integer),
     Column("body", Text),
     PrimaryKeyConstraint("tenant", "user", "key", name="idempotency_key"),
@@ -431,7 +431,7 @@ conversations = Table(
     Column("id", Text, nullable=False),
     Column("agent", Text),
     Column("title", Text),
-    Column("created_at", Timestamp, nullable=False),
+    Column("created_at", TimestampColumn, nullable=False),
     Column("created_by", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
     UniqueConstraint("tenant", "id", name="conversations_id"),
@@ -448,8 +448,8 @@ artifacts = Table(
     Column("sha256", Text, nullable=False),
     Column("media_type", Text, nullable=False),
     Column("size", BigInteger, nullable=False),
-    Column("created_at", Timestamp, nullable=False),
-    Column("updated_at", Timestamp, nullable=False),
+    Column("created_at", TimestampColumn, nullable=False),
+    Column("updated_at", TimestampColumn, nullable=False),
     Column("written_by", Text, nullable=False),
     # Last, so that a list of files passes by.
     Column("content", LargeBinary, nullable=False),
@@ -467,7 +467,7 @@ scratchpads = Table(
     Column("agent", Text, nullable=False),
     Column("number", BigInteger, nullable=False),
     Column("size", BigInteger, nullable=False),
-    Column("written_at", Timestamp, nullable=False),
+    Column("written_at", TimestampColumn, nullable=False),
     Column("text", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "agent", "number", name="scratchpads_key"),
     Index("scratchpads_size", "tenant", "agent", "size"),
@@ -478,8 +478,8 @@ agent_settings = Table(
     metadata,
     Column("tenant", Integer, nullable=False),
     Column("agent", Text, nullable=False),
-    Column("settings", Json, nullable=False),
-    Column("updated_at", Timestamp, nullable=False),
+    Column("settings", JsonColumn, nullable=False),
+    Column("updated_at", TimestampColumn, nullable=False),
     Column("updated_by", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
 )

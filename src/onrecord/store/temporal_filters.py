@@ -9,10 +9,10 @@ from sqlalchemy import ColumnElement, FromClause, and_, bindparam, or_
 from onrecord.model.limits import Status
 from onrecord.model.when import When
 from onrecord.store.list_parameters import one_of
-from onrecord.store.tables import Timestamp
+from onrecord.store.tables import TimestampColumn
 
 
-class Asked(NamedTuple):
+class AskedTimes(NamedTuple):
     """Which times and statuses a question names; questions alike share their statements."""
 
     as_of: bool
@@ -20,8 +20,8 @@ class Asked(NamedTuple):
     statuses: bool
 
 
-def asked_of(when: When, statuses: Sequence[Status] = ()) -> Asked:
-    return Asked(when.as_of is not None, when.known_at is not None, bool(statuses))
+def asked_of(when: When, statuses: Sequence[Status] = ()) -> AskedTimes:
+    return AskedTimes(when.as_of is not None, when.known_at is not None, bool(statuses))
 
 
 def time_parameters(when: When, statuses: Sequence[Status], now: datetime) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def time_parameters(when: When, statuses: Sequence[Status], now: datetime) -> di
 
 
 def _moment(name: str) -> ColumnElement[Any]:
-    return bindparam(name, type_=Timestamp)
+    return bindparam(name, type_=TimestampColumn)
 
 
 def known_then(
@@ -48,7 +48,7 @@ def known_then(
     )
 
 
-def existed_then(edge: FromClause, asked: Asked) -> ColumnElement[bool]:
+def existed_then(edge: FromClause, asked: AskedTimes) -> ColumnElement[bool]:
     """The edges that stand, or that stood at the `known_at` of the question."""
     if not asked.known_at:
         return edge.c.removed_at.is_(None)
@@ -56,14 +56,14 @@ def existed_then(edge: FromClause, asked: Asked) -> ColumnElement[bool]:
     return and_(edge.c.created_at <= then, or_(edge.c.removed_at.is_(None), edge.c.removed_at > then))
 
 
-def true_then(record: FromClause, asked: Asked) -> Iterator[ColumnElement[bool]]:
+def true_then(record: FromClause, asked: AskedTimes) -> Iterator[ColumnElement[bool]]:
     """What was true at `as_of`, if the question names it; what waits for review is not yet true for anyone."""
     if asked.as_of:
         yield _window(record)
         yield record.c.status != "pending"
 
 
-def listed(record: FromClause, asked: Asked) -> ColumnElement[bool]:
+def listed(record: FromClause, asked: AskedTimes) -> ColumnElement[bool]:
     """What a list shows: the active ones, what was true at a time, or the statuses asked for."""
     if asked.statuses:
         window = [_window(record)] if asked.as_of else []

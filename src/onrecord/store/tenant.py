@@ -11,7 +11,7 @@ from onrecord.store.backend import Backend
 from onrecord.store.tables import tenants
 
 
-class Address(NamedTuple):
+class HomeAddress(NamedTuple):
     """A home as rows know it: by the number of its tenant. One that nobody has written to has none."""
 
     number: int | None
@@ -22,8 +22,8 @@ class Address(NamedTuple):
         """What fills `of_home`."""
         return {"in_tenant": self.number, "in_collection": self.home.collection.number}
 
-    def beside(self, collection: Collection) -> "Address":
-        return Address(self.number, self.home._replace(collection=collection))
+    def beside(self, collection: Collection) -> "HomeAddress":
+        return HomeAddress(self.number, self.home._replace(collection=collection))
 
 
 def of_home(table: FromClause) -> ColumnElement[bool]:

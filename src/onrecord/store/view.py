@@ -18,8 +18,8 @@ from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.ports.index import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import counters, facets, memories, versions
-from onrecord.store.temporal_filters import Asked, known_then, time_parameters
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.temporal_filters import AskedTimes, known_then, time_parameters
+from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.visibility import Visibility, visibility_of, visibility_parameters, visible
 
 
@@ -32,7 +32,7 @@ class View:
         backend: Backend,
         caller: Caller,
         now: datetime,
-        address: Address,
+        address: HomeAddress,
         state: "State | None" = None,
         *,
         is_settled: bool = True,
@@ -113,7 +113,7 @@ class View:
         return read_coverage(self.backend.fetch(self.connection, COVERAGE, self.address.parameters))
 
 
-def source(visibility: Visibility, asked: Asked) -> tuple[FromClause, Select[Any]]:
+def source(visibility: Visibility, asked: AskedTimes) -> tuple[FromClause, Select[Any]]:
     """Where a record is read: the present row, or the version that stood at `known_at`. Only what is visible today."""
     if not asked.known_at:
         return memories, select(*PRESENT).where(visible(memories, visibility))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.errors import ProviderError
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.providers.embedding import Embedder
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class StubEmbedder:
     """
 
     def __init__(self, name: str = "stub", dimensions: int = 32, *, has_tokens: bool = True) -> None:
-        self.model = Model(name, dimensions, "of-words")
+        self.model = EmbeddingModel(name, dimensions, "of-words")
         self.texts: list[str] = []
         self.questions: list[str] = []
         self.down: str | None = None
@@ -78,7 +78,7 @@ class StubEmbedders:
         self.current = current
         self._known = {each.model: each for each in (*others, *((current,) if current else ()))}
 
-    def open(self, model: Model) -> Embedder | None:
+    def open(self, model: EmbeddingModel) -> Embedder | None:
         return self._known.get(model)
 
 

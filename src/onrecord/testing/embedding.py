@@ -6,7 +6,7 @@ from typing import Any, Final
 import pytest
 
 from onrecord.errors import Invalid
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.limits import GLOBAL_TENANT, STATUSES
 from onrecord.model.memory import Change
 from onrecord.service import OnRecord
@@ -62,9 +62,9 @@ class VectorConformance(Conformance):
         assert (covered(store), queued(store)) == ({"stub": 1}, (0, 0))
         assert _score(knowing, store, stub, "the kestrel hovers") == pytest.approx(1.0, abs=1e-5)
 
-    @pytest.mark.parametrize("model", [Model("another", 32), None])
+    @pytest.mark.parametrize("model", [EmbeddingModel("another", 32), None])
     def test_a_change_that_fails_leaves_no_vectors_and_no_job(
-        self, knowing: OnRecord, store: Store, stub: StubEmbedder, clock: Clock, model: Model | None
+        self, knowing: OnRecord, store: Store, stub: StubEmbedder, clock: Clock, model: EmbeddingModel | None
     ) -> None:
         kept = knowing.remember("kept").memory
         (passages,) = stub.embed_documents(["kept"])
@@ -274,8 +274,8 @@ class NearConformance(Conformance):
                 reading.index.similarity(vector, stub.model, [*keys[1:], (keys[0][0], 99)])
             ) == sorted(found[1:])
             assert reading.index.similarity(vector, stub.model, []) == []
-            assert reading.index.similarity(vector, Model("unknown", 32), keys) == []
-            assert reading.index.near(vector, Model("stub", 32, "another file"), most=5) == []
+            assert reading.index.similarity(vector, EmbeddingModel("unknown", 32), keys) == []
+            assert reading.index.near(vector, EmbeddingModel("stub", 32, "another file"), most=5) == []
 
     def test_the_tokens_of_the_nearest_passage_are_those_that_were_kept(
         self, knowing: OnRecord, store: Store, stub: StubEmbedder, clock: Clock

@@ -16,7 +16,7 @@ from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Change
 from onrecord.operation import Terms
 from onrecord.remember import remember as remembering
-from onrecord.remember.draft import Draft
+from onrecord.remember.draft import SaveDraft
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.store import Store
@@ -45,7 +45,7 @@ class _Broken(Exception):
     """What nobody expects."""
 
 
-def _break(draft: Draft, *_: Any) -> Draft:
+def _break(draft: SaveDraft, *_: Any) -> SaveDraft:
     raise _Broken
 
 

@@ -13,7 +13,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS, SCOPES, STATUSES, Scope
-from onrecord.model.memory import Change, Memory, Place
+from onrecord.model.memory import Change, Memory, RowPlace
 from onrecord.model.when import When
 from onrecord.recall.hits import Hit
 from onrecord.service import OnRecord
@@ -152,7 +152,7 @@ def _ghost(memory: Memory, code: str, number: int) -> Memory:
         tags=(f"{code} tag",),
         entities=(f"thing:{code}",),
         metadata={"about": code},
-        place=Place(memory.place.tenant, 1_000_000 + number, memory.place.recorded_at),
+        place=RowPlace(memory.place.tenant, 1_000_000 + number, memory.place.recorded_at),
     )
 
 

@@ -9,7 +9,7 @@ _PEOPLE: Final = frozenset({"user", "human"})
 _FEWEST_TURNS: Final = 2
 
 
-class Turn(NamedTuple):
+class TranscriptTurn(NamedTuple):
     """What one side said."""
 
     speaker: str
@@ -20,12 +20,12 @@ class Turn(NamedTuple):
         return self.speaker in _PEOPLE
 
 
-def turns_of(text: str) -> tuple[Turn, ...]:
+def turns_of(text: str) -> tuple[TranscriptTurn, ...]:
     """The turns of a conversation; none if the text is something else."""
     pieces = _MARK.split(text)
     # What stands before the first mark, then by turns a mark and what follows it.
     turns = tuple(
-        Turn(speaker.lower(), said.strip())
+        TranscriptTurn(speaker.lower(), said.strip())
         for speaker, said in zip(pieces[1::2], pieces[2::2], strict=True)
         if said.strip()
     )

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from onrecord.catalog.sources.dbt_artifacts import NOTHING, Piece, read_catalog, read_manifest
+from onrecord.catalog.sources.dbt_artifacts import NOTHING, ArtifactPart, read_catalog, read_manifest
 from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_of
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.naming import legal_name
@@ -67,7 +67,7 @@ class DbtCatalog:
 class _Project:
     """A manifest with its catalog, and a name for everything in it that has rows."""
 
-    def __init__(self, manifest: Piece, catalog: Piece, datasource: str | None) -> None:
+    def __init__(self, manifest: ArtifactPart, catalog: ArtifactPart, datasource: str | None) -> None:
         self._manifest = manifest
         self._nodes = manifest.pieces("nodes") | manifest.pieces("sources")
         self._listed = catalog.pieces("nodes") | catalog.pieces("sources")
@@ -112,7 +112,7 @@ class _Project:
         is_foreign = node.text("package_name") != self._package
         return _KINDS.index(node.text("resource_type") or ""), is_foreign, unique_id
 
-    def _possible_names(self, node: Piece) -> Iterator[str]:
+    def _possible_names(self, node: ArtifactPart) -> Iterator[str]:
         called = node.needed("name")
         version = node.values.get("version")
         if source := node.text("source_name"):
@@ -158,7 +158,7 @@ class _Project:
             details={key: value for key, value in details.items() if value},
         )
 
-    def _parents(self, node: Piece) -> set[str]:
+    def _parents(self, node: ArtifactPart) -> set[str]:
         """What it is made from; in place of what has no rows, what that is made from."""
         found, seen = set[str](), set[str]()
         waiting = node.piece("depends_on").texts("nodes")
@@ -189,7 +189,7 @@ class _Project:
             for here, found in joins.items()
         }
 
-    def _tested_against(self, test: Piece) -> str | None:
+    def _tested_against(self, test: ArtifactPart) -> str | None:
         """The other model of a test; the same one where a column points into its own table."""
         here, both = test.text("attached_node"), test.piece("depends_on").texts("nodes")
         there = next((unique_id for unique_id in both if unique_id != here), here)
@@ -198,7 +198,7 @@ class _Project:
     def _column_name(self, unique_id: str, spelled: str) -> str:
         return ColumnNames(self._columns[unique_id]).of(spelled)
 
-    def _listing(self, unique_id: str) -> Piece:
+    def _listing(self, unique_id: str) -> ArtifactPart:
         return self._listed.get(unique_id, NOTHING)
 
     def notes(self) -> list[str]:
@@ -215,17 +215,17 @@ class _Project:
         return notes + [f"dbt could not list everything: {error}" for error in self._errors]
 
 
-def _materialized(node: Piece) -> str | None:
+def _materialized(node: ArtifactPart) -> str | None:
     return node.piece("config").text("materialized")
 
 
-def _form(node: Piece, listing: Piece) -> Form:
+def _form(node: ArtifactPart, listing: ArtifactPart) -> Form:
     """As the database says, or else as it was asked for."""
     told = listing.piece("metadata").text("type") or _materialized(node) or ""
     return "view" if "view" in told.casefold() else "table"
 
 
-def _address(node: Piece) -> str:
+def _address(node: ArtifactPart) -> str:
     """Not every platform has databases above its schemas."""
     called = node.text("identifier") or node.text("alias") or node.needed("name")
     return ".".join(filter(None, (node.text("database"), node.text("schema"), called)))

@@ -21,7 +21,7 @@ _TEXT: Final = rules.Text()
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ArtifactPart:
     """An object somewhere in a file; it knows where, for whoever must mend it."""
 
     place: str
@@ -91,10 +91,10 @@ class Piece:
         return Invalid([Fault(f"{self.place}.{key}", f"must be {wanted}; let dbt write the file anew")])
 
 
-NOTHING: Final = Piece("", {})
+NOTHING: Final = ArtifactPart("", {})
 
 
-def read_manifest(path: Path) -> Piece:
+def read_manifest(path: Path) -> ArtifactPart:
     if not path.exists():
         raise Invalid(
             [
@@ -107,14 +107,14 @@ def read_manifest(path: Path) -> Piece:
     return _read(path, "manifest")
 
 
-def read_catalog(beside: Path) -> Piece:
+def read_catalog(beside: Path) -> ArtifactPart:
     """The catalog.json beside a manifest; an empty one where dbt has written none."""
     path = beside.with_name(CATALOG)
-    return _read(path, "catalog") if path.exists() else Piece(str(path), {})
+    return _read(path, "catalog") if path.exists() else ArtifactPart(str(path), {})
 
 
-def _read(path: Path, kind: str) -> Piece:
-    artifact = Piece(str(path), _object_in(path))
+def _read(path: Path, kind: str) -> ArtifactPart:
+    artifact = ArtifactPart(str(path), _object_in(path))
     schema = artifact.piece("metadata").text("dbt_schema_version") or ""
     found = _SCHEMA.fullmatch(schema)
     if found is None or found[1] != kind:

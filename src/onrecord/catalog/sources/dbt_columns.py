@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from onrecord.catalog.sources.dbt_artifacts import NOTHING, Piece
+from onrecord.catalog.sources.dbt_artifacts import NOTHING, ArtifactPart
 from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.model.catalog import Part
 
@@ -12,11 +12,11 @@ class Column(NamedTuple):
     """One column as people wrote its name, with what they noted and what the database listed."""
 
     spelled: str
-    noted: Piece
-    listed: Piece
+    noted: ArtifactPart
+    listed: ArtifactPart
 
 
-def columns_of(node: Piece, listing: Piece) -> list[Column]:
+def columns_of(node: ArtifactPart, listing: ArtifactPart) -> list[Column]:
     """In the database's order, then those that it does not have. Some databases shout every name, so case is no matter."""
     noted = {column.needed("name").casefold(): column for column in node.pieces("columns").values()}
     listed = sorted(listing.pieces("columns").values(), key=lambda column: column.number("index"))
@@ -41,7 +41,7 @@ class ColumnNames:
         return self._names.get(spelled.casefold()) or legal_name(spelled)
 
 
-def parts_of(node: Piece, columns: Sequence[Column]) -> tuple[Part, ...]:
+def parts_of(node: ArtifactPart, columns: Sequence[Column]) -> tuple[Part, ...]:
     names, key = ColumnNames(columns), _key_of(node)
     return tuple(
         _part(column, names.of(column.spelled), column.spelled.casefold() in key) for column in columns
@@ -64,7 +64,7 @@ def _part(column: Column, name: str, is_key: bool) -> Part:
     )
 
 
-def _key_of(node: Piece) -> set[str]:
+def _key_of(node: ArtifactPart) -> set[str]:
     """What dbt found to be the key, or what a constraint says, in the model's own list or at the column."""
     found = node.texts("primary_key")
     for constraint in node.several("constraints"):

@@ -23,7 +23,7 @@ from onrecord.model.record import record_faults
 from onrecord.model.wire import to_json
 from onrecord.service import OnRecord
 from onrecord.store import legacy_tables
-from onrecord.store.legacy_tables import Found, Row
+from onrecord.store.legacy_tables import FoundTables, Row
 
 _FILE: Final = "memory.db"
 _OLD, _NEW = "memory", "memory_v2"
@@ -82,7 +82,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
             return Migrated(path=str(path), taken=taken, warnings=tuple(dict.fromkeys(warnings)))
 
 
-def _source_of(found: Found) -> tuple[str | None, Sequence[Row]]:
+def _source_of(found: FoundTables) -> tuple[str | None, Sequence[Row]]:
     """The later table if it has rows or has had some, else the older one."""
     if rows := found.rows.get(_NEW):
         return _NEW, rows

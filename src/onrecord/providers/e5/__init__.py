@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from onrecord.errors import ProviderError
 from onrecord.providers.e5.files import ModelFiles
 from onrecord.providers.e5.passages import Cut
-from onrecord.providers.embedding import Model, Passage
+from onrecord.providers.embedding import EmbeddingModel, Passage
 
 if TYPE_CHECKING:
     from onrecord.providers.e5.network import Network
@@ -40,8 +40,8 @@ class E5:
     unrelated = 0.72
 
     @property
-    def model(self) -> Model:
-        return Model("e5-small-int8", 384, self._checked_files().hash)
+    def model(self) -> EmbeddingModel:
+        return EmbeddingModel("e5-small-int8", 384, self._checked_files().hash)
 
     def embed_query(self, text: str) -> Passage:
         """What does not fit into the window is left out."""

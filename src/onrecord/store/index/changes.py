@@ -8,9 +8,9 @@ from typing import Final
 from sqlalchemy import Connection
 
 from onrecord.model.collections import Collection
-from onrecord.model.memory import Memory, Place
+from onrecord.model.memory import Memory, RowPlace
 from onrecord.store.audience import audience_of
-from onrecord.store.index.entries import Entries, entries_of
+from onrecord.store.index.entries import IndexEntries, entries_of
 from onrecord.store.prepared import Row, Statements
 
 _THIRD: Final = itemgetter(2)
@@ -35,24 +35,24 @@ class IndexChanges:
         """How many postings wait to be written."""
         return len(self._postings_in)
 
-    def touches(self, place: Place) -> bool:
+    def touches(self, place: RowPlace) -> bool:
         """Whether a change of this row waits already; what comes goes in after what goes, so one must not meet the other."""
         return place[:2] in self._rows
 
-    def add(self, memory: Memory, place: Place) -> None:
+    def add(self, memory: Memory, place: RowPlace) -> None:
         self._put(memory, place, entries_of(memory, self._collection), 1)
 
-    def remove(self, memory: Memory, place: Place) -> None:
+    def remove(self, memory: Memory, place: RowPlace) -> None:
         self._put(memory, place, entries_of(memory, self._collection), -1)
 
-    def swap(self, before: Memory, after: Memory, place: Place) -> None:
+    def swap(self, before: Memory, after: Memory, place: RowPlace) -> None:
         """Nothing is touched when the words and their audience stay the same, as when a memory is retired."""
         old, new = entries_of(before, self._collection), entries_of(after, self._collection)
         if (old, audience_of(before)) != (new, audience_of(after)):
             self._put(before, place, old, -1)
             self._put(after, place, new, 1)
 
-    def _put(self, memory: Memory, place: Place, entries: Entries, sign: int) -> None:
+    def _put(self, memory: Memory, place: RowPlace, entries: IndexEntries, sign: int) -> None:
         tenant, row, _ = place
         self._rows.add((tenant, row))
         length, terms, weights, places, facets = entries

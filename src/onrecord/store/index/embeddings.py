@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
 
-from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
-from onrecord.model.memory import Memory, Place
+from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
+from onrecord.model.memory import Memory, RowPlace
 from onrecord.store.audience import audience_of
 from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.ports.index import Coverage
 from onrecord.store.tables import embedded, vectors
-from onrecord.store.tenant import Address
+from onrecord.store.tenant import HomeAddress
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class _Tally:
     """What is known and changed of one model in one transaction."""
 
-    model: Model
+    model: EmbeddingModel
     memories: int
     passages: int
     total: "NDArray[Any]"
@@ -45,14 +45,14 @@ class _Tally:
 class Embeddings:
     """The vectors of one tenant within one transaction that holds the tenant's lock. `finish` writes the counts."""
 
-    def __init__(self, connection: Connection, address: Address) -> None:
+    def __init__(self, connection: Connection, address: HomeAddress) -> None:
         self._connection = connection
         self._address = address
         self._home = {"tenant": address.number, "collection": address.home.collection.number}
-        self._keys: dict[Model, int] | None = None
+        self._keys: dict[EmbeddingModel, int] | None = None
         self._tallies: dict[int, _Tally] = {}
 
-    def follow(self, before: Memory, after: Memory, place: Place) -> None:
+    def follow(self, before: Memory, after: Memory, place: RowPlace) -> None:
         """A memory has changed: vectors of a text that it no longer has go, the others follow its audience."""
         if embedded_text(before) != embedded_text(after):
             self.drop(place.row)
@@ -71,7 +71,7 @@ class Embeddings:
                 tally.count(-1, held)
                 tally.dropped += 1
 
-    def keep(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+    def keep(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
         """Give a memory its vectors; False if there are none.
 
         What it has already stays, since vectors never outlive their text.
@@ -138,14 +138,14 @@ class Embeddings:
     def _here(self, table: Table) -> tuple[Any, ...]:
         return table.c.tenant == self._home["tenant"], table.c.collection == self._home["collection"]
 
-    def _known(self) -> dict[Model, int]:
+    def _known(self) -> dict[EmbeddingModel, int]:
         if self._keys is None:
             found = read_coverage(self._connection.execute(COVERAGE, self._address.parameters).all())
             self._keys = {each.model: each.key for each in found}
             self._tallies = {each.key: _tally(each) for each in found}
         return self._keys
 
-    def _begin(self, model: Model) -> int:
+    def _begin(self, model: EmbeddingModel) -> int:
         """The first vector of a model in this home, where models are numbered as they come."""
         key = max(self._known().values(), default=0) + 1
         self._known()[model] = key
@@ -168,7 +168,7 @@ def _tally(known: Coverage) -> _Tally:
     return _Tally(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
 
 
-def _empty_tally(model: Model) -> _Tally:
+def _empty_tally(model: EmbeddingModel) -> _Tally:
     import numpy as np
 
     return _Tally(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)

@@ -38,7 +38,7 @@ _MONTHS: Final = tuple(
 )
 
 
-class Entries(NamedTuple):
+class IndexEntries(NamedTuple):
     """All that the index holds of one memory: its terms, how weighty each is there and at which places.
 
     Column by column, since a bulk load makes tens of thousands a second and rows are put together last.
@@ -55,7 +55,7 @@ class Entries(NamedTuple):
         return zip(self.terms, self.weights, self.places, strict=True)
 
 
-def entries_of(memory: Memory, collection: Collection = MEMORIES) -> Entries:
+def entries_of(memory: Memory, collection: Collection = MEMORIES) -> IndexEntries:
     places: dict[str, list[int]] = {}
     weights: dict[str, int] = {}
     start = length = 0
@@ -70,7 +70,7 @@ def entries_of(memory: Memory, collection: Collection = MEMORIES) -> Entries:
         for term, at in found.items():
             places.setdefault(term, []).extend(at)
             weights[term] = weights.get(term, 0) + len(at) * weight
-    return Entries(
+    return IndexEntries(
         length=min(length, LONGEST),
         terms=tuple(weights),
         weights=tuple([weight if weight < HEAVIEST else HEAVIEST for weight in weights.values()]),

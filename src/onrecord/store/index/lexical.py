@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Select, String, cast, select
 
 from onrecord.model.collections import ENTITIES
-from onrecord.store.index.entries import Entries, read_positions
+from onrecord.store.index.entries import IndexEntries, read_positions
 from onrecord.store.index.posting_cache import posting_cache
 from onrecord.store.index.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
 from onrecord.store.list_parameters import Joined, one_of
@@ -174,7 +174,7 @@ def _positions(visibility: Visibility) -> Select[Any]:
     )
 
 
-def score_entries(entries: Entries, known: Statistics) -> int:
+def score_entries(entries: IndexEntries, known: Statistics) -> int:
     """The score of entries that are not in the index: those of an old version."""
     return sum(
         known.part(known.weights[term], weight, entries.length)

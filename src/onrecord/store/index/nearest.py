@@ -42,7 +42,7 @@ _ALIVE: Final = np.iinfo(np.int64).max
 _LARGEST_BYTE: Final = 127
 
 
-class Near(NamedTuple):
+class NearRow(NamedTuple):
     """A memory, the passage of it that is nearest, and how near: the dot product, 1 for the same direction."""
 
     row: int
@@ -98,7 +98,7 @@ class Vectors:
         with self._writing:
             self._publish(self._now, self._now.find(np.unique(np.asarray(rows, np.int64))))
 
-    def nearest(self, query: ArrayLike, most: int, audiences: Collection[int] | None = None) -> list[Near]:
+    def nearest(self, query: ArrayLike, most: int, audiences: Collection[int] | None = None) -> list[NearRow]:
         """The nearest memories of those audiences (of all, if None), each by its best passage; equal ones in row order."""
         now, asked = self._now, np.ascontiguousarray(query, np.float32)
         visible = now.visible(self._allowed(audiences))
@@ -124,7 +124,7 @@ class Vectors:
 
     def score(
         self, query: ArrayLike, rows: ArrayLike, audiences: Collection[int] | None = None
-    ) -> list[Near]:
+    ) -> list[NearRow]:
         """How near those of the given memories are that have vectors and are for those audiences, nearest first."""
         now, asked = self._now, np.ascontiguousarray(query, np.float32)
         slots = now.find(np.unique(np.asarray(rows, np.int64)))
@@ -247,7 +247,7 @@ class _Snapshot(NamedTuple):
         slots = seen[guess >= floor - _SLACK]
         return slots if len(slots) * _FETCH_IN_FLOATS < self.covered and floor > -np.inf else None
 
-    def best(self, slots: Integers, scores: Floats, most: int) -> list[Near]:
+    def best(self, slots: Integers, scores: Floats, most: int) -> list[NearRow]:
         """The best memories among some vectors with their scores."""
         rows, passages = self.columns.rows[slots], self.columns.passages[slots]
         # Where each memory has one passage, none can come twice.
@@ -259,7 +259,7 @@ class _Snapshot(NamedTuple):
         order = np.lexsort((passages, rows, -rounded))
         order = order[:most] if alone else order[_first_of_each(rows[order])][:most]
         found = zip(rows[order].tolist(), passages[order].tolist(), rounded[order].tolist(), strict=True)
-        return list(map(Near._make, found))
+        return list(map(NearRow._make, found))
 
     def with_room_for(self, more: int) -> "_Snapshot":
         """The same with space for more; half as much again when full, so that an entry is moved but a few times."""

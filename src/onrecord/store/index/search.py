@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import Select, bindparam, func, literal_column, select
 
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import When
@@ -19,8 +19,8 @@ from onrecord.store.index.entries import entries_of, name_facet, reference_facet
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import About, Coverage, Found, Key, Match, Near, Places
 from onrecord.store.rows import as_stored, read_words
-from onrecord.store.tables import Timestamp, facets, memories, vectors
-from onrecord.store.temporal_filters import Asked, asked_of, listed
+from onrecord.store.tables import TimestampColumn, facets, memories, vectors
+from onrecord.store.temporal_filters import AskedTimes, asked_of, listed
 from onrecord.store.tenant import of_home
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.view import View, key_of, same_row, source
@@ -90,7 +90,7 @@ class SqlIndex:
 
     # Vectors
 
-    def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
+    def near(self, vector: "NDArray[Any]", model: EmbeddingModel, *, most: int) -> list[Near]:
         found = [
             self._backend.nearest(view, covered, vector, most) for view, covered in self._covered_by(model)
         ]
@@ -98,14 +98,14 @@ class SqlIndex:
             return found[0]
         return sorted(chain.from_iterable(found), key=lambda each: (-each.score, each.key))[:most]
 
-    def similarity(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
+    def similarity(self, vector: "NDArray[Any]", model: EmbeddingModel, keys: Sequence[Key]) -> list[Near]:
         found: list[Near] = []
         for view, covered in self._covered_by(model):
             rows = [row for tenant, row in keys if tenant == covered.tenant]
             found += self._backend.similarity(view, covered, vector, rows) if rows else []
         return found
 
-    def mean_similarity(self, vector: "NDArray[Any]", model: Model) -> float:
+    def mean_similarity(self, vector: "NDArray[Any]", model: EmbeddingModel) -> float:
         import numpy as np
 
         covered = [covered for _, covered in self._covered_by(model)]
@@ -115,11 +115,11 @@ class SqlIndex:
     def coverage(self) -> list[Coverage]:
         return [covered for view in self._views for covered in view.coverage]
 
-    def has_vectors(self, text_hash: str, model: Model) -> bool:
+    def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
         """Only what the caller sees counts: else a save would tell whether someone has written this very text."""
         return self._twin(text_hash, model) is not None
 
-    def passages_of(self, text_hash: str, model: Model) -> list[Passage]:
+    def passages_of(self, text_hash: str, model: EmbeddingModel) -> list[Passage]:
         """The vectors of a memory that the caller sees and that says the very same."""
         twin = self._twin(text_hash, model)
         if twin is None:
@@ -132,7 +132,7 @@ class SqlIndex:
             for vector, packed in view.run(_PASSAGES, **here).all()
         ]
 
-    def tokens(self, passages: Sequence[Near], model: Model) -> dict[Key, bytes]:
+    def tokens(self, passages: Sequence[Near], model: EmbeddingModel) -> dict[Key, bytes]:
         wanted = {each.key: each.passage for each in passages}
         kept: dict[Key, bytes] = {}
         for view, covered in self._covered_by(model):
@@ -144,7 +144,7 @@ class SqlIndex:
                     kept[covered.tenant, row] = packed
         return kept
 
-    def _covered_by(self, model: Model) -> list[tuple[View, Coverage]]:
+    def _covered_by(self, model: EmbeddingModel) -> list[tuple[View, Coverage]]:
         return [
             (view, each)
             for view in self._views
@@ -152,7 +152,7 @@ class SqlIndex:
             if each.model == model and each.memories
         ]
 
-    def _twin(self, text_hash: str, model: Model) -> tuple[View, dict[str, Any]] | None:
+    def _twin(self, text_hash: str, model: EmbeddingModel) -> tuple[View, dict[str, Any]] | None:
         for view, covered in self._covered_by(model):
             here: dict[str, Any] = {"model": covered.key}
             row = view.run(_same_text(view.visibility), **here, text_hash=text_hash).scalar_one_or_none()
@@ -212,10 +212,10 @@ def _counted(views: Sequence[View], term: str) -> int | None:
 
 
 @cache
-def _changed_since(visibility: Visibility, asked: Asked) -> Select[Any]:
+def _changed_since(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     record, statement = source(visibility, asked)
     return statement.where(
-        memories.c.recorded_at > bindparam("known_at", type_=Timestamp), listed(record, asked)
+        memories.c.recorded_at > bindparam("known_at", type_=TimestampColumn), listed(record, asked)
     )
 
 

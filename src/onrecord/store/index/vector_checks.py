@@ -11,7 +11,7 @@ from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
 from onrecord.store.tables import embedded, jobs, memories, vectors
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.tenant import HomeAddress, of_home
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,7 +59,7 @@ def wanted_of(memory: Memory) -> Wanted:
 
 
 def wrong_vectors(
-    connection: Connection, address: Address, wanted: Mapping[int, Wanted]
+    connection: Connection, address: HomeAddress, wanted: Mapping[int, Wanted]
 ) -> Iterator[WrongVectors]:
     """Every memory's vectors are read once, a model after the other."""
     dimensions = _dimensions(connection, address)
@@ -94,7 +94,7 @@ def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | No
     return None
 
 
-def miscounts(connection: Connection, address: Address) -> Iterator[Miscount]:
+def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount]:
     import numpy as np
 
     held = _counted(connection, address)
@@ -125,7 +125,7 @@ def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
     return bool(np.allclose(packed.view(np.float64), total, rtol=0, atol=_SUM))
 
 
-def _counted(connection: Connection, address: Address) -> dict[int, Counts]:
+def _counted(connection: Connection, address: HomeAddress) -> dict[int, Counts]:
     """By reading every vector; one of the wrong dimensions adds nothing to the sum."""
     import numpy as np
 
@@ -145,13 +145,13 @@ def _counted(connection: Connection, address: Address) -> dict[int, Counts]:
     return found
 
 
-def stray_jobs(connection: Connection, address: Address) -> int:
+def stray_jobs(connection: Connection, address: HomeAddress) -> int:
     """Jobs about memories that are not there."""
     counted = select(func.count()).select_from(jobs).where(*_STRAY)
     return int(connection.execute(counted, address.parameters).scalar_one())
 
 
-def mend(connection: Connection, address: Address, wanted: Mapping[int, Wanted]) -> None:
+def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, Wanted]) -> None:
     """Drop what is wrong, show the rest to the right eyes, and count anew; what was dropped can be made again."""
     connection.execute(delete(jobs).where(*_STRAY), address.parameters)
     found = list(wrong_vectors(connection, address, wanted))
@@ -167,7 +167,7 @@ def mend(connection: Connection, address: Address, wanted: Mapping[int, Wanted])
     _count_anew(connection, address)
 
 
-def _count_anew(connection: Connection, address: Address) -> None:
+def _count_anew(connection: Connection, address: HomeAddress) -> None:
     """With a stamp beyond all others on every vector, so that whoever has some in memory reads all of them again."""
     import numpy as np
 
@@ -187,7 +187,7 @@ def _count_anew(connection: Connection, address: Address) -> None:
         connection.execute(update(embedded).where(*said).values(told), here)
 
 
-def _dimensions(connection: Connection, address: Address) -> dict[int, int]:
+def _dimensions(connection: Connection, address: HomeAddress) -> dict[int, int]:
     return {row.model: row.dimensions for row in connection.execute(_SAID, address.parameters)}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from onrecord.model.collections import Home
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.store.ports.index import Coverage
 from onrecord.store.ports.jobs import Jobs
@@ -47,7 +47,7 @@ class Archive(Protocol):
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, as they stand."""
 
-    def unembedded(self, home: Home, model: Model, most: int, after: int = 0) -> list[Memory]:
+    def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
 
     def coverage(self, home: Home) -> list[Coverage]:
@@ -76,7 +76,7 @@ class Restoring(Archive, Protocol):
     def reindex(self) -> tuple[int, int]:
         """Derive the index anew; gives how many memories and postings."""
 
-    def keep_vectors(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+    def keep_vectors(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
         """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
 
     def drop_vectors(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from onrecord.model.embedding import Model
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.limits import Kind, Scope, Status
 from onrecord.model.when import When
 from onrecord.store.timestamps import datetime_of
@@ -63,7 +63,7 @@ class Coverage(NamedTuple):
 
     tenant: int
     key: int
-    model: Model
+    model: EmbeddingModel
     memories: int
     passages: int
     total: bytes
@@ -140,22 +140,22 @@ class Index(Protocol):
         Pairs of which one term stands nowhere may be passed over: nothing holds them.
         """
 
-    def near(self, vector: "NDArray[Any]", model: Model, *, most: int) -> list[Near]:
+    def near(self, vector: "NDArray[Any]", model: EmbeddingModel, *, most: int) -> list[Near]:
         """The memories nearest to a vector, nearest first, exact; whether they stand is not yet looked at."""
 
-    def similarity(self, vector: "NDArray[Any]", model: Model, keys: Sequence[Key]) -> list[Near]:
+    def similarity(self, vector: "NDArray[Any]", model: EmbeddingModel, keys: Sequence[Key]) -> list[Near]:
         """How near some memories are, of those that have vectors."""
 
-    def mean_similarity(self, vector: "NDArray[Any]", model: Model) -> float:
+    def mean_similarity(self, vector: "NDArray[Any]", model: EmbeddingModel) -> float:
         """How near all passages are on average: what is no nearer has nothing to do with it."""
 
-    def tokens(self, passages: Sequence[Near], model: Model) -> dict[Key, bytes]:
+    def tokens(self, passages: Sequence[Near], model: EmbeddingModel) -> dict[Key, bytes]:
         """The token vectors of some passages, as they were kept."""
 
     def coverage(self) -> list[Coverage]:
         """How far each model has come, in each home that is seen."""
 
-    def has_vectors(self, text_hash: str, model: Model) -> bool:
+    def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
         """Whether some memory that the caller sees has the vectors of this very text."""
 
     def about(

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from onrecord.model.collections import Collection
-from onrecord.model.embedding import Model, Passage
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.findings import Compared, Edge
 from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
@@ -168,7 +168,7 @@ class Writing(Reading, Protocol):
     def strip(self, references: Sequence[str], change: Change) -> int:
         """Take references, and what lies under them by a dot, out of every memory of the tenant; gives how many changed."""
 
-    def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
+    def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
         """Give a memory of this transaction its vectors; if there are none, a job to make them, and False.
 
         Without passages those of the same text are taken, from a memory that the caller sees.

@@ -20,8 +20,8 @@ from sqlalchemy import (
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
 from onrecord.model.collections import BY_NUMBER, Home
-from onrecord.model.embedding import Model, Passage, embedded_text
-from onrecord.model.memory import Change, Memory, Place, Relation, Version
+from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
+from onrecord.model.memory import Change, Memory, Relation, RowPlace, Version
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
 from onrecord.store.coverage import COVERAGE, read_coverage
@@ -61,7 +61,7 @@ from onrecord.store.tables import (
     vectors,
     versions,
 )
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import same_row
 
@@ -82,9 +82,9 @@ class SqlArchive:
         found = [Home(names[tenant], BY_NUMBER[number]) for tenant, number in held if tenant in names]
         return sorted(found, key=lambda home: home.spelled)
 
-    def address(self, home: Home) -> Address:
+    def address(self, home: Home) -> HomeAddress:
         number = select(tenants.c.key).where(tenants.c.name == home.tenant)
-        return Address(self._connection.execute(number).scalar_one_or_none(), home)
+        return HomeAddress(self._connection.execute(number).scalar_one_or_none(), home)
 
     def counters(self, home: Home) -> Counters:
         row = self._connection.execute(_COUNTERS, self.address(home).parameters).one()
@@ -120,7 +120,7 @@ class SqlArchive:
         found = self._connection.execute(statement, {**self.address(home).parameters, "wanted": list(wanted)})
         return [read_memory(row, home.tenant) for row in found.all()]
 
-    def unembedded(self, home: Home, model: Model, most: int, after: int = 0) -> list[Memory]:
+    def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
         key = next((each.key for each in self.coverage(home) if each.model == model), 0)
         held = exists().where(
@@ -159,7 +159,7 @@ class SqlArchive:
 class SqlRestoring(SqlArchive):
     """One transaction in one tenant that takes in what was exported, or derives its index anew."""
 
-    def __init__(self, transaction: Transaction, address: Address) -> None:
+    def __init__(self, transaction: Transaction, address: HomeAddress) -> None:
         super().__init__(transaction.connection)
         self._transaction = transaction
         self._statements = transaction.statements
@@ -179,7 +179,7 @@ class SqlRestoring(SqlArchive):
         collection = self._home.collection.number
         for history in histories:
             *older, last = history.versions
-            place = Place(self._counters.tenant, self._counters.next_row(), last.at)
+            place = RowPlace(self._counters.tenant, self._counters.next_row(), last.at)
             plain = ids.address(history.id).id
             self._counters.note_id(plain)
             past += [_past_row(place, collection, version) for version in older]
@@ -254,7 +254,7 @@ class SqlRestoring(SqlArchive):
         mend(self._connection, self._address, wanted)
         return memories_seen, postings_written
 
-    def keep_vectors(self, memory: Memory, model: Model, passages: Sequence[Passage]) -> bool:
+    def keep_vectors(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
         """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
         assert memory.place is not None
         present = self.rows(self._home, [memory.place.row])
@@ -329,7 +329,7 @@ def note_index(connection: Connection, backend: Backend) -> None:
     connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
 
 
-def _alike(address: Address, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
+def _alike(address: HomeAddress, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
     """Rows in a row that were changed in the same way by the same one, together."""
     for (change, by, origin), rows in groupby(
         newest, key=lambda each: (each[1].change, each[1].by, each[1].origin)
@@ -346,8 +346,8 @@ def _alike(address: Address, newest: Iterable[tuple[int, Version]]) -> Iterator[
         }
 
 
-def _past_row(place: Place, collection: int, version: Version) -> Stored:
-    there = Place(place.tenant, place.row, version.at)
+def _past_row(place: RowPlace, collection: int, version: Version) -> Stored:
+    there = RowPlace(place.tenant, place.row, version.at)
     change = Change(version.change, version.by, version.origin, version.at)
     return version_row(version.memory, there, collection, change, version.until, record_of(version.memory))
 
@@ -358,7 +358,9 @@ def _triple(edge: Relation) -> tuple[object, ...]:
     return edge.source, edge.relation, edge.target, *times
 
 
-def _edge_row(address: Address, number: int, source: int, target: int, edge: Relation) -> dict[str, object]:
+def _edge_row(
+    address: HomeAddress, number: int, source: int, target: int, edge: Relation
+) -> dict[str, object]:
     return {
         "tenant": address.number,
         "collection": address.home.collection.number,

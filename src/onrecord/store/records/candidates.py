@@ -14,8 +14,8 @@ from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import Key, Match
 from onrecord.store.records.candidate_cache import candidate_cache
 from onrecord.store.rows import as_stored, read_memory, read_words
-from onrecord.store.tables import Timestamp, memories
-from onrecord.store.temporal_filters import Asked, asked_of, listed
+from onrecord.store.tables import TimestampColumn, memories
+from onrecord.store.temporal_filters import AskedTimes, asked_of, listed
 from onrecord.store.view import View, source
 from onrecord.store.visibility import Visibility, visible
 
@@ -44,13 +44,13 @@ def eligible(view: View, wanted: set[int], when: When, statuses: Sequence[Status
 
 
 @cache
-def _among(visibility: Visibility, asked: Asked, unchanged: bool) -> Select[Any]:
+def _among(visibility: Visibility, asked: AskedTimes, unchanged: bool) -> Select[Any]:
     columns = [as_stored(memories.c[name]) for name in _RANKED]
     statement = select(*columns, memories.c.query.is_not(None)).where(
         visible(memories, visibility), one_of(memories.c.row, "rows"), listed(memories, asked)
     )
     if unchanged:
-        statement = statement.where(memories.c.recorded_at <= bindparam("known_at", type_=Timestamp))
+        statement = statement.where(memories.c.recorded_at <= bindparam("known_at", type_=TimestampColumn))
     return statement
 
 
@@ -83,7 +83,7 @@ def read(view: View, rows: Sequence[int], when: When) -> list[Memory]:
 
 
 @cache
-def _whole(visibility: Visibility, asked: Asked) -> Select[Any]:
+def _whole(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     """Some rows by number."""
     _, statement = source(visibility, asked)
     return statement.where(one_of(memories.c.row, "rows"))

@@ -14,7 +14,7 @@ from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.ledger import Claim
 from onrecord.store.ports.records import SaveCounts
-from onrecord.store.tables import Timestamp, api_keys, audit, idempotency, store_facts
+from onrecord.store.tables import TimestampColumn, api_keys, audit, idempotency, store_facts
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
@@ -229,5 +229,5 @@ _SAVES: Final = (
 )
 _BY_RUN: Final = _SAVES.where(audit.c.run == bindparam("wanted"))
 _BY_KEY: Final = _SAVES.where(
-    audit.c.key == bindparam("wanted"), audit.c.at > bindparam("since", type_=Timestamp)
+    audit.c.key == bindparam("wanted"), audit.c.at > bindparam("since", type_=TimestampColumn)
 )

@@ -13,8 +13,8 @@ from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.store.backend import Backend
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.jobs import Job
-from onrecord.store.tables import Timestamp, jobs, tenants
-from onrecord.store.tenant import Address
+from onrecord.store.tables import TimestampColumn, jobs, tenants
+from onrecord.store.tenant import HomeAddress
 
 #: After so many attempts a job has failed: it stays, and is tried again only when someone asks.
 MOST_ATTEMPTS: Final = 20
@@ -25,7 +25,7 @@ _HOMES_AT_ONCE: Final = 32
 class JobQueue:
     """The jobs of one home, in one transaction."""
 
-    def __init__(self, connection: Connection, backend: Backend, address: Address) -> None:
+    def __init__(self, connection: Connection, backend: Backend, address: HomeAddress) -> None:
         self._connection = connection
         self._backend = backend
         self._address = address
@@ -61,7 +61,7 @@ class JobQueue:
         self._connection.execute(update(jobs).where(failed).values(attempts=0, due_at=now, claimed_by=None))
 
 
-def due_homes(connection: Connection, now: datetime) -> list[tuple[Address, str]]:
+def due_homes(connection: Connection, now: datetime) -> list[tuple[HomeAddress, str]]:
     """Where something is due, and by what name; whoever waits longest first. It looks across tenants, and locks nothing."""
     found = connection.execute(_DUE_HOMES, {"now": now}).all()
     names = (
@@ -70,7 +70,7 @@ def due_homes(connection: Connection, now: datetime) -> list[tuple[Address, str]
         else {}
     )
     return [
-        (Address(row.tenant, Home(names[row.tenant], BY_NUMBER[row.collection])), row.name)
+        (HomeAddress(row.tenant, Home(names[row.tenant], BY_NUMBER[row.collection])), row.name)
         for row in found
         if row.tenant in names
     ]
@@ -78,7 +78,7 @@ def due_homes(connection: Connection, now: datetime) -> list[tuple[Address, str]
 
 def claim(
     connection: Connection,
-    address: Address,
+    address: HomeAddress,
     name: str,
     worker: str,
     now: datetime,
@@ -103,11 +103,11 @@ def claim(
     return taken
 
 
-def _of(address: Address) -> tuple[Any, ...]:
+def _of(address: HomeAddress) -> tuple[Any, ...]:
     return jobs.c.tenant == address.number, jobs.c.collection == address.home.collection.number
 
 
-def _claimed(address: Address, job: Job) -> tuple[Any, ...]:
+def _claimed(address: HomeAddress, job: Job) -> tuple[Any, ...]:
     return (
         *_of(address),
         jobs.c.name == job.name,
@@ -118,7 +118,7 @@ def _claimed(address: Address, job: Job) -> tuple[Any, ...]:
 
 _DUE_HOMES: Final = (
     select(jobs.c.tenant, jobs.c.collection, jobs.c.name)
-    .where(jobs.c.due_at <= bindparam("now", type_=Timestamp), jobs.c.attempts < MOST_ATTEMPTS)
+    .where(jobs.c.due_at <= bindparam("now", type_=TimestampColumn), jobs.c.attempts < MOST_ATTEMPTS)
     .group_by(jobs.c.tenant, jobs.c.collection, jobs.c.name)
     .order_by(func.min(jobs.c.due_at), jobs.c.tenant, jobs.c.collection, jobs.c.name)
     .limit(_HOMES_AT_ONCE)

@@ -41,8 +41,8 @@ from onrecord.store.records.relations import SqlRelations, memories_at
 from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
 from onrecord.store.tables import facets, memories, relations, versions
-from onrecord.store.temporal_filters import Asked, asked_of, listed, true_then
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_then
+from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, State, View, key_of, same_row, source
 from onrecord.store.visibility import Visibility, visible
@@ -75,7 +75,7 @@ class SqlReading:
         connection, backend, _, tenants = self._transaction
         held = self._held.get(tenant)
         number = held.tenant if held else tenants.look_up(connection, tenant)
-        address = Address(number, Home(tenant, self._collection))
+        address = HomeAddress(number, Home(tenant, self._collection))
         state = State(held.documents, held.words, held.last_relation, held.changes) if held else None
         return View(connection, backend, self._caller, self._now, address, state, is_settled=self._is_settled)
 
@@ -257,7 +257,7 @@ _OTHER: Final = versions.alias("other")
 
 
 @cache
-def _named(visibility: Visibility, asked: Asked) -> Select[Any]:
+def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     record, statement = source(visibility, asked)
     return statement.where(NAMED, *true_then(record, asked))
 

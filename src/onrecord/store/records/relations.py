@@ -27,7 +27,7 @@ from onrecord.store.ports.filters import RelationFilter, RelationWalk
 from onrecord.store.ports.index import Key
 from onrecord.store.rows import read_relation
 from onrecord.store.tables import memories, relations
-from onrecord.store.temporal_filters import Asked, asked_of, existed_then, true_then
+from onrecord.store.temporal_filters import AskedTimes, asked_of, existed_then, true_then
 from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, source
 from onrecord.store.visibility import Visibility, visible
@@ -128,7 +128,7 @@ def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterat
 
 
 @cache
-def _edges(direction: str, names: tuple[str, ...], asked: Asked) -> Select[Any]:
+def _edges(direction: str, names: tuple[str, ...], asked: AskedTimes) -> Select[Any]:
     touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
     statement = select(relations).where(
         of_home(relations),
@@ -149,7 +149,7 @@ def memories_at(view: View, rows: set[int], when: When) -> dict[int, Memory]:
 
 
 @cache
-def _at_rows(visibility: Visibility, asked: Asked) -> Select[Any]:
+def _at_rows(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     record, statement = source(visibility, asked)
     return statement.where(
         one_of(memories.c.row, "rows"),

@@ -28,9 +28,9 @@ from onrecord.errors import Conflict, Forbidden, NotFound
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Collection
-from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
+from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
-from onrecord.model.memory import Change, Memory, Place, Relation
+from onrecord.model.memory import Change, Memory, Relation, RowPlace
 from onrecord.store.audience import may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
@@ -54,7 +54,7 @@ from onrecord.store.rows import (
     version_row,
 )
 from onrecord.store.tables import audit, facets, memories, relations, tenants, versions
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, key_of
@@ -64,7 +64,7 @@ from onrecord.store.visibility import Visibility, changeable, visible
 class SqlWriting(SqlReading):
     """One transaction in one tenant. `finish` writes what was gathered; the back end commits."""
 
-    def __init__(self, transaction: Transaction, caller: Caller, now: datetime, address: Address) -> None:
+    def __init__(self, transaction: Transaction, caller: Caller, now: datetime, address: HomeAddress) -> None:
         home = address.home
         if home.tenant not in (caller.tenant, GLOBAL_TENANT):
             raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
@@ -214,7 +214,7 @@ class SqlWriting(SqlReading):
         self._changed = True
         id = ids.address(memory.id).id if memory.id else self._counters.next_id()
         self._counters.note_id(id)
-        place = Place(self._counters.tenant, self._counters.next_row(), change.at)
+        place = RowPlace(self._counters.tenant, self._counters.next_row(), change.at)
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
         record = record_of(added)
         collection = self._collection.number
@@ -240,7 +240,7 @@ class SqlWriting(SqlReading):
         old = _place(before)
         if self._pending.touches(old):
             self._write_index()
-        place = Place(old.tenant, old.row, max(change.at, old.recorded_at))
+        place = RowPlace(old.tenant, old.row, max(change.at, old.recorded_at))
         changed = replace(after, version=before.version + 1, place=place)
         collection = self._collection.number
         record, key = record_of(changed), (place.tenant, collection, place.row)
@@ -257,7 +257,7 @@ class SqlWriting(SqlReading):
             self._embeddings.follow(before, changed, place)
         return changed
 
-    def embed(self, memory: Memory, model: Model | None, passages: Sequence[Passage]) -> bool:
+    def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
         self._require_own(memory)
         place = _place(memory)
         if model is not None:
@@ -299,7 +299,7 @@ class SqlWriting(SqlReading):
         self._note_erased(memory, change)
         return Erased(past.rowcount, edges.rowcount, references)
 
-    def _strip(self, reference: str, erased: Place, change: Change) -> int:
+    def _strip(self, reference: str, erased: RowPlace, change: Change) -> int:
         """Take a reference out of every memory of the tenant and of its past, whoever may see them."""
         # The same id in another tenant, or among the global memories, is another memory.
         homes = {erased.tenant: self._home}
@@ -477,7 +477,7 @@ def _target(visibility: Visibility) -> Select[Any]:
     return select(*PRESENT, allowed).where(visible(memories, visibility), NAMED)
 
 
-def _place(memory: Memory) -> Place:
+def _place(memory: Memory) -> RowPlace:
     assert memory.place is not None
     return memory.place
 

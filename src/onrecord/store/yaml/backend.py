@@ -25,10 +25,10 @@ from onrecord.store.presence import no_store
 from onrecord.store.records.archive import SqlArchive
 from onrecord.store.sqlite import SqliteBackend
 from onrecord.store.tables import store_facts
-from onrecord.store.yaml.document import Document, read_document
-from onrecord.store.yaml.entries import Key, identity_of, key_of, memory_of
+from onrecord.store.yaml.document import YamlDocument, read_document
+from onrecord.store.yaml.entries import EntryKey, identity_of, key_of, memory_of
 from onrecord.store.yaml.files import EDITED, Digests, Files
-from onrecord.store.yaml.following import Clean, Index, Vanishing, bring_back, derive, take_edits
+from onrecord.store.yaml.following import Clean, FileIndex, Vanishing, bring_back, derive, take_edits
 from onrecord.store.yaml.history import digest_of, read_history, tail_of
 from onrecord.store.yaml.index_file import IndexFile, folder_beside
 from onrecord.store.yaml.locking import FolderLock, Held
@@ -161,7 +161,7 @@ class YamlBackend:
             time.sleep(_LOOK_AGAIN_S)
 
     def _take_over(self, connection: Connection, held: Held | None, is_calm: bool) -> None:
-        index = Index(connection, self._statements, self, self._clock(), self._clean)
+        index = FileIndex(connection, self._statements, self, self._clock(), self._clean)
         lines = self._files.history.read()
         stamp, tail = _stamp(connection), tail_of(lines or b"")
         is_same = stamp is not None and stamp == _Stamp(Digests(stamp.files.yaml, digest_of(lines)))
@@ -184,13 +184,13 @@ class YamlBackend:
             digests = self._files.put_down(held, written, digests)
         self._note(connection, document, digests)
 
-    def _read(self, content: bytes | None) -> Document:
+    def _read(self, content: bytes | None) -> YamlDocument:
         try:
-            return Document() if content is None else read_document(decoded(content))
+            return YamlDocument() if content is None else read_document(decoded(content))
         except Broken as broken:
             raise Invalid([Fault(f"{self.location}, line {broken.line}", broken.reason)]) from None
 
-    def _refuse_emptiness(self, index: Index, content: bytes | None, is_calm: bool) -> None:
+    def _refuse_emptiness(self, index: FileIndex, content: bytes | None, is_calm: bool) -> None:
         """A file that was lost is not a wish to forget everything."""
         shown = (home for home in index.archive.homes() if home.collection.stands_in_file)
         known = sum(map(index.archive.count, shown))
@@ -205,7 +205,7 @@ class YamlBackend:
 
     def _put_down(
         self, connection: Connection, changes: Changes, held: Held | None
-    ) -> tuple[Document, Digests]:
+    ) -> tuple[YamlDocument, Digests]:
         """Write a change into the files; gives how they are then."""
         if held is None:
             raise StoreUnavailable(
@@ -216,11 +216,11 @@ class YamlBackend:
         assert layout is not None
         if digest_of(content) != stamp.files.yaml:
             raise StoreUnavailable(EDITED.format(path=self.location))
-        document = Document() if content is None else Document.laid_out(content.decode(), layout)
+        document = YamlDocument() if content is None else YamlDocument.laid_out(content.decode(), layout)
         written, document = record(connection, changes, document, stamp.files)
         return document, self._files.put_down(held, written, stamp.files)
 
-    def _note(self, connection: Connection, document: Document, digests: Digests) -> None:
+    def _note(self, connection: Connection, document: YamlDocument, digests: Digests) -> None:
         for name, value in ((_STAMP, json.dumps(_Stamp(digests))), (_LAYOUT, document.layout())):
             fact = self.insert(store_facts).values(name=name, value=value)
             connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
@@ -286,7 +286,7 @@ def _fact(connection: Connection, name: str) -> str | None:
     return None if found is None else str(found)
 
 
-def _said(document: Document, archive: SqlArchive) -> Iterator[tuple[Key, Memory]]:
+def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKey, Memory]]:
     """What the file says, with what it leaves open taken from what is known."""
     shown = (home for home in archive.homes() if home.collection.stands_in_file)
     known = {key_of(memory): memory for home in shown for memory in archive.memories(home)}

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from onrecord.store.yaml.entries import SHAPES, Key
+from onrecord.store.yaml.entries import SHAPES, EntryKey
 from onrecord.yaml_reader import Broken, Listing, Node, Pairs, Scalar, json_of, parse, refuse_tag
 
 _LIST: Final = "memories"
@@ -25,7 +25,7 @@ _MARKER: Final = re.compile(r"(?:---|\.\.\.)(?:\s|$)")
 
 
 @dataclass(slots=True)
-class Entry:
+class YamlEntry:
     """What an entry says, and at which lines."""
 
     values: dict[str, Any]
@@ -40,14 +40,14 @@ class Entry:
 class Slot:
     """The place of one entry: its own lines, and what stands between it and the next."""
 
-    key: Key | None
+    key: EntryKey | None
     text: str = ""
     gap: str = ""
-    entry: Entry | None = None
+    entry: YamlEntry | None = None
 
 
 @dataclass(slots=True)
-class Document:
+class YamlDocument:
     """A file in pieces. If it cannot be cut, only `slots` with their keys are known, and all is written anew."""
 
     head: str = HEADER
@@ -72,7 +72,7 @@ class Document:
         pieces = [self.head, *(piece for slot in self.slots for piece in (slot.text, slot.gap))]
         return "".join(pieces)
 
-    def replaced(self, written: Mapping[Key, str | None]) -> "Document":
+    def replaced(self, written: Mapping[EntryKey, str | None]) -> "YamlDocument":
         """The file with some entries written anew, gone, or added at its end."""
         self._end_last_line()
         head, slots = self.head, list[Slot]()
@@ -89,7 +89,7 @@ class Document:
                     head += slot.gap
         held = {slot.key for slot in self.slots}
         slots += [Slot(key, self._spelt(text)) for key, text in written.items() if key not in held and text]
-        return Document(head, self.column, self.newline, True, slots)
+        return YamlDocument(head, self.column, self.newline, True, slots)
 
     def _end_last_line(self) -> None:
         """More may follow now, so a last line without an end gets one."""
@@ -113,16 +113,16 @@ class Document:
         return json.dumps([len(self.head), self.column, self.newline, self.is_cut, slots])
 
     @classmethod
-    def laid_out(cls, text: str, layout: str) -> "Document":
+    def laid_out(cls, text: str, layout: str) -> "YamlDocument":
         at, column, newline, is_cut, lengths = json.loads(layout)
         head, slots = text[:at], []
         for tenant, id, own, gap in lengths:
-            slots.append(Slot(Key(tenant, id), text[at : at + own], text[at + own : at + own + gap]))
+            slots.append(Slot(EntryKey(tenant, id), text[at : at + own], text[at + own : at + own + gap]))
             at += own + gap
         return cls(head, column, newline, is_cut, slots)
 
 
-def read_document(text: str) -> Document:
+def read_document(text: str) -> YamlDocument:
     """The file with what each entry says. Broken names the line that cannot be understood."""
     if marker := _MERGING.search(text):
         line = text.count("\n", 0, marker.start()) + 1
@@ -137,7 +137,7 @@ def read_document(text: str) -> Document:
     entries = [_entry(node) for node in listing.items]
     document = None if parsed.has_references else _cut(text, listing, newline)
     if document is None:
-        document = Document(_comments(text), 0, newline, False, [Slot(None) for _ in entries])
+        document = YamlDocument(_comments(text), 0, newline, False, [Slot(None) for _ in entries])
     for slot, entry in zip(document.slots, entries, strict=True):
         slot.entry = entry
     return document
@@ -164,13 +164,17 @@ def _listing(root: Node | None) -> Listing | None:
     return found
 
 
-def _without_entries(text: str, root: Node | None, newline: str) -> Document:
+def _without_entries(text: str, root: Node | None, newline: str) -> YamlDocument:
     if isinstance(root, Pairs):
         key, value = root.items[0]
         # `memories:` and nothing below: entries can be put there, unless it says so in a word.
         is_bare = isinstance(value, Scalar) and not value.text and not root.is_flow
-        return Document(text, key.column + 2, newline) if is_bare else Document(_comments(text), 0, newline)
-    return Document(_comments(text), 0, newline)
+        return (
+            YamlDocument(text, key.column + 2, newline)
+            if is_bare
+            else YamlDocument(_comments(text), 0, newline)
+        )
+    return YamlDocument(_comments(text), 0, newline)
 
 
 def _comments(text: str) -> str:
@@ -187,7 +191,7 @@ def _lines(text: str) -> list[str]:
     return [line for line in _LINE.findall(text) if line]
 
 
-def _cut(text: str, listing: Listing, newline: str) -> Document | None:
+def _cut(text: str, listing: Listing, newline: str) -> YamlDocument | None:
     """The pieces of a list in block style; None where an entry does not have its lines to itself."""
     lines, column = _lines(text), listing.column
     begins = [node.line - 1 for node in listing.items]
@@ -205,7 +209,7 @@ def _cut(text: str, listing: Listing, newline: str) -> Document | None:
         while last > begin + 1 and _is_between(lines[last - 1], column):
             last -= 1
         slots.append(Slot(None, "".join(lines[begin:last]), "".join(lines[last:end])))
-    return Document("".join(lines[: begins[0]]), column, newline, True, slots)
+    return YamlDocument("".join(lines[: begins[0]]), column, newline, True, slots)
 
 
 def _is_between(line: str, column: int) -> bool:
@@ -214,7 +218,7 @@ def _is_between(line: str, column: int) -> bool:
     return not text.strip() or (text.startswith("#") and len(line) - len(text) <= column)
 
 
-def _entry(node: Node) -> Entry:
+def _entry(node: Node) -> YamlEntry:
     if not isinstance(node, Pairs):
         raise Broken(node.line, "is not a memory: what is expected are fields, of which `learning` is one")
     values, lines = {}, {}
@@ -222,7 +226,7 @@ def _entry(node: Node) -> Entry:
         # Where the name stands is where one looks.
         lines[key.text] = key.line
         values[key.text] = _value(key.text, value)
-    return Entry(values, node.line, lines)
+    return YamlEntry(values, node.line, lines)
 
 
 def _value(name: str, node: Node) -> Any:

@@ -72,15 +72,15 @@ _DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
-class Key(NamedTuple):
+class EntryKey(NamedTuple):
     """Which memory: its tenant, and its id as it is shown."""
 
     tenant: str
     id: str
 
 
-def key_of(memory: Memory) -> Key:
-    return Key(memory.tenant, memory.id)
+def key_of(memory: Memory) -> EntryKey:
+    return EntryKey(memory.tenant, memory.id)
 
 
 def entry_of(memory: Memory) -> dict[str, Any]:
@@ -186,7 +186,7 @@ def _between(memory: Memory) -> Iterator[Fault]:
             yield fault
 
 
-def identity_of(entry: Mapping[str, Any]) -> Key:
+def identity_of(entry: Mapping[str, Any]) -> EntryKey:
     """Which memory an entry speaks of; without an id where one is still to be given. ValueError says what is wrong."""
     id = rules.ID(entry["id"]) if entry.get("id") not in (None, "") else ""
     is_global = ids.is_global(id) if id else entry.get("scope") == "global"
@@ -194,7 +194,7 @@ def identity_of(entry: Mapping[str, Any]) -> Key:
     tenant = home if entry.get("tenant") is None else rules.NAME(entry["tenant"])
     if (tenant == GLOBAL_TENANT) != is_global:
         raise ValueError("must not be given: global memories have an id such as global:5, and others do not")
-    return Key(tenant, id)
+    return EntryKey(tenant, id)
 
 
 def _unknown(entry: Mapping[str, Any]) -> Iterator[Fault]:

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, and_, delete, select, update
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
-from onrecord.model.embedding import Model, Passage, embedded_text, text_hash
+from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS
 from onrecord.model.memory import Change, Memory
 from onrecord.store.backend import Backend
@@ -38,10 +38,18 @@ from onrecord.store.tables import (
     vectors,
     versions,
 )
-from onrecord.store.tenant import Address, Tenants, of_home
+from onrecord.store.tenant import HomeAddress, Tenants, of_home
 from onrecord.store.transaction import Transaction
-from onrecord.store.yaml.document import Document, Entry, Slot
-from onrecord.store.yaml.entries import DEFAULT_TENANT, FILE, Key, Unsound, identity_of, key_of, memory_of
+from onrecord.store.yaml.document import Slot, YamlDocument, YamlEntry
+from onrecord.store.yaml.entries import (
+    DEFAULT_TENANT,
+    FILE,
+    EntryKey,
+    Unsound,
+    identity_of,
+    key_of,
+    memory_of,
+)
 from onrecord.store.yaml.history import ReadHistory
 
 # More faults than anyone mends at once.
@@ -49,12 +57,12 @@ _MOST_FAULTS: Final = 20
 _DERIVED: Final = (memories, versions, relations, postings, terms, facets, jobs)
 
 #: The vectors of a text, by the text and the model.
-Kept = dict[tuple[str, Model], list[Passage]]
+Kept = dict[tuple[str, EmbeddingModel], list[Passage]]
 Clean = Callable[[Memory], Memory]
 
 
 @dataclass(slots=True)
-class Index:
+class FileIndex:
     """The index within one transaction, and the time of it."""
 
     connection: Connection
@@ -83,9 +91,9 @@ class Index:
         tenants = Tenants(self.backend, self.backend.writing)
         return Transaction(self.connection, self.backend, self.statements, tenants)
 
-    def address(self, home: Home) -> Address:
+    def address(self, home: Home) -> HomeAddress:
         """Registered in this very transaction: all of this store is in one place."""
-        return Address(self.transaction.tenants.register_in(self.connection, home.tenant), home)
+        return HomeAddress(self.transaction.tenants.register_in(self.connection, home.tenant), home)
 
     def change(self, name: str) -> Change:
         return Change(name, FILE, "import", self.now)
@@ -94,7 +102,7 @@ class Index:
 # From the history
 
 
-def derive(index: Index, told: ReadHistory) -> Kept:
+def derive(index: FileIndex, told: ReadHistory) -> Kept:
     """Everything anew from the history; gives the vectors that were there, of whichever texts."""
     kept, archive = _vectors(index.connection), index.archive
     # A home that the history no longer tells of keeps its counters: other processes know it by how often it was changed.
@@ -124,14 +132,16 @@ def _vectors(connection: Connection) -> Kept:
     told = told.join_from(vectors, embedded, and_(*same))
     order = (vectors.c.tenant, vectors.c.collection, vectors.c.row, vectors.c.passage)
     for row in connection.execute(told.order_by(*order)):
-        passages = kept.setdefault((row.text_hash, Model(row.name, row.dimensions, row.file_hash)), [])
+        passages = kept.setdefault(
+            (row.text_hash, EmbeddingModel(row.name, row.dimensions, row.file_hash)), []
+        )
         if len(passages) == row.passage:
             tokens = None if row.tokens is None else np.frombuffer(row.tokens, np.int8)
             passages.append(Passage(row.vector, tokens))
     return kept
 
 
-def bring_back(index: Index, kept: Kept) -> None:
+def bring_back(index: FileIndex, kept: Kept) -> None:
     """Give the memories their vectors again; what has none of its own is work for later."""
     used = {model for _, model in kept}
     for home in index.archive.homes():
@@ -161,7 +171,7 @@ class _Edit(NamedTuple):
     known: Memory | None
 
 
-def take_edits(index: Index, document: Document, name: str, *, calm: bool) -> None:
+def take_edits(index: FileIndex, document: YamlDocument, name: str, *, calm: bool) -> None:
     """Make what people changed in the file. What has vectors elsewhere in the store will need them here too."""
     archive = index.archive
     shown = [home for home in archive.homes() if home.collection.stands_in_file]
@@ -187,7 +197,7 @@ def take_edits(index: Index, document: Document, name: str, *, calm: bool) -> No
                     writing.erase(writing.target(key.id), index.change("forget"))
 
 
-def _save(index: Index, writing: SqlWriting, edit: _Edit) -> Memory:
+def _save(index: FileIndex, writing: SqlWriting, edit: _Edit) -> Memory:
     memory = index.clean(edit.memory)
     if edit.known is None:
         return writing.add(memory, index.change("remember"))
@@ -195,9 +205,11 @@ def _save(index: Index, writing: SqlWriting, edit: _Edit) -> Memory:
     return writing.replace(edit.known, after, index.change("revise"))
 
 
-def _edits(index: Index, document: Document, known: Mapping[Key, Memory], name: str) -> list[_Edit]:
+def _edits(
+    index: FileIndex, document: YamlDocument, known: Mapping[EntryKey, Memory], name: str
+) -> list[_Edit]:
     """What the file says beyond what is known. Every slot whose entry has an id gets its key."""
-    edits, faults, first = [], list[Fault](), dict[Key, tuple[int, Memory]]()
+    edits, faults, first = [], list[Fault](), dict[EntryKey, tuple[int, Memory]]()
     for slot in list(document.slots):
         entry = slot.entry
         assert entry is not None
@@ -236,7 +248,7 @@ def _says_the_same(memory: Memory, other: Memory) -> bool:
     return replace(memory, **times) == other
 
 
-def _identity(entry: Entry) -> Key | None:
+def _identity(entry: YamlEntry) -> EntryKey | None:
     """Which memory an entry speaks of; None if it is still to be given an id, or names none that could be."""
     try:
         key = identity_of(entry.values)
@@ -245,5 +257,5 @@ def _identity(entry: Entry) -> Key | None:
     return key if key.id else None
 
 
-def _fault(name: str, entry: Entry, fault: Fault) -> Fault:
+def _fault(name: str, entry: YamlEntry, fault: Fault) -> Fault:
     return Fault(f"{name}, line {entry.line_of(fault.field)}, {fault.field}", fault.message)

@@ -12,10 +12,10 @@ from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
 from onrecord.store.tables import memories, versions
-from onrecord.store.tenant import Address, of_home
+from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.view import same_row
-from onrecord.store.yaml.document import Document, Entry
-from onrecord.store.yaml.entries import Key, Unsound, entry_of, key_of, memory_of
+from onrecord.store.yaml.document import YamlDocument, YamlEntry
+from onrecord.store.yaml.entries import EntryKey, Unsound, entry_of, key_of, memory_of
 from onrecord.store.yaml.files import Digests, Written
 from onrecord.store.yaml.history import (
     Commit,
@@ -31,8 +31,8 @@ from onrecord.store.yaml.watching import Changes, Place
 
 
 def record(
-    connection: Connection, changes: Changes, document: Document, before: Digests
-) -> tuple[Written, Document]:
+    connection: Connection, changes: Changes, document: YamlDocument, before: Digests
+) -> tuple[Written, YamlDocument]:
     """The text of a change to the files as they are, and how memories.yaml is laid out then."""
     archive, yaml = SqlArchive(connection), None
     homes = {(archive.address(home).number or 0, home.collection.number): home for home in archive.homes()}
@@ -53,23 +53,23 @@ def record(
 
 
 def _written(
-    connection: Connection, changes: Changes, homes: Mapping[Place, Home], document: Document
-) -> dict[Key, str | None]:
+    connection: Connection, changes: Changes, homes: Mapping[Place, Home], document: YamlDocument
+) -> dict[EntryKey, str | None]:
     """The entries that are to be written anew, and None for those that are gone."""
     shown = [home for home in homes.values() if home.collection.stands_in_file]
     here = {home.tenant for home in shown}
-    touched: dict[Key, Memory | None] = {
+    touched: dict[EntryKey, Memory | None] = {
         slot.key: None for slot in document.slots if slot.key and slot.key.tenant not in here
     }
     for place, plain in changes.memories.items():
         if (home := homes.get(place)) is not None and home.collection.stands_in_file:
             name = home.tenant
             rows = select(*PRESENT).where(of_home(memories), one_of(memories.c.id, "wanted"))
-            given = {**Address(place[0], home).parameters, "wanted": sorted(plain)}
+            given = {**HomeAddress(place[0], home).parameters, "wanted": sorted(plain)}
             found = connection.execute(rows.order_by(memories.c.row), given).all()
             touched |= {key_of(memory): memory for memory in (read_memory(row, name) for row in found)}
             gone = plain - {ids.address(key.id).id for key in touched if key.tenant == name}
-            touched |= {Key(name, ids.spell(name, id)): None for id in gone}
+            touched |= {EntryKey(name, ids.spell(name, id)): None for id in gone}
     said = {slot.key: slot.entry for slot in document.slots if slot.entry is not None}
     stale = {key: memory for key, memory in touched.items() if not _says(said.get(key), memory)}
     if (stale or document.is_outdated) and not document.is_cut:
@@ -81,7 +81,7 @@ def _written(
     }
 
 
-def _says(entry: Entry | None, memory: Memory | None) -> bool:
+def _says(entry: YamlEntry | None, memory: Memory | None) -> bool:
     """Whether an entry that a person wrote says all that there is to say, so that it can stay as it is."""
     if entry is None or memory is None or not (entry.values.get("id") and entry.values.get("created_at")):
         return False
@@ -93,7 +93,7 @@ def _says(entry: Entry | None, memory: Memory | None) -> bool:
 
 def _lines(connection: Connection, changes: Changes, homes: Mapping[Place, Home]) -> Iterator[bytes]:
     for place, wanted in sorted(changes.versions.items()):
-        address = Address(place[0], homes[place])
+        address = HomeAddress(place[0], homes[place])
         yield from (version_line(address.home, each) for each in _versions(connection, address, wanted))
     for place, numbers in sorted(changes.edges.items()):
         for edge in SqlArchive(connection).edges(homes[place]):
@@ -101,7 +101,9 @@ def _lines(connection: Connection, changes: Changes, homes: Mapping[Place, Home]
                 yield relation_line(homes[place], edge)
 
 
-def _versions(connection: Connection, address: Address, wanted: set[tuple[int, int]]) -> Iterator[Version]:
+def _versions(
+    connection: Connection, address: HomeAddress, wanted: set[tuple[int, int]]
+) -> Iterator[Version]:
     statement = (
         select(*PAST, *VERSION_COLUMNS)
         .join_from(memories, versions, same_row(memories, versions))

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Final, NamedTuple
 
 from onrecord.text.times.grammar import Reader, Span
-from onrecord.text.times.words import Token, tokens_of
+from onrecord.text.times.words import TimeToken, tokens_of
 
 __all__ = ["Window", "read_times"]
 
@@ -38,7 +38,7 @@ def read_times(question: str, now: datetime, zone: tzinfo = UTC) -> tuple[Window
     return tuple(window for window in windows if window)
 
 
-def _window(question: str, tokens: list[Token], span: Span, zone: tzinfo) -> Window | None:
+def _window(question: str, tokens: list[TimeToken], span: Span, zone: tzinfo) -> Window | None:
     first, last = tokens[span.first].start, tokens[span.next - 1].end
     try:
         start = span.start and _in_utc(span.start, zone)

@@ -3,7 +3,7 @@
 from datetime import datetime, tzinfo
 from typing import Final
 
-from onrecord.text.times.words import NOTHING, Clock, Token
+from onrecord.text.times.words import NOTHING, Clock, TimeToken
 
 TO: Final = frozenset({"to", "until", "till", "through", "thru", "-", "–"})
 # Low and high: some counts are vague, and are read generously.
@@ -36,14 +36,14 @@ _LAST_YEAR: Final = 2099
 class Cursor:
     """The tokens of one question, and the moment and zone of whoever asks it."""
 
-    def __init__(self, tokens: list[Token], now: datetime, zone: tzinfo) -> None:
+    def __init__(self, tokens: list[TimeToken], now: datetime, zone: tzinfo) -> None:
         self._tokens = tokens
         self._zone = zone
         self._now = now.astimezone(zone).replace(tzinfo=None)
         # Where a phrase begins, it does not matter how the one before it ended.
         self._head = 0
 
-    def _at(self, place: int, comma: bool = False) -> Token:
+    def _at(self, place: int, comma: bool = False) -> TimeToken:
         """The token at a place, if the phrase goes on to it from the one before."""
         if not 0 <= place < len(self._tokens):
             return NOTHING

@@ -3,10 +3,10 @@
 from datetime import datetime, tzinfo
 from typing import Final, NamedTuple
 
-from onrecord.text.times.anchors import NAMING_WORDS, Anchors, Found
+from onrecord.text.times.anchors import NAMING_WORDS, Anchors, FoundTime
 from onrecord.text.times.cursor import TO
 from onrecord.text.times.periods import Period, Weekly, Yearly, earliest, latest
-from onrecord.text.times.words import Token
+from onrecord.text.times.words import TimeToken
 
 # What lasts "until Friday" or is due "by Friday" has the Friday in it.
 _UNTIL: Final = frozenset({"until", "till", "til", "by", "through", "thru"})
@@ -39,7 +39,7 @@ class Span(NamedTuple):
 class Reader(Anchors):
     """Reads one question, as someone does who lives at a moment in a zone."""
 
-    def __init__(self, tokens: list[Token], now: datetime, zone: tzinfo) -> None:
+    def __init__(self, tokens: list[TimeToken], now: datetime, zone: tzinfo) -> None:
         super().__init__(tokens, now, zone)
         # Up to here the tokens are understood.
         self._done = 0
@@ -136,7 +136,7 @@ class Reader(Anchors):
                 return back if plain else None
         return None
 
-    def _range(self, place: int, left: Found) -> Span:
+    def _range(self, place: int, left: FoundTime) -> Span:
         """What was found, or all from there to what stands after "to" or "and"."""
         between = self._tokens[place].word == "between"
         joint = self._at(left.next, comma=between).word
@@ -150,7 +150,7 @@ class Reader(Anchors):
         period = self._resolved(left.meaning)
         return Span(period and period.start, period and period.end, place, left.next)
 
-    def _from_to(self, place: int, left: Found, right: Found) -> Span:
+    def _from_to(self, place: int, left: FoundTime, right: FoundTime) -> Span:
         """A side without a year goes by the other: from November to January 2024 begins in 2023."""
         one, other = left.meaning, right.meaning
         if isinstance(one, Period) and isinstance(other, Yearly | Weekly):

@@ -27,7 +27,7 @@ TokenKind = Literal[
 ]
 
 
-class Part(NamedTuple):
+class DatePart(NamedTuple):
     """Some hours of a day, the second number past 24 if it ends on the next."""
 
     hour: int
@@ -42,10 +42,10 @@ class Clock(NamedTuple):
 
 
 # A datetime is a date with a time, perhaps with a zone of its own.
-Value = int | Unit | Period | Yearly | Weekly | Part | Clock | datetime | None
+Value = int | Unit | Period | Yearly | Weekly | DatePart | Clock | datetime | None
 
 
-class Token(NamedTuple):
+class TimeToken(NamedTuple):
     """A word in small letters with what it stands for, and how it stands in the text."""
 
     word: str
@@ -59,7 +59,7 @@ class Token(NamedTuple):
     doubtful: bool = False
 
 
-NOTHING: Final = Token("", "other", None, 0, 0)
+NOTHING: Final = TimeToken("", "other", None, 0, 0)
 
 _MONTH_NAMES: Final = "january february march april may june july august september october november december"
 _WEEKDAY_NAMES: Final = "monday tuesday wednesday thursday friday saturday sunday"
@@ -94,10 +94,10 @@ _VOCABULARY: Final[dict[str, tuple[TokenKind, Value]]] = {
     "years": ("unit", "year"),
     "decade": ("unit", "decade"),
     "decades": ("unit", "decade"),
-    "morning": ("part", Part(5, 12)),
-    "afternoon": ("part", Part(12, 18)),
-    "evening": ("part", Part(18, 24)),
-    "night": ("part", Part(18, 30)),
+    "morning": ("part", DatePart(5, 12)),
+    "afternoon": ("part", DatePart(12, 18)),
+    "evening": ("part", DatePart(18, 24)),
+    "night": ("part", DatePart(18, 30)),
     "noon": ("clock", Clock(12)),
     "midnight": ("clock", Clock(0)),
     **{
@@ -136,10 +136,10 @@ _DASH: Final = re.compile("[-–]")
 _ROUGHLY: Final = frozenset({"early", "mid", "late"})
 
 
-def tokens_of(question: str) -> list[Token]:
+def tokens_of(question: str) -> list[TimeToken]:
     """The words of a question, those of time understood; none at all if no word can speak of time."""
     if not _NEEDED.isdisjoint(words := _LETTERS.findall(question.lower())) or _has_digit(words):
-        tokens: list[Token] = []
+        tokens: list[TimeToken] = []
         for chunk in _CHUNK.finditer(question):
             _add(tokens, chunk.group(), chunk.start())
         return tokens
@@ -150,7 +150,7 @@ def _has_digit(words: list[str]) -> bool:
     return any(word <= "9" for word in words)
 
 
-def _add(tokens: list[Token], chunk: str, at: int) -> None:
+def _add(tokens: list[TimeToken], chunk: str, at: int) -> None:
     opened = chunk.lstrip(_OPENING)
     at += len(chunk) - len(opened)
     if len(opened) < len(chunk):
@@ -165,7 +165,7 @@ def _add(tokens: list[Token], chunk: str, at: int) -> None:
         _close(tokens, _gap(opened[len(core) :]))
 
 
-def _close(tokens: list[Token], gap: Literal["", ",", "."]) -> None:
+def _close(tokens: list[TimeToken], gap: Literal["", ",", "."]) -> None:
     if tokens and gap and tokens[-1].gap != ".":
         tokens[-1] = tokens[-1]._replace(gap=gap)
 
@@ -176,31 +176,31 @@ def _gap(closing: str) -> Literal["", ",", "."]:
     return "," if closing == "," else "."
 
 
-def _read(core: str, at: int) -> list[Token]:
+def _read(core: str, at: int) -> list[TimeToken]:
     word = core.lower()
     if word.endswith(("'s", "’s")) and not word[0].isdigit():
         word = word[:-2]
     if word in _VOCABULARY:
         kind, value = _VOCABULARY[word]
         doubtful = word in _DOUBTFUL and core[0].islower()
-        return [Token(word, kind, value, at, at + len(core), doubtful=doubtful)]
+        return [TimeToken(word, kind, value, at, at + len(core), doubtful=doubtful)]
     if word.isalpha():
         return [_other(word, core, at)]
     if any(letter in "0123456789" for letter in word):
         whole = _read_figures(word)
         if whole:
-            return [Token(word, *whole, at, at + len(core))]
+            return [TimeToken(word, *whole, at, at + len(core))]
         if pair := _DAY_AND_YEAR.fullmatch(word):
             day, year = pair.span(1), pair.span(2)
             return [*_read(core[: day[1]], at), *_read(core[year[0] :], at + year[0])]
     return list(_read_pair(core, at)) or [_other(word, core, at)]
 
 
-def _other(word: str, core: str, at: int) -> Token:
-    return Token(word, "other", None, at, at + len(core))
+def _other(word: str, core: str, at: int) -> TimeToken:
+    return TimeToken(word, "other", None, at, at + len(core))
 
 
-def _read_pair(core: str, at: int) -> Iterator[Token]:
+def _read_pair(core: str, at: int) -> Iterator[TimeToken]:
     """mid-March, March-May, 1980–1985, 3-7: two words that are understood, with "to" in between."""
     pieces = _DASH.split(core)
     if len(pieces) != 2 or not all(pieces):
@@ -214,7 +214,7 @@ def _read_pair(core: str, at: int) -> Iterator[Token]:
         yield from (*left, *right)
     elif left[0].kind in joined:
         place = left[0].end
-        yield from (*left, Token("to", "other", None, place, place + 1), *right)
+        yield from (*left, TimeToken("to", "other", None, place, place + 1), *right)
 
 
 def _read_figures(word: str) -> tuple[TokenKind, Value] | None:

@@ -26,7 +26,7 @@ class Entries(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry(Line):
+class EntryCommand(Line):
     """One entry with its edges."""
 
     id: str
@@ -141,7 +141,7 @@ class Refused(Line):
 
 Command = (
     Entries
-    | Entry
+    | EntryCommand
     | Search
     | Expand
     | Density
