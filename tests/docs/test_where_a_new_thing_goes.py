@@ -160,5 +160,7 @@ def test_an_operation_and_a_field_of_a_memory_are_added_where_the_table_says(tmp
     add_a_field_of_a_memory(copy)
     copy.run("docs/generate.py")
     copy.run("docs/stub.py")
-    copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", *PROOFS)
+    # In a folder of its own: the usual one would be closed to others, and a PostgreSQL lies there that another user runs.
+    folder = f"--basetemp={tmp_path / 'inner'}"
+    copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", folder, *PROOFS)
     copy.run("-c", STORED)
