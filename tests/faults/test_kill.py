@@ -194,7 +194,9 @@ class Book:
                 self.enter(line["did"], line["id"], line["new"], line["content"])
         if told and "doing" in told[-1]:
             last = told[-1]
-            found = [hit.memory for hit in door.recall(last["word"], statuses=["active"]).hits]
+            found = [
+                hit.memory for hit in door.recall(last["word"], statuses=["active"], recipe="lexical").hits
+            ]
             if last["doing"] == "forget":
                 happened = not exists(door, last["id"])
             else:

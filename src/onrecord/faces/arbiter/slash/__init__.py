@@ -21,7 +21,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     Command,
     Density,
     Entries,
-    EntryCommand,
+    Entry,
     Expand,
     Invalidate,
     ReadFile,
@@ -128,7 +128,7 @@ class _Turn:
         self._door, self._agent = door, agent
         self._acts: Mapping[type[Command], Callable[[Any], Iterator[str]]] = {
             Entries: self._entries,
-            EntryCommand: self._entry,
+            Entry: self._entry,
             Search: self._search,
             Expand: self._expand,
             Density: self._density,
@@ -177,7 +177,7 @@ class _Turn:
         else:
             yield "(no entries)" if asked.tag is None else f"(no entries tagged '{one_line(asked.tag)}')"
 
-    def _entry(self, asked: EntryCommand) -> Iterator[str]:
+    def _entry(self, asked: Entry) -> Iterator[str]:
         around = self._around(asked.id, depth=1)
         return rendering.one_entry(self._door.show(asked.id), around, self._conversation)
 

@@ -15,7 +15,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     Command,
     Density,
     Entries,
-    EntryCommand,
+    Entry,
     Expand,
     Invalidate,
     ReadFile,
@@ -165,7 +165,7 @@ def _tag(options: Mapping[str, list[str]]) -> str | None:
 
 
 def _entry(head: str, given: str) -> Command:
-    return EntryCommand(head, _one_id(given, "usage: /mem entry <id>", "bad id"))
+    return Entry(head, _one_id(given, "usage: /mem entry <id>", "bad id"))
 
 
 def _invalidate(head: str, given: str) -> Command:

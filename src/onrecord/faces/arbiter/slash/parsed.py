@@ -26,7 +26,7 @@ class Entries(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class EntryCommand(Line):
+class Entry(Line):
     """One entry with its edges."""
 
     id: str
@@ -141,7 +141,7 @@ class Refused(Line):
 
 Command = (
     Entries
-    | EntryCommand
+    | Entry
     | Search
     | Expand
     | Density
