@@ -63,7 +63,7 @@ DEFAULTS = {
     "requests_per_minute": "no limit",
     "saves_per_run": "3",
     "turns": "20",
-    **{setting.name: setting.usual for setting in faces.SETTINGS},
+    **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 
 LISTS = (

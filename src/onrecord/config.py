@@ -101,7 +101,7 @@ _HELP: Final = {
     "requests_per_minute": "How many requests a minute one caller has.",
     "saves_per_run": "How many saves an unattended run may make.",
     "turns": "How many of the last turns of a conversation are kept in memory.",
-    **{setting.name: setting.told for setting in faces.SETTINGS},
+    **{setting.name: setting.help for setting in faces.SETTINGS},
 }
 
 
@@ -187,7 +187,7 @@ _DEFAULTS: Final = {
     "worker": "yes",
     "saves_per_run": str(SAVES_PER_RUN),
     "turns": str(TURNS),
-    **{setting.name: setting.usual for setting in faces.SETTINGS},
+    **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 
 

@@ -291,6 +291,14 @@ class TestClient:
         over_http = through(lambda: SlayerClient(server.url), talk)
         assert over_http == asyncio.run(talk(SlayerClient(storage=quick)))
 
+    def test_a_cap_may_be_any_number_from_0_on(self, server: Served, quick: Any) -> None:
+        async def talk(client: SlayerClient) -> int:
+            await client.save_memory("A note.", ["orders.amount"])
+            return len((await client.search(question="note", max_memories=10**6))["memories"])
+
+        assert through(lambda: SlayerClient(server.url), talk) == 1
+        assert asyncio.run(talk(SlayerClient(storage=quick))) == 1
+
     def test_an_empty_list_never_stands_for_everything(self, server: Served) -> None:
         async def talk(client: SlayerClient) -> None:
             assert "## " not in await client.inspect_model("orders", sections=[])

@@ -38,7 +38,7 @@ def test_every_help_lists_the_faces_of_the_table(command: str) -> None:
     group = command_group()
     context = click.Context(group.commands[command], info_name=command)
     said = " ".join(group.commands[command].get_help(context).split())
-    assert all(face.name in said and face.told in said for face in WITH_TOOLS.values())
+    assert all(face.name in said and face.summary in said for face in WITH_TOOLS.values())
     assert f"{USUAL} (the usual one)" in said
 
 

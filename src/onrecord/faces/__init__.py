@@ -18,8 +18,8 @@ class FaceSetting:
     """What can be set for one face alone: its name, what counts where nobody has set it, and what it is about."""
 
     name: str
-    usual: str
-    told: str
+    default: str
+    help: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Face:
     """One vocabulary: its name, a sentence about it, and the modules that hold what it has."""
 
     name: str
-    told: str
+    summary: str
     #: Has TOOLS, for agents over MCP.
     tools: str | None = None
     #: Has HTTP, for programs.

@@ -221,40 +221,42 @@ _LISTED: Final = (
 )
 
 
-def _get(path: str, name: str, told: str, act: Any, shape: JsonSchema, *parameters: Parameter) -> FaceRoute:
+def _get(
+    path: str, name: str, summary: str, act: Any, shape: JsonSchema, *parameters: Parameter
+) -> FaceRoute:
     return FaceRoute(
         method="GET",
         path=f"/v1{path}",
         name=name,
-        told=told,
+        summary=summary,
         act=act,
         parameters=parameters,
-        answers={200: RouteAnswer(told, shape)},
+        answers={200: RouteAnswer(summary, shape)},
     )
 
 
 def _raw(path: str, name: str, *parameters: Parameter) -> FaceRoute:
-    told = "The very bytes of a file, as the kind that it is of."
+    summary = "The very bytes of a file, as the kind that it is of."
     return FaceRoute(
         method="GET",
         path=f"/v1{path}",
         name=name,
-        told=told,
+        summary=summary,
         act=_raw_artifact,
         parameters=parameters,
         answers={
-            200: RouteAnswer(told, {"type": "string", "format": "binary"}, "*/*"),
+            200: RouteAnswer(summary, {"type": "string", "format": "binary"}, "*/*"),
             304: RouteAnswer("It is as it was (If-None-Match).", None),
         },
     )
 
 
-def _delete(path: str, name: str, told: str, act: Any, *parameters: Parameter) -> FaceRoute:
+def _delete(path: str, name: str, summary: str, act: Any, *parameters: Parameter) -> FaceRoute:
     return FaceRoute(
         method="DELETE",
         path=f"/v1{path}",
         name=name,
-        told=told,
+        summary=summary,
         act=act,
         parameters=parameters,
         answers={200: RouteAnswer("It is gone.", shapes.DELETED)},
@@ -286,7 +288,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/memory/entries",
             name="create_entry",
-            told="Keep an entry as it is given; others end with it, all or nothing.",
+            summary="Keep an entry as it is given; others end with it, all or nothing.",
             act=_create_entry,
             body=shapes.NEW_ENTRY,
             answers={201: RouteAnswer("The entry.", shapes.ENTRY)},
@@ -303,7 +305,7 @@ HTTP: Final = FaceHttp(
             method="PATCH",
             path="/v1/memory/entries/{id}",
             name="patch_entry",
-            told="Change what is given of an active entry.",
+            summary="Change what is given of an active entry.",
             act=_patch_entry,
             parameters=(_ID,),
             body=shapes.CHANGED_ENTRY,
@@ -321,7 +323,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/memory/entries/{id}/invalidate",
             name="invalidate_entry",
-            told="Say that an entry is no longer true; a second call finds nothing to end.",
+            summary="Say that an entry is no longer true; a second call finds nothing to end.",
             act=_invalidate_entry,
             parameters=(_ID,),
             body=shapes.INVALIDATION,
@@ -342,7 +344,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/memory/relations",
             name="create_relation",
-            told="Relate two entries; the same twice is told with the number it has.",
+            summary="Relate two entries; the same twice is told with the number it has.",
             act=_create_relation,
             body=shapes.NEW_RELATION,
             answers={201: RouteAnswer("The relation.", shapes.RELATION)},
@@ -378,7 +380,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/conversations",
             name="create_conversation",
-            told="A new conversation, under the next number.",
+            summary="A new conversation, under the next number.",
             act=_create_conversation,
             body=shapes.NEW_CONVERSATION,
             answers={201: RouteAnswer("The conversation.", shapes.CONVERSATION)},
@@ -410,7 +412,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/conversations/{id}/artifacts",
             name="write_artifact",
-            told="Keep a file at a path of a conversation.",
+            summary="Keep a file at a path of a conversation.",
             act=_write_artifact,
             parameters=(_CONVERSATION,),
             body=shapes.NEW_ARTIFACT,
@@ -467,7 +469,7 @@ HTTP: Final = FaceHttp(
             method="POST",
             path="/v1/slash",
             name="slash",
-            told="Run the commands in an agent's text.",
+            summary="Run the commands in an agent's text.",
             act=_slash,
             body=_TURN,
             most_bytes=_TURN_BYTES,

@@ -22,6 +22,7 @@ from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.slayer.elsewhere import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
 from onrecord.faces.slayer.fields import (
     CAPS,
+    COUNT,
     FORMAT,
     LEARNING,
     LINKED,
@@ -165,9 +166,9 @@ def search(
         entities=_listed(entities),
         query=to_json(query) if isinstance(query, ModelQuery) else query,
         datasource=datasource,
-        max_memories=within_limit(max_memories, RECALL_LIMIT),
-        max_example_queries=within_limit(max_example_queries, RECALL_LIMIT),
-        max_entities=within_limit(max_entities, RECALL_LIMIT),
+        max_memories=_cap("max_memories", max_memories),
+        max_example_queries=_cap("max_example_queries", max_example_queries),
+        max_entities=_cap("max_entities", max_entities),
         recipe=RECIPE,
     )
     return {
@@ -177,6 +178,10 @@ def search(
         "resolved_input_entities": list(found.resolved_input_entities),
         "warnings": list(found.warnings),
     }
+
+
+def _cap(name: str, given: object) -> int:
+    return int(min(checked_field(name, COUNT, given), RECALL_LIMIT))
 
 
 def _listed(entities: Sequence[str] | None) -> list[str]:

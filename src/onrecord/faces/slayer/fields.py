@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from onrecord.errors import Fault, Invalid
-from onrecord.model.limits import RECALL_LIMIT
 from onrecord.model.rules import FLAG, Choice, Integer, Json, Number, OrNone, Rule, Text
 from onrecord.model.shapes import Described, Either, Object, Several
 
@@ -46,8 +45,7 @@ _ASKED: Final[Fields] = {
     "datasource": Described(MAYBE_TEXT, "Only what is about this one."),
 }
 _APART: Final[Fields] = {
-    name: Described(Integer(0, RECALL_LIMIT), "So many of that list.", default=most)
-    for name, most in CAPS.items()
+    name: Described(COUNT, "So many of that list.", default=most) for name, most in CAPS.items()
 }
 _ONE_LIST: Final[Fields] = {
     "max_results": Described(MOST_RESULTS, "One list of all kinds instead, of so many."),

@@ -1,4 +1,4 @@
-"""WHICH words does a command speak? `--face`, the same wherever agents are served or set up, read off the table of faces."""
+"""HOW is a face chosen on a command line? By `--face`, the same for every command that serves or sets up agents."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -9,7 +9,7 @@ from onrecord.faces import USUAL, WITH_TOOLS
 from onrecord.surfaces.cli.completion import among
 
 _LISTED: Final = "; ".join(
-    f"{face.name}{' (the usual one)' if face.name == USUAL else ''}, {face.told}"
+    f"{face.name}{' (the usual one)' if face.name == USUAL else ''}, {face.summary}"
     for face in WITH_TOOLS.values()
 )
 FACE: Final = click.Option(

@@ -35,7 +35,7 @@ class Parameter:
     """What an address holds beside its fixed parts: in the path where that has its name, else in the query."""
 
     name: str
-    told: str
+    description: str
     schema: JsonSchema = field(default_factory=lambda: dict(TEXT))
 
 
@@ -43,7 +43,7 @@ class Parameter:
 class RouteAnswer:
     """What comes back under one status: a sentence about it, and its shape, which is a schema or an answer's type."""
 
-    told: str
+    description: str
     schema: JsonSchema | type | None
     media_type: str = JSON
 
@@ -55,7 +55,7 @@ class FaceRoute:
     method: str
     path: str
     name: str
-    told: str
+    summary: str
     act: Act
     answers: Mapping[int, RouteAnswer]
     parameters: Sequence[Parameter] = ()

@@ -197,14 +197,14 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
     in_path = set(re.findall(r"{(\w+)", route.path))
     told: Schema = {
         "operationId": f"{http.face}_{route.name}",
-        "summary": route.told,
+        "summary": route.summary,
         "tags": [http.face],
         "parameters": [
             {
                 "name": each.name,
                 "in": "path" if each.name in in_path else "query",
                 "required": each.name in in_path,
-                "description": each.told,
+                "description": each.description,
                 "schema": dict(each.schema),
             }
             for each in route.parameters
@@ -221,9 +221,9 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
 
 def _answer(answer: RouteAnswer, definitions: Definitions) -> Schema:
     if answer.schema is None:
-        return {"description": answer.told}
+        return {"description": answer.description}
     shape = definitions.refer(answer.schema) if isinstance(answer.schema, type) else dict(answer.schema)
-    return {"description": answer.told, "content": {answer.media_type: {"schema": shape}}}
+    return {"description": answer.description, "content": {answer.media_type: {"schema": shape}}}
 
 
 def _refusals(http: FaceHttp, route: FaceRoute) -> Schema:
