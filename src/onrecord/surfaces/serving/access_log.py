@@ -56,10 +56,6 @@ class LogHandler(logging.Handler):
         self._log("note", **told)
 
 
-def no_log(event: str, **told: Any) -> None:
-    """For whoever wants none."""
-
-
 def _timestamp(logger: Any, name: str, told: MutableMapping[str, Any]) -> dict[str, Any]:
     return {"at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"), **told}
 
