@@ -19,6 +19,7 @@ from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import RECIPES
 from onrecord.store.index import lexical
 from onrecord.store.index.entries import CONTENT_WEIGHT, entries_of
+from onrecord.store.index.ranking import FEW_POSTINGS
 from onrecord.testing.archive import export_lines, live_a_little
 from onrecord.testing.builders import Clock, administrator, matched
 from onrecord.testing.embedder import StubEmbedder
@@ -215,11 +216,14 @@ def test_the_index_finds_exactly_what_a_naive_search_finds(
             visible = door.browse(
                 limit=1_000, statuses=statuses, as_of=when.as_of, known_at=when.known_at
             ).memories
-            for question in _QUESTIONS:
+            # However many postings are few: all, none, or what is so in use.
+            for question, few in product(_QUESTIONS, (100_000, 0, FEW_POSTINGS)):
+                monkeypatch.setattr(lexical, "FEW_POSTINGS", few)
                 expected = corpus.search(visible, question)
-                assert _matched(door, clock, question, 1_000, when, statuses) == expected
+                assert _matched(door, clock, question, 1_000, when, statuses) == expected, (few, question)
     # Where most words are common, a search reads no more of their postings than it must; the answer is the same.
     corpus, visible = Corpus(everything), root.browse(limit=1_000).memories
+    monkeypatch.setattr(lexical, "FEW_POSTINGS", 0)
     for common in (2, 40):
         monkeypatch.setattr(lexical, "_COMMON", common)
         monkeypatch.setattr(lexical, "_LOOK_UP_COST", common)
@@ -233,6 +237,7 @@ def test_common_words_are_read_as_long_as_they_could_still_win(
 ) -> None:
     """A rare word in ever longer texts against a common one that stands in title, hint and tag."""
     monkeypatch.setattr(lexical, "_COMMON", 2)
+    monkeypatch.setattr(lexical, "FEW_POSTINGS", 0)
     root = store_of(db)
     for number in range(12):
         for twin in "ab":

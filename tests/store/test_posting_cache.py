@@ -18,6 +18,7 @@ from onrecord.store.index.ranking import (
     Candidates,
     Scored,
     Statistics,
+    best_of_few,
     packed_numbers,
 )
 from onrecord.store.sql import SqlStore
@@ -58,6 +59,19 @@ def test_lists_in_memory_add_up_to_what_lists_that_are_read_do(
         candidates.take(Scored.of(known, term, TENANT, [packed_numbers(packed(lists[term]))]))
     by_hand = sorted(scores_by_hand(known, lists).items(), key=lambda each: (-each[1], each[0]))
     assert candidates.best() == [(TENANT, row, score) for row, score in by_hand[:most]]
+
+
+@given(first=LISTS, second=LISTS, most=st.integers(1, 50))
+def test_few_postings_add_up_one_by_one_to_what_they_do_in_arrays(first: Any, second: Any, most: int) -> None:
+    known = Statistics.of(60, 300, {"a": len(first), "b": len(second)})
+    # Of two tenants, since a row of each may have one number.
+    lists = [
+        (tenant, term, packed(each)) for tenant in (3, 1) for term, each in (("a", first), ("b", second))
+    ]
+    lists = [each for each in lists if each[2]]
+    candidates = Candidates(known, most)
+    candidates.add(lists)
+    assert best_of_few(known, lists, most) == candidates.best()
 
 
 @given(

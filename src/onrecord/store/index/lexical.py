@@ -10,7 +10,15 @@ from sqlalchemy import Select, String, cast, select
 from onrecord.model.collections import ENTITIES
 from onrecord.store.index.entries import IndexEntries, read_positions
 from onrecord.store.index.posting_cache import posting_cache
-from onrecord.store.index.ranking import ROW_UNIT, SCALE, WEIGHT_UNIT, Candidates, Statistics
+from onrecord.store.index.ranking import (
+    FEW_POSTINGS,
+    ROW_UNIT,
+    SCALE,
+    WEIGHT_UNIT,
+    Candidates,
+    Statistics,
+    best_of_few,
+)
 from onrecord.store.list_parameters import Joined, one_of
 from onrecord.store.ports.index import Places
 from onrecord.store.tables import postings, terms
@@ -69,10 +77,6 @@ def search(views: Sequence[View], known: Statistics, most: int) -> list[tuple[in
     be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
     """
 
-    if views[0].home.collection is ENTITIES:
-        # There are no global ones beside the tenant's own.
-        return _search_catalog(views[0], known, most)
-
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
         return [
             row
@@ -80,6 +84,11 @@ def search(views: Sequence[View], known: Statistics, most: int) -> list[tuple[in
             for row in view.fetch(_lists(view.visibility, among is not None), wanted=list(wanted), rows=among)
         ]
 
+    if sum(known.counts.values()) <= FEW_POSTINGS:
+        return best_of_few(known, lists(*known.counts), most)
+    if views[0].home.collection is ENTITIES:
+        # There are no global ones beside the tenant's own.
+        return _search_catalog(views[0], known, most)
     candidates = Candidates(known, most)
     by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
     common = [term for term in by_count if known.counts[term] > _COMMON]

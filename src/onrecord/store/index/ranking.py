@@ -5,7 +5,7 @@ A posting comes as one number: its row, its weight and the length of its memory.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from onrecord.store.index.entries import CONTENT_WEIGHT
@@ -29,6 +29,8 @@ ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
 SPARSE: Final = 64
 # For so few keys, against the length of the list, that does not pay.
 _FEW: Final = 64
+#: So many postings are scored one by one as quickly as in arrays; whoever asks for no more need not load NumPy.
+FEW_POSTINGS: Final = 80
 # Scores are counted in so many steps of two to find how high the best reach: many are equal, and sorting stumbles there.
 _STEP_BITS: Final = 12
 
@@ -58,6 +60,20 @@ class Statistics(NamedTuple):
         """What a posting of a term so rare adds to a score, always less than that; for numbers and arrays alike."""
         heavy = weight * _PRECISION
         return rarity * heavy // (heavy + self.base + self.per_word * length)
+
+
+def best_of_few(
+    known: Statistics, lists: Iterable[tuple[int, str, str]], most: int
+) -> list[tuple[int, int, int]]:
+    """What `Candidates` finds when it has taken in these lists, by plain numbers."""
+    scores: dict[int, int] = {}
+    for tenant, term, packed in lists:
+        rarity, home = known.weights[term], tenant << _ROW_BITS
+        for posting in map(int, packed.split(",")):
+            key = home | _rows(posting)
+            scores[key] = scores.get(key, 0) + _parts(known, rarity, posting)
+    best = sorted([(-score, key) for key, score in scores.items()])[:most]
+    return [(key >> _ROW_BITS, key & ((1 << _ROW_BITS) - 1), -score) for score, key in best]
 
 
 class Scored:
@@ -236,10 +252,9 @@ class Candidates:
         return list(zip(tenants, rows, scores, strict=True))
 
 
-def _parts(known: Statistics, rarity: Any, postings: "NDArray[Any]") -> "NDArray[Any]":
+def _parts(known: Statistics, rarity: Any, postings: Any) -> Any:
     weights = (postings >> _LENGTH_BITS) & ((1 << _WEIGHT_BITS) - 1)
-    parts: NDArray[Any] = known.part(rarity, weights, postings & (WEIGHT_UNIT - 1))
-    return parts
+    return known.part(rarity, weights, postings & (WEIGHT_UNIT - 1))
 
 
 def packed_numbers(text: str) -> "NDArray[Any]":
@@ -248,6 +263,5 @@ def packed_numbers(text: str) -> "NDArray[Any]":
     return np.fromstring(text, dtype=np.int64, sep=",")
 
 
-def _rows(postings: "NDArray[Any]") -> "NDArray[Any]":
-    rows: NDArray[Any] = postings >> (_LENGTH_BITS + _WEIGHT_BITS)
-    return rows
+def _rows(postings: Any) -> Any:
+    return postings >> (_LENGTH_BITS + _WEIGHT_BITS)
