@@ -3,7 +3,7 @@
 Type checkers and editors read `doors.pyi`, which `docs/generate.py` writes from the same operations.
 """
 
-from onrecord.features import OPERATIONS
+from onrecord.features import HOMES, operation_named
 
 
 class Door:
@@ -34,6 +34,18 @@ def _async_method(operation):
     return operation.sign(call)
 
 
-for each in OPERATIONS:
-    setattr(Door, each.name, _method(each))
-    setattr(AsyncDoor, each.name, _async_method(each))
+class _Unmade:
+    """Stands where a method will be, and makes it when it is first asked for: its feature is loaded then."""
+
+    def __init__(self, home, name, make):
+        self._home, self._name, self._make = home, name, make
+
+    def __get__(self, door, kind):
+        method = self._make(operation_named(self._name))
+        setattr(self._home, self._name, method)
+        return method.__get__(door, kind)
+
+
+for each in HOMES:
+    setattr(Door, each, _Unmade(Door, each, _method))
+    setattr(AsyncDoor, each, _Unmade(AsyncDoor, each, _async_method))

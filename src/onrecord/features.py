@@ -1,28 +1,73 @@
-"""WHICH operations are there? Those of the files listed here; a file holds one feature: requests, answers, and what is done."""
+"""WHICH operations are there? Those of the files listed here; a file holds one feature: requests, answers, and what is done.
 
-from typing import Final
+A file is loaded when one of its operations is asked for, so that whoever asks for one need not wait for all.
+"""
 
-from onrecord.access import auditing, keys, tenants
-from onrecord.care import backup, doctor, embedding, export, importing, reindex, status
-from onrecord.catalog import ingest
-from onrecord.catalog import operations as catalog
-from onrecord.context import give, turns
-from onrecord.operation import Operation, operations_in
-from onrecord.recall import browse, history, recall, relations, show, subjects
-from onrecord.remember import forget, relate, remember, retire, review, revise
-from onrecord.workspace import agents, artifacts, conversations, scratchpads
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-#: In the order in which people meet them.
-FEATURES: Final = (
-    *(remember, recall, show, browse, revise, retire, forget, relate, relations, history),
-    *(ingest, subjects, catalog),
-    review,
-    *(give, turns),
-    *(conversations, artifacts, scratchpads, agents),
-    *(keys, tenants, auditing),
-    *(export, importing, backup, doctor, reindex, embedding, status),
-)
+from onrecord.operation import Operation
 
-OPERATIONS: Final[tuple[Operation, ...]] = tuple(
-    each for module in FEATURES for each in operations_in(module)
-)
+if TYPE_CHECKING:
+    OPERATIONS: tuple[Operation, ...]
+
+#: In the order in which people meet them: the file of each feature, and its operations.
+FEATURES: Final = {
+    "onrecord.remember.remember": ("remember",),
+    "onrecord.recall.recall": ("recall",),
+    "onrecord.recall.show": ("show",),
+    "onrecord.recall.browse": ("browse",),
+    "onrecord.remember.revise": ("revise",),
+    "onrecord.remember.retire": ("retire",),
+    "onrecord.remember.forget": ("forget",),
+    "onrecord.remember.relate": ("relate", "unrelate", "remove_relation"),
+    "onrecord.recall.relations": ("relations", "neighbours"),
+    "onrecord.recall.history": ("history", "diff"),
+    "onrecord.catalog.ingest": ("ingest",),
+    "onrecord.recall.subjects": ("search",),
+    "onrecord.catalog.operations": ("entities", "inspect", "drop_entity", "prioritise"),
+    "onrecord.remember.review": ("approve", "reject"),
+    "onrecord.context.give": ("context",),
+    "onrecord.context.turns": ("note_turn", "turns", "clear_turns"),
+    "onrecord.workspace.conversations": (
+        "register_conversation",
+        "conversations",
+        "show_conversation",
+        "delete_conversation",
+    ),
+    "onrecord.workspace.artifacts": ("write_artifact", "read_artifact", "artifacts", "delete_artifact"),
+    "onrecord.workspace.scratchpads": (
+        "append_scratchpad",
+        "read_scratchpad",
+        "scratchpads",
+        "clear_scratchpad",
+    ),
+    "onrecord.workspace.agents": ("set_agent", "show_agent"),
+    "onrecord.access.keys": ("create_key", "list_keys", "revoke_key"),
+    "onrecord.access.tenants": ("create_tenant", "list_tenants", "erase_tenant"),
+    "onrecord.access.auditing": ("audit",),
+    "onrecord.care.export": ("export",),
+    "onrecord.care.importing": ("import_",),
+    "onrecord.care.backup": ("backup",),
+    "onrecord.care.doctor": ("doctor",),
+    "onrecord.care.reindex": ("reindex",),
+    "onrecord.care.embedding": ("embed_missing",),
+    "onrecord.care.status": ("status",),
+}
+#: The file of each operation by its name.
+HOMES: Final = {name: file for file, names in FEATURES.items() for name in names}
+
+
+@cache
+def operation_named(name: str) -> Operation:
+    """One of `HOMES`, loaded with its feature."""
+    operation: Operation = getattr(import_module(HOMES[name]), name).operation
+    return operation
+
+
+def __getattr__(name: str) -> tuple[Operation, ...]:
+    """`OPERATIONS`: all of them, for whoever offers all."""
+    if name != "OPERATIONS":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return tuple(operation_named(each) for each in HOMES)

@@ -10,7 +10,6 @@ from contextlib import AbstractContextManager
 from dataclasses import MISSING, dataclass
 from datetime import datetime
 from difflib import get_close_matches
-from types import FunctionType
 from typing import Any, Literal, TypeVar, Union, get_args
 
 from onrecord.errors import Fault, Forbidden, Invalid
@@ -142,17 +141,6 @@ def operation(
         return function
 
     return mark
-
-
-def operations_in(module: Any) -> list[Operation]:
-    """The operations that a module defines, in its order."""
-    return [
-        each.operation
-        for each in vars(module).values()
-        if isinstance(each, FunctionType)
-        and each.__module__ == module.__name__
-        and hasattr(each, "operation")
-    ]
 
 
 def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, Any]) -> Asked:

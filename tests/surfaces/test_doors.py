@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
+import onrecord
 from onrecord import AsyncOnRecord, Caller, OnRecord, connect, connect_async
 from onrecord.errors import Forbidden, Invalid, StoreUnavailable
 from onrecord.features import FEATURES, OPERATIONS
 from onrecord.model.request import Request, request_fields
-from onrecord.operation import operations_in
 from onrecord.recall.browse import Browse
 from onrecord.recall.recall import Recall
 from onrecord.recall.show import Show
@@ -165,14 +165,22 @@ class TestTheRequestAndItsFields:
     def test_each_operation_has_a_request_of_its_own(self) -> None:
         assert len({operation.request for operation in OPERATIONS}) == len(OPERATIONS)
 
-    @pytest.mark.parametrize("feature", FEATURES, ids=lambda module: module.__name__)
-    def test_the_requests_of_a_feature_stand_beside_what_is_done(self, feature: ModuleType) -> None:
-        written = {
-            kind
-            for kind in vars(feature).values()
-            if isinstance(kind, type) and issubclass(kind, Request) and kind.__module__ == feature.__name__
+    @pytest.mark.parametrize("file", FEATURES)
+    def test_the_requests_of_a_feature_stand_beside_what_is_done(self, file: str) -> None:
+        own = [each for each in vars(import_module(file)).values() if getattr(each, "__module__", "") == file]
+        written = {each for each in own if isinstance(each, type) and issubclass(each, Request)}
+        done = [each.operation for each in own if hasattr(each, "operation")]
+        assert tuple(each.name for each in done) == FEATURES[file] != ()
+        assert written == {each.request for each in done}
+
+    def test_every_file_with_an_operation_is_listed(self) -> None:
+        source = Path(onrecord.__file__).parent
+        files = {
+            ".".join(file.relative_to(source.parent).with_suffix("").parts)
+            for file in source.rglob("*.py")
+            if "\n@operation(" in file.read_text()
         }
-        assert written == {each.request for each in operations_in(feature)} != set()
+        assert files == set(FEATURES)
 
     def test_a_request_gives_the_same_answer_as_its_fields(self, memory: OnRecord) -> None:
         by_fields = memory.remember("one way", kind="decision", tags=("a",), id="x").memory

@@ -28,10 +28,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Scripts ask it often, and nothing need be loaded for it.
         print(f"onrecord {__version__}")
         sys.exit(0)
-    from onrecord.surfaces.cli.group import command_group
+    from onrecord.surfaces.cli.group import command_line
 
     try:
-        code: Any = command_group().main(given, prog_name="onrecord", standalone_mode=False)
+        code: Any = command_line().main(given, prog_name="onrecord", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as done:
         code = done.exit_code

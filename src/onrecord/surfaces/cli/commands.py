@@ -26,7 +26,6 @@ from onrecord.model.rules import (
 from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
-from onrecord.service import OnRecord
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.completion import completion_of
 from onrecord.surfaces.cli.sections import InOrder
@@ -35,6 +34,7 @@ from onrecord.surfaces.parsing import list_parser, text_parser
 if TYPE_CHECKING:
     from onrecord.config import Config
     from onrecord.model.caller import Caller
+    from onrecord.service import OnRecord
 
 COMMON: Final = (
     click.Option(
@@ -230,7 +230,7 @@ def opened_door(
     *,
     create: bool = False,
     narrowed: Callable[["Caller"], "Caller"] = lambda owner: owner,
-) -> Iterator[OnRecord]:
+) -> "Iterator[OnRecord]":
     """The door of every command: to the store and for whom the options say. A store is made only for `create`."""
     # Here, not above: `onrecord --help` must not wait for the database library.
     from onrecord.app import connect

@@ -1,51 +1,96 @@
 """WHICH commands are there? One for each operation, and those that are about the program itself."""
 
-from typing import Final
+from functools import cached_property
+from importlib import import_module
+from typing import Any, Final
 
 import click
 
-from onrecord import __version__, faces
-from onrecord.features import OPERATIONS
-from onrecord.surfaces.cli.commands import COMMON, command_of, config_command
-from onrecord.surfaces.cli.evaluate import eval_command
-from onrecord.surfaces.cli.install import install_command, uninstall_command
-from onrecord.surfaces.cli.mcp import mcp_command
-from onrecord.surfaces.cli.migrate import migrate_command
+from onrecord import __version__, faces, features
+from onrecord.surfaces.cli.commands import COMMON, command_of
 from onrecord.surfaces.cli.sections import AGENTS, CARE, VOCABULARIES, Sectioned, section_of
-from onrecord.surfaces.cli.serve import serve_command
-from onrecord.surfaces.cli.work import work_command
 
 _EPILOG: Final = """\
 Exit codes: 0 done, 1 the doctor found problems, 2 the request is wrong, 3 not found, 4 not allowed,
 5 something stands in the way, 6 the store cannot be used.
 """
+#: The module and the section of those about the program itself; each is made by `NAME_command` there.
+_OWN: Final = {
+    "config": ("commands", CARE),
+    "migrate": ("migrate", CARE),
+    "work": ("work", CARE),
+    "eval": ("evaluate", CARE),
+    "serve": ("serve", AGENTS),
+    "mcp": ("mcp", AGENTS),
+    "install": ("install", AGENTS),
+    "uninstall": ("install", AGENTS),
+}
 
 
-def command_group() -> click.Group:
-    group = Sectioned(
-        "onrecord",
-        params=[
+class CommandLine(click.Group):
+    """What is typed. A command that is called by its name loads nothing of the others; they are made to be listed."""
+
+    @cached_property
+    def _all(self) -> Sectioned:
+        return command_group()
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _OWN:
+            return _own_command(cmd_name)
+        for name in (cmd_name.replace("-", "_"), f"{cmd_name}_"):
+            if name in features.HOMES and features.operation_named(name).command == cmd_name:
+                return command_of(features.operation_named(name), {})
+        return self._all.get_command(ctx, cmd_name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return self._all.list_commands(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self._all.format_commands(ctx, formatter)
+
+
+def command_line() -> click.Group:
+    return CommandLine(**_root())
+
+
+def command_group() -> Sectioned:
+    """All of them, made."""
+    group = Sectioned(**_root())
+    for operation in features.OPERATIONS:
+        if operation.command is not None:
+            group.put(section_of(operation), command_of(operation, group.commands))
+    for name, (_, section) in _OWN.items():
+        group.put(section, _own_command(name))
+    for face in faces.loaded("commands"):
+        group.put(VOCABULARIES, *face.commands())
+    return group
+
+
+def _own_command(name: str) -> click.Command:
+    command: click.Command = getattr(
+        import_module(f"onrecord.surfaces.cli.{_OWN[name][0]}"), f"{name}_command"
+    )()
+    return command
+
+
+def _root() -> dict[str, Any]:
+    """What stands before every command, and what is said of them all."""
+    return {
+        "name": "onrecord",
+        "params": [
             *COMMON,
             click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False, callback=_version),
         ],
-        help="The memory layer for agents that work on real systems: no model, no network, only the store you name.",
-        epilog=_EPILOG,
-        callback=click.pass_context(lambda context, **common: setattr(context, "obj", common)),
-        context_settings={
+        "help": "The memory layer for agents that work on real systems: no model, no network, only the store you name.",
+        "epilog": _EPILOG,
+        "callback": click.pass_context(lambda context, **common: setattr(context, "obj", common)),
+        "context_settings": {
             "help_option_names": ["-h", "--help"],
             "max_content_width": 110,
             # Whoever knows a field by its name in Python may write it so; the help has hyphens alone.
             "token_normalize_func": lambda token: token.replace("_", "-"),
         },
-    )
-    for operation in OPERATIONS:
-        if operation.command is not None:
-            group.put(section_of(operation), command_of(operation, group.commands))
-    group.put(CARE, config_command(), migrate_command(), work_command(), eval_command())
-    group.put(AGENTS, serve_command(), mcp_command(), install_command(), uninstall_command())
-    for face in faces.loaded("commands"):
-        group.put(VOCABULARIES, *face.commands())
-    return group
+    }
 
 
 def _version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:

@@ -7,57 +7,63 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import singledispatch
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from onrecord.access.auditing import Audited
-from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
-from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
-from onrecord.care.backup import BackedUp
-from onrecord.care.doctor import Examined
-from onrecord.care.embedding import EmbeddedMissing
-from onrecord.care.export import Exported
-from onrecord.care.importing import Imported
-from onrecord.care.reindex import Reindexed
-from onrecord.care.status import StoreStatus, TenantStatus
-from onrecord.catalog.ingest import Ingested
-from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
-from onrecord.config import Setting
-from onrecord.context.parts import ContextGiven
-from onrecord.model.agent import ShownAgent
-from onrecord.model.findings import Compared, Edge
-from onrecord.model.ledger import Key
-from onrecord.model.memory import Memory, Relation
 from onrecord.model.wire import to_json
-from onrecord.model.workspace import Artifact, Conversation
-from onrecord.recall.browse import Browsed
-from onrecord.recall.history import ShownHistory
-from onrecord.recall.hits import Why
-from onrecord.recall.recall import Recalled
-from onrecord.recall.relations import ListedRelations, Neighbourhood
-from onrecord.recall.show import Shown
-from onrecord.recall.subjects import Searched
-from onrecord.remember.forget import Forgotten
-from onrecord.remember.relate import Related, Unrelated
-from onrecord.remember.remember import Remembered
-from onrecord.remember.retire import Retired
-from onrecord.remember.review import Reviewed
-from onrecord.remember.revise import Revised
-from onrecord.workspace.artifacts import ArtifactContent, DeletedArtifact, ListedArtifacts, WrittenArtifact
-from onrecord.workspace.conversations import (
-    DeletedConversation,
-    ListedConversations,
-    RegisteredConversation,
-    ShownConversation,
-)
-from onrecord.workspace.scratchpads import (
-    AppendedScratchpad,
-    ClearedScratchpad,
-    ListedScratchpads,
-    ScratchpadContent,
-)
+
+if TYPE_CHECKING:
+    from onrecord.access.auditing import Audited
+    from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
+    from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
+    from onrecord.care.backup import BackedUp
+    from onrecord.care.doctor import Examined
+    from onrecord.care.embedding import EmbeddedMissing
+    from onrecord.care.export import Exported
+    from onrecord.care.importing import Imported
+    from onrecord.care.reindex import Reindexed
+    from onrecord.care.status import StoreStatus, TenantStatus
+    from onrecord.catalog.ingest import Ingested
+    from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
+    from onrecord.config import Setting
+    from onrecord.context.parts import ContextGiven
+    from onrecord.model.agent import ShownAgent
+    from onrecord.model.findings import Compared, Edge
+    from onrecord.model.ledger import Key
+    from onrecord.model.memory import Memory, Relation
+    from onrecord.model.workspace import Artifact, Conversation
+    from onrecord.recall.browse import Browsed
+    from onrecord.recall.history import ShownHistory
+    from onrecord.recall.hits import Why
+    from onrecord.recall.recall import Recalled
+    from onrecord.recall.relations import ListedRelations, Neighbourhood
+    from onrecord.recall.show import Shown
+    from onrecord.recall.subjects import Searched
+    from onrecord.remember.forget import Forgotten
+    from onrecord.remember.relate import Related, Unrelated
+    from onrecord.remember.remember import Remembered
+    from onrecord.remember.retire import Retired
+    from onrecord.remember.review import Reviewed
+    from onrecord.remember.revise import Revised
+    from onrecord.workspace.artifacts import (
+        ArtifactContent,
+        DeletedArtifact,
+        ListedArtifacts,
+        WrittenArtifact,
+    )
+    from onrecord.workspace.conversations import (
+        DeletedConversation,
+        ListedConversations,
+        RegisteredConversation,
+        ShownConversation,
+    )
+    from onrecord.workspace.scratchpads import (
+        AppendedScratchpad,
+        ClearedScratchpad,
+        ListedScratchpads,
+        ScratchpadContent,
+    )
 
 # Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -74,6 +80,9 @@ class Table:
 
 Part = Table | str
 
+#: What shows each kind of answer, by its name.
+_SHOWN: Final[dict[str, Callable[[Any], Iterator[Part]]]] = {}
+
 
 def show(answer: Any) -> None:
     """Print an answer for a person, or for the program that reads our output."""
@@ -89,9 +98,7 @@ def show(answer: Any) -> None:
 
 def is_bad_news(answer: Any) -> bool:
     """Whether a program that only sees the exit code must be told that something is wrong."""
-    if isinstance(answer, ErasedTenant):
-        return bool(answer.residue)
-    return isinstance(answer, Examined) and not answer.healthy
+    return bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
 
 
 @contextmanager
@@ -143,7 +150,7 @@ def _many(number: int, one: str, several: str | None = None) -> str:
     return f"{number} {one if number == 1 else several or one + 's'}"
 
 
-def _held(tenant: TenantStatus) -> str:
+def _held(tenant: "TenantStatus") -> str:
     if tenant.collection == "memories":
         return _memories(tenant.memories)
     return f"{tenant.memories} {tenant.collection}"
@@ -153,15 +160,24 @@ def _memories(number: int) -> str:
     return _many(number, "memory", "memories")
 
 
-@singledispatch
 def parts_of(answer: Any) -> Iterator[Part]:
-    """What is shown of an answer, top to bottom: its fields, where nobody has said anything better."""
+    """What is shown of an answer, top to bottom."""
+    return _SHOWN.get(type(answer).__name__, _fields_of)(answer)
+
+
+def _shows(show: Callable[[Any], Iterator[Part]]) -> None:
+    """What shows the kind of answer that its annotation names: by the name alone, so that no other kind is loaded."""
+    _SHOWN[show.__annotations__["answer"].partition("[")[0]] = show
+
+
+def _fields_of(answer: Any) -> Iterator[Part]:
+    """Where nobody has said anything better."""
     for name, value in to_json(answer).items():
         yield f"{name.replace('_', ' ')}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
 
-@parts_of.register
-def _(answer: Remembered) -> Iterator[Part]:
+@_shows
+def _(answer: "Remembered") -> Iterator[Part]:
     verb = {"created": "Remembered", "updated": "Updated", "unchanged": "Already known as"}[answer.outcome]
     if answer.dry_run:
         yield "Nothing was saved (dry run). It would be:"
@@ -176,8 +192,8 @@ def _(answer: Remembered) -> Iterator[Part]:
     yield from answer.warnings
 
 
-@parts_of.register
-def _(answer: Recalled) -> Iterator[Part]:
+@_shows
+def _(answer: "Recalled") -> Iterator[Part]:
     if not answer.hits:
         yield "Nothing found."
     for hit in answer.hits:
@@ -204,13 +220,13 @@ def _put_off(reasons: Sequence[str]) -> Iterator[str]:
     return (f"Put off {reason}" for reason in reasons)
 
 
-def _reasons(why: Why) -> str:
+def _reasons(why: "Why") -> str:
     """The sum of the parts, times the boosts: `words 1st 0.35 + meaning 4th 0.21, pinned x1.5`."""
     parts = " + ".join(f"{part.channel} #{part.rank} {part.share:.3f}" for part in why.parts)
     return parts + "".join(f", {name} x{factor:g}" for name, factor in why.boosts)
 
 
-def _marks(memory: Memory) -> Iterator[str]:
+def _marks(memory: "Memory") -> Iterator[str]:
     if memory.status != "active":
         yield f"{memory.status} {_day(memory.valid_to)}".strip()
     if memory.conversation:
@@ -222,8 +238,8 @@ def _excerpt(content: str) -> str:
     return line if len(line) <= _EXCERPT else line[: _EXCERPT - 1] + "…"
 
 
-@parts_of.register
-def _(answer: Shown) -> Iterator[Part]:
+@_shows
+def _(answer: "Shown") -> Iterator[Part]:
     memory = answer.memory
     yield f"#{memory.id}  {memory.title}"
     yield Table(("field", "value"), list(_fields(memory)))
@@ -234,7 +250,7 @@ def _(answer: Shown) -> Iterator[Part]:
         yield _edges(answer.edges)
 
 
-def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
+def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
     until = _minute(memory.valid_to) or "now"
     reason = f" ({memory.status_reason})" if memory.status_reason else ""
     room = next(filter(None, (memory.persona, memory.system)), "")
@@ -257,8 +273,8 @@ def _fields(memory: Memory) -> Iterator[tuple[str, str]]:
     yield from ((name, value) for name, value in shown.items() if value)
 
 
-@parts_of.register
-def _(answer: Browsed) -> Iterator[Part]:
+@_shows
+def _(answer: "Browsed") -> Iterator[Part]:
     if not answer.memories:
         yield "Nothing here."
         return
@@ -278,8 +294,8 @@ def _(answer: Browsed) -> Iterator[Part]:
         yield f"More: --after '{answer.next}'"
 
 
-@parts_of.register
-def _(answer: Revised) -> Iterator[Part]:
+@_shows
+def _(answer: "Revised") -> Iterator[Part]:
     what = ", ".join(answer.changed)
     yield (
         f"Revised #{answer.memory.id} ({what}), now version {answer.memory.version}."
@@ -289,32 +305,32 @@ def _(answer: Revised) -> Iterator[Part]:
     yield from _put_off(answer.degraded)
 
 
-@parts_of.register
-def _(answer: Retired) -> Iterator[Part]:
+@_shows
+def _(answer: "Retired") -> Iterator[Part]:
     done = "Retired" if answer.changed else "Nothing changed: already retired"
     yield f"{done} #{answer.memory.id}, true until {_minute(answer.memory.valid_to)}. It stays readable in the past."
 
 
-@parts_of.register
-def _(answer: Forgotten) -> Iterator[Part]:
+@_shows
+def _(answer: "Forgotten") -> Iterator[Part]:
     yield (
         f"{'Would erase' if answer.dry_run else 'Erased'} #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
         f"and {_many(answer.references, 'reference')} to it."
     )
 
 
-@parts_of.register
-def _(answer: Related) -> Iterator[Part]:
+@_shows
+def _(answer: "Related") -> Iterator[Part]:
     yield f"{'Related' if answer.created else 'Already related'}: {_arrow(answer.relation)}"
 
 
-@parts_of.register
-def _(answer: Unrelated) -> Iterator[Part]:
+@_shows
+def _(answer: "Unrelated") -> Iterator[Part]:
     yield f"No longer related: {_arrow(answer.relation)}"
 
 
-@parts_of.register
-def _(answer: ListedRelations) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedRelations") -> Iterator[Part]:
     if not answer.relations:
         yield "No relations."
         return
@@ -324,12 +340,12 @@ def _(answer: ListedRelations) -> Iterator[Part]:
         yield f"More: --after '{answer.next}'"
 
 
-def _arrow(relation: Relation) -> str:
+def _arrow(relation: "Relation") -> str:
     return f"#{relation.source} --[{relation.relation}]--> #{relation.target}"
 
 
-@parts_of.register
-def _(answer: Neighbourhood) -> Iterator[Part]:
+@_shows
+def _(answer: "Neighbourhood") -> Iterator[Part]:
     yield f"#{answer.center.id}  {answer.center.title}"
     if answer.edges:
         yield _edges(answer.edges)
@@ -339,13 +355,13 @@ def _(answer: Neighbourhood) -> Iterator[Part]:
         yield "There are more; raise --limit."
 
 
-def _edges(edges: Sequence[Edge]) -> Table:
+def _edges(edges: "Sequence[Edge]") -> Table:
     rows = [(_arrow(edge.relation), edge.memory.title, edge.memory.status, str(edge.hop)) for edge in edges]
     return Table(("relation", "memory", "status", "steps"), rows)
 
 
-@parts_of.register
-def _(answer: ShownHistory) -> Iterator[Part]:
+@_shows
+def _(answer: "ShownHistory") -> Iterator[Part]:
     rows = [
         (
             str(each.number),
@@ -360,8 +376,8 @@ def _(answer: ShownHistory) -> Iterator[Part]:
     yield Table(("version", "at", "change", "by", "changed", "title"), rows)
 
 
-@parts_of.register
-def _(answer: Compared) -> Iterator[Part]:
+@_shows
+def _(answer: "Compared") -> Iterator[Part]:
     yield f"From {_minute(answer.since)} to {_minute(answer.until)}:"
     signs = {"added": "+", "revised": "~", "retired": "-"}
     rows: list[tuple[str, ...]] = [
@@ -376,8 +392,8 @@ def _(answer: Compared) -> Iterator[Part]:
         yield "Nothing changed."
 
 
-@parts_of.register
-def _(answer: Exported) -> Iterator[Part]:
+@_shows
+def _(answer: "Exported") -> Iterator[Part]:
     if answer.path != "-":
         yield (
             f"Exported {_memories(answer.memories)} with {_many(answer.versions, 'version')} "
@@ -387,8 +403,8 @@ def _(answer: Exported) -> Iterator[Part]:
             yield f"With them: {workspace}."
 
 
-@parts_of.register
-def _(answer: Imported) -> Iterator[Part]:
+@_shows
+def _(answer: "Imported") -> Iterator[Part]:
     yield (
         f"Imported {_memories(answer.added)} and {_many(answer.relations, 'relation')}; "
         f"{answer.unchanged} were here already."
@@ -400,7 +416,7 @@ def _(answer: Imported) -> Iterator[Part]:
         yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
 
 
-def _workspace(answer: Exported | Imported) -> str:
+def _workspace(answer: "Exported | Imported") -> str:
     """What was moved beside memories, or nothing."""
     moved = {
         "conversation": answer.conversations,
@@ -411,13 +427,13 @@ def _workspace(answer: Exported | Imported) -> str:
     return ", ".join(_many(count, one) for one, count in moved.items() if count)
 
 
-@parts_of.register
-def _(answer: BackedUp) -> Iterator[Part]:
+@_shows
+def _(answer: "BackedUp") -> Iterator[Part]:
     yield f"Copied the store to {answer.path} ({answer.bytes:,} bytes)."
 
 
-@parts_of.register
-def _(answer: Examined) -> Iterator[Part]:
+@_shows
+def _(answer: "Examined") -> Iterator[Part]:
     if answer.healthy:
         yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
         return
@@ -426,14 +442,14 @@ def _(answer: Examined) -> Iterator[Part]:
     yield Table(("check", "where", "what", "cure"), rows)
 
 
-@parts_of.register
-def _(answer: EmbeddedMissing) -> Iterator[Part]:
+@_shows
+def _(answer: "EmbeddedMissing") -> Iterator[Part]:
     yield f"Made vectors of {_memories(answer.embedded)} with {answer.model}."
     yield from (f"Failed: {reason}" for reason in answer.failures)
 
 
-@parts_of.register
-def _(answer: StoreStatus) -> Iterator[Part]:
+@_shows
+def _(answer: "StoreStatus") -> Iterator[Part]:
     yield f"Store: {answer.location}"
     yield f"Embedder: {answer.embedder or 'none'}"
     yield from answer.degraded
@@ -450,8 +466,8 @@ def _(answer: StoreStatus) -> Iterator[Part]:
             yield Table(("model", "memories with vectors", ""), rows)
 
 
-@parts_of.register
-def _(answer: Ingested) -> Iterator[Part]:
+@_shows
+def _(answer: "Ingested") -> Iterator[Part]:
     yield f"{'Would take in' if answer.dry_run else 'Took in'} {answer.location} ({answer.source})."
     for what, changes in (("added", answer.added), ("changed", answer.changed), ("gone", answer.gone)):
         counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
@@ -463,8 +479,8 @@ def _(answer: Ingested) -> Iterator[Part]:
     yield from (f"Note: {note}" for note in answer.notes)
 
 
-@parts_of.register
-def _(answer: Searched) -> Iterator[Part]:
+@_shows
+def _(answer: "Searched") -> Iterator[Part]:
     for heading, hits in (("Memories", answer.memories), ("Example queries", answer.example_queries)):
         if hits:
             yield f"{heading}:"
@@ -480,8 +496,8 @@ def _(answer: Searched) -> Iterator[Part]:
     yield from (f"Warning: {warning}" for warning in answer.warnings)
 
 
-@parts_of.register
-def _(answer: ListedEntities) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedEntities") -> Iterator[Part]:
     if not answer.entities:
         yield "No such entities. Take in a source with `onrecord ingest`."
         return
@@ -494,34 +510,34 @@ def _(answer: ListedEntities) -> Iterator[Part]:
         yield f"{len(answer.entities)} of {answer.total}; --limit shows more."
 
 
-@parts_of.register
-def _(answer: Inspected) -> Iterator[Part]:
+@_shows
+def _(answer: "Inspected") -> Iterator[Part]:
     yield _safe(answer.markdown)
 
 
-@parts_of.register
-def _(answer: DroppedEntity) -> Iterator[Part]:
+@_shows
+def _(answer: "DroppedEntity") -> Iterator[Part]:
     yield f"Took {answer.kind} {answer.entity} out of the catalog, with {_many(answer.entities - 1, 'entity', 'entities')} under it."
     yield f"{_memories(answer.stripped)} lost a reference."
 
 
-@parts_of.register
-def _(answer: Prioritised) -> Iterator[Part]:
+@_shows
+def _(answer: "Prioritised") -> Iterator[Part]:
     yield f"Looked through in this order: {', '.join(answer.datasources) or 'by name'}."
 
 
-@parts_of.register
-def _(answer: Reindexed) -> Iterator[Part]:
+@_shows
+def _(answer: "Reindexed") -> Iterator[Part]:
     yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
 
 
-@parts_of.register
-def _(answer: RegisteredConversation) -> Iterator[Part]:
+@_shows
+def _(answer: "RegisteredConversation") -> Iterator[Part]:
     yield f"{'Registered' if answer.created else 'Already known'}: {_conversation(answer.conversation)}"
 
 
-@parts_of.register
-def _(answer: ListedConversations) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedConversations") -> Iterator[Part]:
     if not answer.conversations:
         yield "No conversations."
         return
@@ -534,15 +550,15 @@ def _(answer: ListedConversations) -> Iterator[Part]:
         yield f"More: --after '{answer.next}'"
 
 
-@parts_of.register
-def _(answer: ShownConversation) -> Iterator[Part]:
+@_shows
+def _(answer: "ShownConversation") -> Iterator[Part]:
     yield _conversation(answer.conversation)
     yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
     yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
 
 
-@parts_of.register
-def _(answer: DeletedConversation) -> Iterator[Part]:
+@_shows
+def _(answer: "DeletedConversation") -> Iterator[Part]:
     yield f"Deleted conversation #{answer.id} with {_many(answer.artifacts, 'file')}."
     yield (
         f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
@@ -550,25 +566,25 @@ def _(answer: DeletedConversation) -> Iterator[Part]:
     )
 
 
-def _conversation(conversation: Conversation) -> str:
+def _conversation(conversation: "Conversation") -> str:
     agent = f" (with {conversation.agent})" if conversation.agent else ""
     return f"#{conversation.id}  {conversation.title or ''}".rstrip() + agent
 
 
-@parts_of.register
-def _(answer: WrittenArtifact) -> Iterator[Part]:
+@_shows
+def _(answer: "WrittenArtifact") -> Iterator[Part]:
     yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
     if answer.scrubbed:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
 
 
-@parts_of.register
-def _(answer: ArtifactContent) -> Iterator[Part]:
+@_shows
+def _(answer: "ArtifactContent") -> Iterator[Part]:
     yield answer.content
 
 
-@parts_of.register
-def _(answer: ListedArtifacts) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedArtifacts") -> Iterator[Part]:
     if not answer.artifacts:
         yield "No artifacts."
         return
@@ -586,29 +602,29 @@ def _(answer: ListedArtifacts) -> Iterator[Part]:
     yield Table(("id", "path", "media type", "bytes", "updated", "conversation"), rows)
 
 
-@parts_of.register
-def _(answer: DeletedArtifact) -> Iterator[Part]:
+@_shows
+def _(answer: "DeletedArtifact") -> Iterator[Part]:
     yield f"Deleted {_file(answer.artifact)}; {_memories(answer.unlinked)} lost the link to it."
 
 
-def _file(artifact: Artifact) -> str:
+def _file(artifact: "Artifact") -> str:
     return f"#{artifact.id}  {artifact.path} ({artifact.media_type}, {artifact.size:,} bytes)"
 
 
-@parts_of.register
-def _(answer: AppendedScratchpad) -> Iterator[Part]:
+@_shows
+def _(answer: "AppendedScratchpad") -> Iterator[Part]:
     yield f"Noted; the scratchpad of {answer.agent} takes {answer.size:,} bytes."
     if answer.scrubbed:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
 
 
-@parts_of.register
-def _(answer: ScratchpadContent) -> Iterator[Part]:
+@_shows
+def _(answer: "ScratchpadContent") -> Iterator[Part]:
     yield answer.content.strip("\n") if answer.exists else "Nothing noted."
 
 
-@parts_of.register
-def _(answer: ListedScratchpads) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedScratchpads") -> Iterator[Part]:
     if not answer.scratchpads:
         yield "Nothing noted."
         return
@@ -616,13 +632,13 @@ def _(answer: ListedScratchpads) -> Iterator[Part]:
     yield Table(("agent", "bytes", "updated"), rows)
 
 
-@parts_of.register
-def _(answer: ClearedScratchpad) -> Iterator[Part]:
+@_shows
+def _(answer: "ClearedScratchpad") -> Iterator[Part]:
     yield f"Threw away {answer.cleared:,} bytes of the scratchpad of {answer.agent}."
 
 
-@parts_of.register
-def _(answer: ShownAgent) -> Iterator[Part]:
+@_shows
+def _(answer: "ShownAgent") -> Iterator[Part]:
     since = (
         f"set {_minute(answer.updated_at)} by {answer.updated_by}" if answer.updated_at else "the defaults"
     )
@@ -633,8 +649,8 @@ def _(answer: ShownAgent) -> Iterator[Part]:
     )
 
 
-@parts_of.register
-def _(answer: Reviewed) -> Iterator[Part]:
+@_shows
+def _(answer: "Reviewed") -> Iterator[Part]:
     memory = answer.memory
     settled = "Approved" if memory.is_live else "Rejected"
     yield f"{settled if answer.changed else f'{settled} already:'} #{memory.id}  {memory.title}"
@@ -642,21 +658,21 @@ def _(answer: Reviewed) -> Iterator[Part]:
         yield f"Reason: {memory.status_reason}"
 
 
-@parts_of.register
-def _(answer: ContextGiven) -> Iterator[Part]:
+@_shows
+def _(answer: "ContextGiven") -> Iterator[Part]:
     yield answer.text
     yield from (f"Left out {reason}" for reason in answer.degraded)
 
 
-@parts_of.register
-def _(answer: CreatedKey) -> Iterator[Part]:
+@_shows
+def _(answer: "CreatedKey") -> Iterator[Part]:
     yield f"Key {answer.key.id} for {answer.key.user} in tenant {answer.key.tenant}, shown this once:"
     yield answer.secret
     yield "Keep it where secrets are kept: only its hash is stored, and nobody can show it again."
 
 
-@parts_of.register
-def _(answer: ListedKeys) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedKeys") -> Iterator[Part]:
     if not answer.keys:
         yield "No keys. Make one with `onrecord keys create`."
         return
@@ -666,7 +682,7 @@ def _(answer: ListedKeys) -> Iterator[Part]:
     )
 
 
-def _key_row(key: Key) -> tuple[str, ...]:
+def _key_row(key: "Key") -> tuple[str, ...]:
     systems = (name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
     may = ", ".join(each.removeprefix("memory.") for each in key.permissions)
     return (
@@ -681,27 +697,27 @@ def _key_row(key: Key) -> tuple[str, ...]:
     )
 
 
-def _stands(key: Key) -> str:
+def _stands(key: "Key") -> str:
     if key.revoked_at is not None:
         return f"revoked {_day(key.revoked_at)}"
     return f"until {_minute(key.expires_at)}" if key.expires_at else "for good"
 
 
-@parts_of.register
-def _(answer: RevokedKey) -> Iterator[Part]:
+@_shows
+def _(answer: "RevokedKey") -> Iterator[Part]:
     if answer.changed:
         yield f"Key {answer.key.id} works no longer."
     else:
         yield f"Key {answer.key.id} was revoked already ({_minute(answer.key.revoked_at)})."
 
 
-@parts_of.register
-def _(answer: CreatedTenant) -> Iterator[Part]:
+@_shows
+def _(answer: "CreatedTenant") -> Iterator[Part]:
     yield f"{'Made room for tenant' if answer.created else 'There is a tenant'} {answer.tenant.name}{'' if answer.created else ' already'}."
 
 
-@parts_of.register
-def _(answer: ListedTenants) -> Iterator[Part]:
+@_shows
+def _(answer: "ListedTenants") -> Iterator[Part]:
     if not answer.tenants:
         yield "No tenants yet: the first save makes one."
         return
@@ -709,8 +725,8 @@ def _(answer: ListedTenants) -> Iterator[Part]:
     yield Table(("tenant", "memories", "entities"), rows)
 
 
-@parts_of.register
-def _(answer: ErasedTenant) -> Iterator[Part]:
+@_shows
+def _(answer: "ErasedTenant") -> Iterator[Part]:
     yield f"Erased tenant {answer.name}: {_many(sum(answer.erased.values()), 'row')}."
     yield Table(("table", "rows"), [(name, str(count)) for name, count in answer.erased.items()])
     if answer.residue:
@@ -719,8 +735,8 @@ def _(answer: ErasedTenant) -> Iterator[Part]:
         yield "A second look has found nothing of it."
 
 
-@parts_of.register
-def _(answer: Audited) -> Iterator[Part]:
+@_shows
+def _(answer: "Audited") -> Iterator[Part]:
     if not answer.entries:
         yield "Nothing was written or refused."
         return
@@ -744,8 +760,7 @@ def _(answer: Audited) -> Iterator[Part]:
         yield f"More: --after '{answer.next}'"
 
 
-@parts_of.register
-def _(answer: tuple) -> Iterator[Part]:  # type: ignore[type-arg]
-    settings: Sequence[Setting] = answer
-    rows = [(each.name, each.value or "", each.origin, each.help) for each in settings]
+@_shows
+def _(answer: "tuple[Setting, ...]") -> Iterator[Part]:
+    rows = [(each.name, each.value or "", each.origin, each.help) for each in answer]
     yield Table(("setting", "value", "from", "what it is"), rows)
