@@ -1,4 +1,7 @@
-"""DOES a store in YAML do what every store must, and do its files alone say all that it holds?"""
+"""DOES a store in YAML write down what every store must, and do its files alone say all that it holds?
+
+What is only read is asked of the index beside the files. That is a SQLite file, of which test_conformance.py asks it.
+"""
 
 import os
 import shutil
@@ -11,8 +14,28 @@ from onrecord.store.sql import SqlStore
 from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.builders import everything
+from onrecord.testing.embedding import NearConformance
+from onrecord.testing.jobs import WorkerConformance
+from onrecord.testing.ledger import (
+    AuditConformance,
+    KeyConformance,
+    LimitConformance,
+    RepeatedRequestConformance,
+)
+from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.relations import WalkConformance
+from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.store import StoreConformance
+from onrecord.testing.visibility import NameConformance, VisibilityConformance
 from tests.stores import empty
+
+#: What the index answers, and what is kept there alone.
+OF_THE_INDEX = {
+    SearchConformance, QuestionConformance, NearConformance, BrowseConformance, WalkConformance,
+    VisibilityConformance, NameConformance,
+    KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
+}  # fmt: skip
+WRITTEN_DOWN = [suite for suite in StoreConformance.__bases__ if suite not in OF_THE_INDEX]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,7 +54,7 @@ def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:
     store.close()
 
 
-class TestYaml(StoreConformance):
+class TestYaml(*WRITTEN_DOWN):  # type: ignore[misc]
     @pytest.fixture(scope="class")
     @classmethod
     def shared(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlStore]:

@@ -144,7 +144,7 @@ def memories(draw: Callable[..., Any]) -> Memory:
     return memory
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(memory=memories(), column=st.integers(0, 4))
 def test_an_entry_that_is_read_says_what_was_written(memory: Memory, column: int) -> None:
     text = (
@@ -155,7 +155,7 @@ def test_an_entry_that_is_read_says_what_was_written(memory: Memory, column: int
     assert memory_of(slot.entry.values, datetime.now(UTC), replace(memory, place=None)) == memory
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(value=st.dictionaries(texts, values, max_size=4))
 @example({text: text for text in ODD})
 @example({"a": "9" * 70})
@@ -171,7 +171,7 @@ def test_any_value_is_read_alike_by_us_and_by_any_other_reader(value: dict[str, 
         assert yaml.load(text, Loader=loader) == [{"metadata": value}]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @example({text: text for text in ODD}, 20)
 @given(value=st.dictionaries(texts, values, max_size=4), width=st.integers(20, 100))
 def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any], width: int) -> None:
@@ -184,7 +184,7 @@ def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any]
             assert json_of(root) == [value]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(text=st.text(letters, max_size=60) | st.lists(st.sampled_from(ODD)).map("\n".join))
 def test_any_text_is_a_document_or_broken_at_one_of_its_lines(text: str) -> None:
     try:
