@@ -148,10 +148,10 @@ def store_of(clock: Clock) -> Iterator[Callable[[str], OnRecord]]:
 
 
 def test_the_same_corpus_gives_the_same_order_and_scores_on_both_databases(
-    store_of: Callable[[str], OnRecord], clock: Clock, postgres_dsn: str
+    store_of: Callable[[str], OnRecord], clock: Clock, postgres_store: str
 ) -> None:
     start, told = clock.now, []
-    for db in (":memory:", postgres_dsn):
+    for db in (":memory:", postgres_store):
         clock.now = start
         root = store_of(db)
         _fill(root, clock, 60)
@@ -282,11 +282,11 @@ def test_what_was_known_then_is_ranked_as_if_it_were_now(
 
 
 def test_an_export_goes_from_sqlite_to_postgresql_and_back_without_loss(
-    tmp_path: Path, postgres_dsn: str, clock: Clock, store_of: Callable[[str], OnRecord]
+    tmp_path: Path, postgres_store: str, clock: Clock, store_of: Callable[[str], OnRecord]
 ) -> None:
     stores = [
         store_of(str(tmp_path / "first.db")),
-        store_of(postgres_dsn),
+        store_of(postgres_store),
         store_of(str(tmp_path / "last.db")),
     ]
     live_a_little(stores[0], clock)
