@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +39,13 @@ class TestForWhom:
     """`--tenant`, `--user` and `--in-conversation`, before a command and after it."""
 
     @pytest.fixture(autouse=True)
-    def _with_a_catalog(self, shell: Any) -> None:
-        write_model(Path("layer"), "mydb", "orders", "id", "amount")
-        for tenant in ("default", "acme"):
-            assert shell("--tenant", tenant, "ingest", "layer").code == 0
+    def _with_a_catalog(self, shell: Any, once: Callable[[str, Callable[[], None]], None]) -> None:
+        def read_in() -> None:
+            write_model(Path("layer"), "mydb", "orders", "id", "amount")
+            for tenant in ("default", "acme"):
+                assert shell("--tenant", tenant, "ingest", "layer").code == 0
+
+        once("catalog of two tenants", read_in)
 
     def test_every_command_takes_them(self) -> None:
         lacking = {
