@@ -167,7 +167,9 @@ def opening(moody: Moody, now: Now) -> Iterator[Callable[[str], OnRecord]]:
 @pytest.fixture
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[str], str]:
     def of(backend: str) -> str:
-        return str(tmp_path / "store.db" if backend == "sqlite" else request.getfixturevalue("postgres_dsn"))
+        return str(
+            tmp_path / "store.db" if backend == "sqlite" else request.getfixturevalue("postgres_store")
+        )
 
     return of
 

@@ -25,7 +25,7 @@ OF_CONVERSATION, OF_PAD = 1_000, 2_000
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty store that several processes can open, once for each back end."""
     if request.param == "postgres":
-        return str(request.getfixturevalue("postgres_dsn"))
+        return str(request.getfixturevalue("postgres_store"))
     return str(tmp_path / "store.db") if request.param == "sqlite-file" else f"yaml:{tmp_path / 'store'}"
 
 
