@@ -1,5 +1,6 @@
 """WHO sees what? Every method and every operation, tried by everyone who stands outside."""
 
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
@@ -35,6 +36,7 @@ from onrecord.testing.strangers import (
     STRANGERS,
     TAKEN,
     UNSEEN,
+    Stranger,
     Try,
     World,
     code_of,
@@ -45,6 +47,9 @@ from onrecord.testing.strangers import (
 
 #: After how many attempts it is looked at what is there.
 _LOOKED_AFTER: Final = 8
+#: What is tried on a store itself, and what is tried at a door before it.
+_ON_A_PORT: Final = {name: each for name, each in ATTEMPTS.items() if "." in name.split(":")[0]}
+_AT_A_DOOR: Final = {name: each for name, each in ATTEMPTS.items() if name not in _ON_A_PORT}
 
 
 class VisibilityConformance(Conformance):
@@ -58,36 +63,12 @@ class VisibilityConformance(Conformance):
     def test_a_stranger_finds_nothing_changes_nothing_and_learns_nothing(
         self, world: World, who: str
     ) -> None:
-        stranger = STRANGERS[who]
-        door, before, faults = world.door(stranger.caller), world.held(stranger.hidden), []
-        own = door.remember("an own note", scope="user").memory
-        tried: list[str] = []
-        for name, attempt in ATTEMPTS.items():
-            ghost = Try(world, door, *world.ghosts(stranger.hidden[0]), own)
-            nothing, said = outcome(attempt, ghost), None
-            for scope in stranger.hidden:
-                if said is None or ghost.names_one:
-                    said = told_by(attempt, Try(world, door, *world.kept[scope], own))
-                answer = made_equal(said, code_of(scope))
-                if name in TAKEN and stranger.caller.tenant == HOME:
-                    expected = (
-                        "Conflict: The id zqghost.1 cannot be used here. Choose another, or leave it out."
-                    )
-                else:
-                    expected = nothing
-                if answer != expected:
-                    faults.append(f"{name} on {scope}: {answer} instead of {expected}")
-                if name not in ECHOED and "zqghost" in answer.replace("zqghost.1", "").replace(
-                    "zqghost.2", ""
-                ):
-                    faults.append(f"{name} on {scope} tells {answer}")
-            tried.append(name)
-            if len(tried) == _LOOKED_AFTER or name == [*ATTEMPTS][-1]:
-                # A change would be seen however many tried after it, for it leaves a version behind.
-                if (now := world.held(stranger.hidden)) != before:
-                    faults.append(f"one of these changed something: {tried}")
-                before, tried = now, []
-        assert faults == []
+        assert _learned(world, STRANGERS[who], _ON_A_PORT) == []
+
+    @pytest.mark.parametrize("who", ["an admin of another tenant", "another user"])
+    def test_nor_does_one_at_a_door(self, world: World, who: str) -> None:
+        """What a door does it does by the methods that were tried: whoever may do the most there, and a neighbour."""
+        assert _learned(world, STRANGERS[who], _AT_A_DOOR) == []
 
     def test_every_method_and_every_operation_is_tried(self) -> None:
         tried = {name.split(":")[0] for name in ATTEMPTS}
@@ -196,6 +177,35 @@ class VisibilityConformance(Conformance):
             elsewhere.remember(f"public {number}")
         mark = ann.browse(limit=1).next
         assert "secret" not in written(elsewhere.browse(after=mark))
+
+
+def _learned(world: World, stranger: Stranger, attempts: Mapping[str, Callable[[Try], Any]]) -> list[str]:
+    """Whatever a stranger learned or changed by these."""
+    door, before, faults = world.door(stranger.caller), world.held(stranger.hidden), []
+    own = door.remember("an own note", scope="user").memory
+    tried: list[str] = []
+    for name, attempt in attempts.items():
+        ghost = Try(world, door, *world.ghosts(stranger.hidden[0]), own)
+        nothing, said = outcome(attempt, ghost), None
+        for scope in stranger.hidden:
+            if said is None or ghost.names_one:
+                said = told_by(attempt, Try(world, door, *world.kept[scope], own))
+            answer = made_equal(said, code_of(scope))
+            if name in TAKEN and stranger.caller.tenant == HOME:
+                expected = "Conflict: The id zqghost.1 cannot be used here. Choose another, or leave it out."
+            else:
+                expected = nothing
+            if answer != expected:
+                faults.append(f"{name} on {scope}: {answer} instead of {expected}")
+            if name not in ECHOED and "zqghost" in answer.replace("zqghost.1", "").replace("zqghost.2", ""):
+                faults.append(f"{name} on {scope} tells {answer}")
+        tried.append(name)
+        if len(tried) == _LOOKED_AFTER or name == [*attempts][-1]:
+            # A change would be seen however many tried after it, for it leaves a version behind.
+            if (now := world.held(stranger.hidden)) != before:
+                faults.append(f"one of these changed something: {tried}")
+            before, tried = now, []
+    return faults
 
 
 _NAMES = (
