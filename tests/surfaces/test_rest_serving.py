@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -115,27 +114,6 @@ def test_it_finishes_what_it_has_begun(started: Starting) -> None:
     assert server.stop()[0] == 0
 
 
-@pytest.mark.slow
-def test_several_processes_serve_one_store_and_count_together(started: Starting) -> None:
-    server = started("--workers", "2", "--no-worker")
-    ids = set()
-
-    def send(number: int) -> None:
-        with httpx2.Client(base_url=server.client.base_url, timeout=600) as client:
-            said = client.post("/v1/memories", json={"content": f"Note {number}.", "dedupe": False})
-            ids.add(said.json()["memory"]["id"])
-
-    threads = [threading.Thread(target=send, args=(number,)) for number in range(20)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(ids) == 20
-    figures = server.client.get("/metrics").text
-    assert 'onrecord_requests_total{method="POST",route="/v1/memories",status="201"} 20.0' in figures
-    assert server.stop()[0] == 0
-
-
 class Several:
     """A server of two processes, seen from outside: who they are, and who holds which connection."""
 
@@ -205,17 +183,33 @@ def _close(lines: list[HTTPConnection]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures(
+    "words_alone"
+)  # Who takes which connection does not depend on a model that each would load.
 @pytest.mark.skipif(sys.platform != "linux", reason="who holds which connection is read from /proc")
 class TestSeveral:
     @pytest.fixture
     def several(self, started: Starting) -> Several:
         return Several(started("--workers", "2", "--no-worker"))
 
-    def test_all_of_them_take_connections(self, several: Several) -> None:
+    def test_all_of_them_take_connections_serve_one_store_and_count_together(
+        self, several: Several, shell: Any
+    ) -> None:
         lines = several.ask()
         assert _answered(lines)
         assert 0 not in several.held()
+        for number, line in enumerate(lines):
+            note = json.dumps({"content": f"Note {number}.", "dedupe": False})
+            line.request("POST", "/v1/memories", note, {"Content-Type": "application/json"})
+        ids = {json.loads(line.getresponse().read())["memory"]["id"] for line in lines}
+        assert len(ids) == len(lines)
         _close(lines)
+        figures = several.server.client.get("/metrics").text
+        assert 'onrecord_requests_total{method="POST",route="/v1/memories",status="201"} 32.0' in figures
+        # Another server does not join them.
+        said = shell("serve", "--workers", "2", "--port", str(several.url.port))
+        assert said.code == 6
+        assert f"port {several.url.port}" in said.err
         assert several.server.stop()[0] == 0
 
     def test_what_one_that_is_killed_had_begun_is_under_way_no_more(self, several: Several) -> None:
@@ -256,11 +250,6 @@ class TestSeveral:
         several.server.client.close()
         several.server.tell(signal.SIGKILL)
         _until(several.refuses, lambda: "they still listen")
-
-    def test_a_second_server_does_not_join_them(self, several: Several, shell: Any) -> None:
-        said = shell("serve", "--workers", "2", "--port", str(several.url.port))
-        assert said.code == 6
-        assert f"port {several.url.port}" in said.err
 
 
 @pytest.mark.slow
@@ -315,10 +304,10 @@ def test_what_cannot_be_is_said_before_it_starts(shell: Any) -> None:
     assert "a store in memory is of one process" in shell("serve", "--db", ":memory:", "--workers", "2").err
 
 
-def test_a_port_that_is_taken_is_said_plainly(shell: Any, started: Starting) -> None:
-    server = started()
-    port = str(httpx2.URL(server.client.base_url).port)
-    said = shell("serve", "--port", port)
+def test_a_port_that_is_taken_is_said_plainly(shell: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        said = shell("serve", "--port", port)
     assert said.code == 6
     assert f"port {port}" in said.err
 
