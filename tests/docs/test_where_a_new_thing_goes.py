@@ -10,8 +10,11 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = Path("src/onrecord")
 #: What says whether all surfaces, schemas and pages know of it.
 PROOFS = (
-    "tests/surfaces/test_parity.py",
-    "tests/surfaces/test_schema.py",
+    "tests/surfaces/test_parity.py::test_the_story_tells_of_every_operation",
+    "tests/surfaces/test_parity.py::test_every_operation_gives_the_same_through_every_surface",
+    "tests/surfaces/test_schema.py::test_an_answer_fits_its_schema_and_comes_back_the_same",
+    "tests/surfaces/test_schema.py::test_the_schema_of_a_request_is_sound_and_knows_its_fields",
+    "tests/surfaces/test_schema.py::test_the_defaults_of_a_request_fit_its_schema",
     "tests/surfaces/test_signatures.py",
     "tests/surfaces/test_openapi.py::TestTheDocument",
     "tests/docs/test_reference.py",
