@@ -3,6 +3,7 @@ a shell."""
 
 import contextlib
 import io
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import yaml
 
 from onrecord import Caller, OnRecord, connect
+from onrecord.config import load
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.cli import main
 
@@ -84,11 +86,26 @@ def door(memory: OnRecord, models: Path) -> OnRecord:
     return read_in(memory, models)
 
 
+@pytest.fixture(scope="session")
+def _read_before(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("shop")
+
+
 @pytest.fixture
-def quick(models: Path, clock: Callable[[], Any]) -> Iterator[OnRecord]:
-    """The same in memory alone, for what no database can make different."""
-    with connect(":memory:", clock=clock) as door:
-        yield read_in(door, models)
+def shop_file(_read_before: Path, models: Path, clock: Callable[[], Any], tmp_path: Path) -> Path:
+    """The file of a store that has read the shop: a copy of the first, for to read it takes longer than most tests."""
+    kept = _read_before / f"{load().embedder}.db"
+    if not kept.exists():
+        with connect(kept, clock=clock) as door:
+            read_in(door, models)
+    return Path(shutil.copy(kept, tmp_path / "shop.db"))
+
+
+@pytest.fixture
+def quick(shop_file: Path, clock: Callable[[], Any]) -> Iterator[OnRecord]:
+    """The same in a file alone, for what no database can make different."""
+    with connect(shop_file, clock=clock) as door:
+        yield door
 
 
 class Ground:
@@ -128,7 +145,7 @@ Shell = Callable[..., Said]
 
 
 @pytest.fixture
-def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models: Path) -> Shell:
+def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shop_file: Path) -> Shell:
     """`onrecord slayer …` in an empty folder, on a store of its own that has read the shop."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ONRECORD_DB", "shell.db")
@@ -144,8 +161,7 @@ def shell(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, models: Path) -> Shel
             main(["slayer", *words])
         return Said(int(left.value.code or 0), out.getvalue(), err.getvalue())
 
-    with connect("shell.db") as door:
-        read_in(door, models)
+    shop_file.rename("shell.db")
     return call
 
 

@@ -49,8 +49,8 @@ def refused(door: OnRecord, linked: Any, *words: str, **more: Any) -> str:
 
 
 class TestBareNames:
-    def test_a_model_wins_over_a_column_of_its_name_and_says_so(self, door: OnRecord) -> None:
-        told = saved(door, "orders")
+    def test_a_model_wins_over_a_column_of_its_name_and_says_so(self, quick: OnRecord) -> None:
+        told = saved(quick, "orders")
         assert told["resolved_entities"] == ["mydb.orders"]
         (warning,) = told["warnings"]
         assert "orders" in warning
@@ -61,29 +61,29 @@ class TestBareNames:
         assert told["resolved_entities"] == ["mydb.orders"]
         assert len(told["warnings"]) == 1
 
-    def test_a_column_that_one_model_has_is_found_by_its_name(self, door: OnRecord) -> None:
-        assert resolved(door, "status") == ["mydb.orders.status"]
-        assert saved(door, "status")["warnings"] == []
+    def test_a_column_that_one_model_has_is_found_by_its_name(self, quick: OnRecord) -> None:
+        assert resolved(quick, "status") == ["mydb.orders.status"]
+        assert saved(quick, "status")["warnings"] == []
 
     def test_a_measure_and_an_aggregation_are_found_by_their_names(self, quick: OnRecord) -> None:
         assert resolved(quick, "aov", "weighted_score") == ["mydb.orders.aov", "mydb.orders.weighted_score"]
 
-    def test_a_column_of_two_models_is_refused_with_the_candidates(self, door: OnRecord) -> None:
-        refused(door, ["amount"], "'amount'", "invoices", "orders")
+    def test_a_column_of_two_models_is_refused_with_the_candidates(self, quick: OnRecord) -> None:
+        refused(quick, ["amount"], "'amount'", "invoices", "orders")
 
     def test_the_first_datasource_in_the_order_decides_about_a_name(self, quick: OnRecord) -> None:
         refused(quick, ["name"], "'name'", "customers", "regions")
         quick.prioritise(datasources=["other"])
         assert resolved(quick, "name") == ["other.users.name"]
 
-    def test_a_name_that_nothing_has_is_quoted(self, door: OnRecord) -> None:
-        refused(door, ["nonexistent_thing"], "'nonexistent_thing'")
+    def test_a_name_that_nothing_has_is_quoted(self, quick: OnRecord) -> None:
+        refused(quick, ["nonexistent_thing"], "'nonexistent_thing'")
 
-    def test_one_bad_reference_among_good_ones_saves_nothing(self, door: OnRecord) -> None:
-        refused(door, ["orders.amount", "nonexistent_thing", "status"], "nonexistent_thing")
+    def test_one_bad_reference_among_good_ones_saves_nothing(self, quick: OnRecord) -> None:
+        refused(quick, ["orders.amount", "nonexistent_thing", "status"], "nonexistent_thing")
 
-    def test_a_datasource_wins_over_a_model_of_its_name_and_says_so(self, door: OnRecord) -> None:
-        told = saved(door, "mydb")
+    def test_a_datasource_wins_over_a_model_of_its_name_and_says_so(self, quick: OnRecord) -> None:
+        told = saved(quick, "mydb")
         assert told["resolved_entities"] == ["mydb"]
         assert "both a datasource and a model" in told["warnings"][0]
 
@@ -105,8 +105,8 @@ class TestBareNames:
 
 
 class TestDottedNames:
-    def test_a_dotted_column_is_taken_literally_without_a_warning(self, door: OnRecord) -> None:
-        told = saved(door, "customers.orders")
+    def test_a_dotted_column_is_taken_literally_without_a_warning(self, quick: OnRecord) -> None:
+        told = saved(quick, "customers.orders")
         assert (told["resolved_entities"], told["warnings"]) == (["mydb.customers.orders"], [])
 
     @pytest.mark.parametrize(
@@ -181,8 +181,8 @@ class TestDottedNames:
 
 
 class TestLinkedEntities:
-    def test_an_empty_list_is_refused(self, door: OnRecord) -> None:
-        refused(door, [], "linked_entities", "must not be empty")
+    def test_an_empty_list_is_refused(self, quick: OnRecord) -> None:
+        refused(quick, [], "linked_entities", "must not be empty")
 
     @pytest.mark.parametrize("item", [7, None, True, ["orders"], {"a": 1}])
     def test_an_item_that_is_no_text_is_refused(self, quick: OnRecord, item: Any) -> None:
@@ -202,16 +202,16 @@ class TestLinkedEntities:
             slayer.save_memory(quick, learning, ["orders"])
         assert quick.browse().memories == ()
 
-    def test_a_note_can_link_to_another(self, door: OnRecord) -> None:
-        first = saved(door, "orders")["memory_id"]
-        assert resolved(door, f"memory:{first}", "orders.amount") == [f"memory:{first}", AMOUNT]
+    def test_a_note_can_link_to_another(self, quick: OnRecord) -> None:
+        first = saved(quick, "orders")["memory_id"]
+        assert resolved(quick, f"memory:{first}", "orders.amount") == [f"memory:{first}", AMOUNT]
 
     def test_the_id_of_a_linked_note_may_look_like_an_aggregation(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders"], id="sum")
         assert resolved(quick, "memory:sum") == ["memory:sum"]
 
-    def test_a_link_to_a_note_that_is_not_there_is_refused(self, door: OnRecord) -> None:
-        refused(door, ["memory:absent"], "'absent'")
+    def test_a_link_to_a_note_that_is_not_there_is_refused(self, quick: OnRecord) -> None:
+        refused(quick, ["memory:absent"], "'absent'")
 
     def test_a_preview_of_at_most_500_characters_can_be_given(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders"], id="a", description="x" * 500)
@@ -223,8 +223,8 @@ class TestLinkedEntities:
 
 
 class TestQueries:
-    def test_counting_rows_is_about_the_model_alone(self, door: OnRecord) -> None:
-        assert of_query(door, measures=["*:count"]) == ["mydb.orders"]
+    def test_counting_rows_is_about_the_model_alone(self, quick: OnRecord) -> None:
+        assert of_query(quick, measures=["*:count"]) == ["mydb.orders"]
 
     def test_the_source_model_is_always_tagged(self, quick: OnRecord) -> None:
         assert of_query(quick) == ["mydb.orders"]
@@ -234,9 +234,9 @@ class TestQueries:
         assert told == ["mydb.orders", "mydb.regions.name"]
         assert of_query(quick, dimensions=["customers.regions.name"]) == told
 
-    def test_dimensions_times_measures_and_filters_are_all_walked(self, door: OnRecord) -> None:
+    def test_dimensions_times_measures_and_filters_are_all_walked(self, quick: OnRecord) -> None:
         told = of_query(
-            door,
+            quick,
             dimensions=[{"name": "status"}],
             time_dimensions=[{"dimension": "ordered_at", "granularity": "month"}],
             measures=[{"formula": "amount:sum / *:count"}],
@@ -245,8 +245,8 @@ class TestQueries:
         parts = ["status", "ordered_at", "amount", "customer_id"]
         assert told == ["mydb.orders", *(f"mydb.orders.{part}" for part in parts)]
 
-    def test_a_name_in_a_filter_is_looked_for_on_the_source_model_first(self, door: OnRecord) -> None:
-        told = of_query(door, filters=["status = 'paid'", "amount > 100"])
+    def test_a_name_in_a_filter_is_looked_for_on_the_source_model_first(self, quick: OnRecord) -> None:
+        told = of_query(quick, filters=["status = 'paid'", "amount > 100"])
         assert told == ["mydb.orders", "mydb.orders.status", AMOUNT]
 
     @pytest.mark.parametrize(
@@ -273,8 +273,8 @@ class TestQueries:
         assert of_query(quick, measures=["aov"]) == ["mydb.orders", "mydb.orders.aov"]
         assert resolved(quick, "aov") == ["mydb.orders.aov"]
 
-    def test_an_unknown_column_in_a_filter_fails_the_save(self, door: OnRecord) -> None:
-        refused(door, {"source_model": "orders", "filters": ["no_such > 1"]}, "no_such")
+    def test_an_unknown_column_in_a_filter_fails_the_save(self, quick: OnRecord) -> None:
+        refused(quick, {"source_model": "orders", "filters": ["no_such > 1"]}, "no_such")
 
     @pytest.mark.parametrize(
         "part",
@@ -302,12 +302,12 @@ class TestQueries:
     def test_a_query_that_is_none_is_refused(self, quick: OnRecord, query: Any, word: str) -> None:
         assert word in refused(quick, query).lower()
 
-    def test_the_query_is_kept_on_the_memory(self, door: OnRecord) -> None:
-        id = slayer.save_memory(door, "Total paid revenue", PAID)["memory_id"]
-        query = door.show(id).memory.query
+    def test_the_query_is_kept_on_the_memory(self, quick: OnRecord) -> None:
+        id = slayer.save_memory(quick, "Total paid revenue", PAID)["memory_id"]
+        query = quick.show(id).memory.query
         assert isinstance(query, dict)
         assert read_query(query) == read_query(PAID)
-        assert door.show(id).memory.entities == ("mydb.orders", AMOUNT, "mydb.orders.status")
+        assert quick.show(id).memory.entities == ("mydb.orders", AMOUNT, "mydb.orders.status")
 
     def test_a_query_that_was_read_already_is_taken_too(self, quick: OnRecord) -> None:
         told = slayer.save_memory(quick, "Total paid revenue", read_query(PAID))
@@ -331,8 +331,8 @@ class TestQueries:
 
 
 class TestIds:
-    def test_ids_count_up_from_one(self, door: OnRecord) -> None:
-        assert [saved(door, "orders.id")["memory_id"] for _ in range(3)] == ["1", "2", "3"]
+    def test_ids_count_up_from_one(self, quick: OnRecord) -> None:
+        assert [saved(quick, "orders.id")["memory_id"] for _ in range(3)] == ["1", "2", "3"]
 
     def test_the_same_note_twice_is_two_notes(self, quick: OnRecord) -> None:
         saved(quick, "orders.id")
@@ -350,11 +350,11 @@ class TestIds:
         assert slayer.save_memory(quick, "a note", ["orders.id"], id=7)["memory_id"] == "7"
         assert slayer.forget_memory(quick, 7) == {"deleted_id": "7"}
 
-    def test_ids_that_differ_only_in_zeros_or_case_are_different(self, door: OnRecord) -> None:
+    def test_ids_that_differ_only_in_zeros_or_case_are_different(self, quick: OnRecord) -> None:
         for id in ("0", "001", "1", "a", "A"):
-            slayer.save_memory(door, f"the note {id}", ["orders.id"], id=id)
+            slayer.save_memory(quick, f"the note {id}", ["orders.id"], id=id)
         for id in ("0", "001", "1", "a", "A"):
-            assert door.show(id).memory.content == f"the note {id}"
+            assert quick.show(id).memory.content == f"the note {id}"
 
     @pytest.mark.parametrize(
         "id",
@@ -369,10 +369,10 @@ class TestIds:
         with pytest.raises(Invalid, match="id"):
             slayer.forget_memory(quick, id)
 
-    def test_the_next_id_comes_after_the_highest_whole_number(self, door: OnRecord) -> None:
+    def test_the_next_id_comes_after_the_highest_whole_number(self, quick: OnRecord) -> None:
         for id in ("42", "001", "43abc", "zz"):
-            slayer.save_memory(door, "a note", ["orders.id"], id=id)
-        assert saved(door, "orders.id")["memory_id"] == "43"
+            slayer.save_memory(quick, "a note", ["orders.id"], id=id)
+        assert saved(quick, "orders.id")["memory_id"] == "43"
 
     def test_ids_go_on_from_the_data_after_the_store_was_closed(self, shared_db: str, models: Path) -> None:
         with connect(shared_db) as first:
@@ -382,12 +382,12 @@ class TestIds:
         with connect(shared_db) as second:
             assert saved(second, "orders.id")["memory_id"] == "8"
 
-    def test_no_id_is_given_twice_at_the_same_time(self, door: OnRecord) -> None:
+    def test_no_id_is_given_twice_at_the_same_time(self, quick: OnRecord) -> None:
         for _ in range(3):
-            saved(door, "orders.id")
-        slayer.forget_memory(door, "3")
-        slayer.forget_memory(door, "1")
-        fresh = [saved(door, "orders.id")["memory_id"] for _ in range(3)]
+            saved(quick, "orders.id")
+        slayer.forget_memory(quick, "3")
+        slayer.forget_memory(quick, "1")
+        fresh = [saved(quick, "orders.id")["memory_id"] for _ in range(3)]
         assert len({*fresh, "2"}) == 4
         assert "1" not in fresh
 
@@ -417,25 +417,25 @@ class TestIds:
 class TestSavingAgain:
     """Under an id that exists, all that was said is replaced; when it was first said is kept."""
 
-    def test_the_text_and_the_entities_are_replaced(self, door: OnRecord, clock: Any) -> None:
-        slayer.save_memory(door, "first", ["orders.amount"], id="kb", description="a preview")
-        created = door.show("kb").memory.created_at
+    def test_the_text_and_the_entities_are_replaced(self, quick: OnRecord, clock: Any) -> None:
+        slayer.save_memory(quick, "first", ["orders.amount"], id="kb", description="a preview")
+        created = quick.show("kb").memory.created_at
         clock.tick(days=3)
-        told = slayer.save_memory(door, "second", ["orders.status"], id="kb")
-        memory = door.show("kb").memory
+        told = slayer.save_memory(quick, "second", ["orders.status"], id="kb")
+        memory = quick.show("kb").memory
         assert told["resolved_entities"] == ["mydb.orders.status"]
         assert (memory.content, memory.entities) == ("second", ("mydb.orders.status",))
         assert (memory.created_at, memory.hint) == (created, None)
-        assert slayer.search(door, entities=["orders.amount"])["memories"] == []
+        assert slayer.search(quick, entities=["orders.amount"])["memories"] == []
 
-    def test_a_note_becomes_an_example_and_a_note_again(self, door: OnRecord) -> None:
-        slayer.save_memory(door, "first", ["customers.name"], id="kb")
-        told = slayer.save_memory(door, "first", PAID, id="kb")
+    def test_a_note_becomes_an_example_and_a_note_again(self, quick: OnRecord) -> None:
+        slayer.save_memory(quick, "first", ["customers.name"], id="kb")
+        told = slayer.save_memory(quick, "first", PAID, id="kb")
         assert told["resolved_entities"] == ["mydb.orders", AMOUNT, "mydb.orders.status"]
-        assert door.show("kb").memory.query is not None
-        told = slayer.save_memory(door, "first", ["customers.name"], id="kb")
+        assert quick.show("kb").memory.query is not None
+        told = slayer.save_memory(quick, "first", ["customers.name"], id="kb")
         assert told["resolved_entities"] == ["mydb.customers.name"]
-        assert door.show("kb").memory.query is None
+        assert quick.show("kb").memory.query is None
 
     def test_one_query_takes_the_place_of_another(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "an example", PAID, id="kb")
@@ -450,12 +450,12 @@ class TestSavingAgain:
 
 
 class TestForgetting:
-    def test_a_forgotten_note_is_gone(self, door: OnRecord) -> None:
-        id = saved(door, "orders.amount")["memory_id"]
-        assert slayer.forget_memory(door, id) == {"deleted_id": id}
-        assert slayer.search(door, entities=["orders.amount"])["memories"] == []
+    def test_a_forgotten_note_is_gone(self, quick: OnRecord) -> None:
+        id = saved(quick, "orders.amount")["memory_id"]
+        assert slayer.forget_memory(quick, id) == {"deleted_id": id}
+        assert slayer.search(quick, entities=["orders.amount"])["memories"] == []
         with pytest.raises(NotFound, match=id):
-            slayer.forget_memory(door, id)
+            slayer.forget_memory(quick, id)
 
     @pytest.mark.parametrize("id", ["", "a:b", "a/b", "a b", "#1"])
     def test_an_id_that_cannot_be_one_is_refused(self, quick: OnRecord, id: str) -> None:
@@ -464,17 +464,17 @@ class TestForgetting:
             slayer.forget_memory(quick, id)
         assert len(quick.browse().memories) == 1
 
-    def test_references_to_it_go_with_it_and_no_others(self, door: OnRecord) -> None:
+    def test_references_to_it_go_with_it_and_no_others(self, quick: OnRecord) -> None:
         links = ["4", "42", "400", "4.y"]
         for id in links:
-            slayer.save_memory(door, "a note", ["orders.id"], id=id)
+            slayer.save_memory(quick, "a note", ["orders.id"], id=id)
         references = [f"memory:{id}" for id in links]
-        slayer.save_memory(door, "all of them", [*references, AMOUNT], id="all")
-        slayer.save_memory(door, "that alone", ["memory:4"], id="alone")
-        slayer.forget_memory(door, "4")
-        assert door.show("all").memory.entities == ("memory:42", "memory:400", "memory:4.y", AMOUNT)
-        assert door.show("alone").memory.entities == ()
-        assert {memory.id for memory in door.browse().memories} == {"42", "400", "4.y", "all", "alone"}
+        slayer.save_memory(quick, "all of them", [*references, AMOUNT], id="all")
+        slayer.save_memory(quick, "that alone", ["memory:4"], id="alone")
+        slayer.forget_memory(quick, "4")
+        assert quick.show("all").memory.entities == ("memory:42", "memory:400", "memory:4.y", AMOUNT)
+        assert quick.show("alone").memory.entities == ()
+        assert {memory.id for memory in quick.browse().memories} == {"42", "400", "4.y", "all", "alone"}
 
     def test_an_id_that_is_used_again_has_nothing_of_the_old(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "the old one", ["orders.id"], id="9")

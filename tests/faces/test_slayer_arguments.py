@@ -36,9 +36,8 @@ def bare() -> Iterator[OnRecord]:
 
 
 @pytest.fixture
-def server(tmp_path: Path, models: Path) -> Iterator[Served]:
-    served = Served(db=str(tmp_path / "served.db"), worker="no", faces="native,slayer", sources=str(models))
-    served.parts.door.ingest(str(models))
+def server(shop_file: Path, models: Path) -> Iterator[Served]:
+    served = Served(db=str(shop_file), worker="no", faces="native,slayer", sources=str(models))
     yield served
     served.stop()
 

@@ -32,17 +32,17 @@ def as_json(door: OnRecord, name: str = "orders", **shown: Any) -> dict[str, Any
 
 
 class TestLearnings:
-    def test_notes_on_the_model_its_columns_and_its_measures_are_shown(self, door: OnRecord) -> None:
+    def test_notes_on_the_model_its_columns_and_its_measures_are_shown(self, quick: OnRecord) -> None:
         saved = [
-            note(door, f"about {name}", name)
+            note(quick, f"about {name}", name)
             for name in ("mydb.orders", "orders.amount", "orders.aov", "orders.weighted_score")
         ]
-        note(door, "about another", "customers.orders")
-        told = slayer.inspect_model(door, "orders")
+        note(quick, "about another", "customers.orders")
+        told = slayer.inspect_model(quick, "orders")
         assert "## Learnings (4)" in told
         assert f"- **M{saved[1]}** (`{AMOUNT}`): about orders.amount" in told
-        assert [each["id"] for each in as_json(door)["learnings"]] == saved
-        assert as_json(door)["learnings"][1] == {
+        assert [each["id"] for each in as_json(quick)["learnings"]] == saved
+        assert as_json(quick)["learnings"][1] == {
             "id": saved[1],
             "learning": "about orders.amount",
             "matched_entities": [AMOUNT],
@@ -53,15 +53,15 @@ class TestLearnings:
         (shown,) = as_json(quick)["learnings"]
         assert shown["matched_entities"] == ["mydb.orders.status", AMOUNT]
 
-    def test_a_memory_with_a_query_is_never_shown(self, door: OnRecord) -> None:
-        slayer.save_memory(door, "an example", {"source_model": "orders", "measures": ["amount:sum"]})
-        assert "Learnings" not in slayer.inspect_model(door, "orders")
-        assert "learnings" not in as_json(door)
+    def test_a_memory_with_a_query_is_never_shown(self, quick: OnRecord) -> None:
+        slayer.save_memory(quick, "an example", {"source_model": "orders", "measures": ["amount:sum"]})
+        assert "Learnings" not in slayer.inspect_model(quick, "orders")
+        assert "learnings" not in as_json(quick)
 
-    def test_without_a_match_there_is_no_heading(self, door: OnRecord) -> None:
-        note(door, "about another", "customers.name")
-        note(door, "about the whole", "mydb")
-        assert "Learnings" not in slayer.inspect_model(door, "orders")
+    def test_without_a_match_there_is_no_heading(self, quick: OnRecord) -> None:
+        note(quick, "about another", "customers.name")
+        note(quick, "about the whole", "mydb")
+        assert "Learnings" not in slayer.inspect_model(quick, "orders")
 
     def test_only_the_sections_that_are_asked_for_are_shown(self, quick: OnRecord) -> None:
         note(quick, "about it", "mydb.orders")
@@ -149,21 +149,21 @@ class TestTakingOut:
         found = slayer.search(kept, question="mydb orders amount_net archive", max_entities=50)["entities"]
         assert {hit["id"].partition(".")[0] for hit in found} == {"mydb_old"}
 
-    def test_a_measure_and_an_aggregation_can_be_taken_out(self, door: OnRecord) -> None:
-        note(door, "about both", "orders.aov", "orders.weighted_score", "orders.id", id="n")
-        slayer.edit_model_remove(door, "orders", ["aov", "weighted_score"])
-        assert entities(door, "n") == ["mydb.orders.id"]
-        assert as_json(door)["measures"] == []
+    def test_a_measure_and_an_aggregation_can_be_taken_out(self, quick: OnRecord) -> None:
+        note(quick, "about both", "orders.aov", "orders.weighted_score", "orders.id", id="n")
+        slayer.edit_model_remove(quick, "orders", ["aov", "weighted_score"])
+        assert entities(quick, "n") == ["mydb.orders.id"]
+        assert as_json(quick)["measures"] == []
 
-    def test_several_parts_go_together_or_not_at_all(self, door: OnRecord) -> None:
-        note(door, "a note", "orders.amount", "orders.status", id="n")
+    def test_several_parts_go_together_or_not_at_all(self, quick: OnRecord) -> None:
+        note(quick, "a note", "orders.amount", "orders.status", id="n")
         with pytest.raises(NotFound, match="no_such"):
-            slayer.edit_model_remove(door, "orders", ["amount", "no_such"])
-        assert entities(door, "n") == [AMOUNT, "mydb.orders.status"]
-        assert "amount" in [each["name"] for each in as_json(door)["columns"]]
-        slayer.edit_model_remove(door, "orders", ["amount", "status", "amount"])
-        assert entities(door, "n") == []
-        assert [each["name"] for each in as_json(door)["columns"]] == ["id", "customer_id", "ordered_at"]
+            slayer.edit_model_remove(quick, "orders", ["amount", "no_such"])
+        assert entities(quick, "n") == [AMOUNT, "mydb.orders.status"]
+        assert "amount" in [each["name"] for each in as_json(quick)["columns"]]
+        slayer.edit_model_remove(quick, "orders", ["amount", "status", "amount"])
+        assert entities(quick, "n") == []
+        assert [each["name"] for each in as_json(quick)["columns"]] == ["id", "customer_id", "ordered_at"]
 
     @pytest.mark.parametrize("nothing", [[], None, "amount"])
     def test_what_is_no_list_of_parts_removes_nothing(self, quick: OnRecord, nothing: Any) -> None:
@@ -172,12 +172,12 @@ class TestTakingOut:
         assert len(as_json(quick)["columns"]) == 5
 
     @pytest.mark.parametrize("name", ["orders", "mydb.orders", "no_such", "status"])
-    def test_what_is_no_datasource_is_not_dropped_as_one(self, door: OnRecord, name: str) -> None:
-        note(door, "a note", "orders.status", id="n")
+    def test_what_is_no_datasource_is_not_dropped_as_one(self, quick: OnRecord, name: str) -> None:
+        note(quick, "a note", "orders.status", id="n")
         with pytest.raises(NotFound, match="mydb"):
-            slayer.delete_datasource(door, name)
-        assert entities(door, "n") == ["mydb.orders.status"]
-        assert as_json(door)["name"] == "orders"
+            slayer.delete_datasource(quick, name)
+        assert entities(quick, "n") == ["mydb.orders.status"]
+        assert as_json(quick)["name"] == "orders"
 
     @pytest.mark.parametrize("name", ["no_such", "orders.status", "status"])
     def test_what_is_no_model_is_not_dropped_as_one(self, quick: OnRecord, name: str) -> None:

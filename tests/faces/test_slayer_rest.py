@@ -12,7 +12,7 @@ from onrecord.errors import Forbidden, Invalid, NotFound, StoreUnavailable, Unau
 from onrecord.faces.slayer import SlayerClient
 
 from ..surfaces.conftest import Served
-from .conftest import ids
+from .conftest import ids, read_in
 
 AMOUNT, STATUS = "mydb.orders.amount", "mydb.orders.status"
 NOTE = {"learning": "Amounts are in cents.", "linked_entities": ["orders.amount"]}
@@ -20,10 +20,9 @@ QUERY = {"source_model": "orders", "measures": [{"formula": "amount:sum"}], "fil
 
 
 @pytest.fixture
-def server(tmp_path: Path, models: Path) -> Iterator[Served]:
+def server(shop_file: Path, models: Path) -> Iterator[Served]:
     """A server with the routes of the face, whose store has read the shop."""
-    served = Served(db=str(tmp_path / "served.db"), worker="no", faces="native,slayer", sources=str(models))
-    served.parts.door.ingest(str(models))
+    served = Served(db=str(shop_file), worker="no", faces="native,slayer", sources=str(models))
     yield served
     served.stop()
 
@@ -261,7 +260,7 @@ class TestClient:
             ]
 
         with connect(tmp_path / "at-hand.db") as door:
-            door.ingest(str(models))
+            read_in(door, models)
         at_hand = through(lambda: SlayerClient(storage=tmp_path / "at-hand.db"), talk)
         assert through(lambda: SlayerClient(server.url), talk) == at_hand
 

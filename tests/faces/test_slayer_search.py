@@ -33,10 +33,10 @@ def told(door: OnRecord, **asked: Any) -> dict[str, list[str]]:
 
 
 class TestShapes:
-    def test_each_list_has_its_own_fields(self, door: OnRecord) -> None:
-        note(door, "amounts are net of refunds", "orders.amount")
-        example(door, "total paid amounts", **{k: v for k, v in PAID.items() if k != "source_model"})
-        found = slayer.search(door, entities=["orders.amount"], question="amounts")
+    def test_each_list_has_its_own_fields(self, quick: OnRecord) -> None:
+        note(quick, "amounts are net of refunds", "orders.amount")
+        example(quick, "total paid amounts", **{k: v for k, v in PAID.items() if k != "source_model"})
+        found = slayer.search(quick, entities=["orders.amount"], question="amounts")
         assert set(found) == {
             *("memories", "example_queries", "entities", "resolved_input_entities", "warnings"),
         }
@@ -51,11 +51,11 @@ class TestShapes:
             assert set(entity) == {"id", "kind", "score", "text"}
             assert entity["kind"] in ("datasource", "model", "column", "measure", "aggregation")
 
-    def test_notes_and_examples_never_stand_in_each_others_list(self, door: OnRecord) -> None:
-        notes = [note(door, "about amounts", "orders.amount") for _ in range(3)]
-        examples = [example(door, "about amounts", measures=["amount:sum"]) for _ in range(3)]
+    def test_notes_and_examples_never_stand_in_each_others_list(self, quick: OnRecord) -> None:
+        notes = [note(quick, "about amounts", "orders.amount") for _ in range(3)]
+        examples = [example(quick, "about amounts", measures=["amount:sum"]) for _ in range(3)]
         for asked in ({"entities": [AMOUNT]}, {"question": "amounts"}, {}):
-            found = told(door, **asked)  # type: ignore[arg-type]
+            found = told(quick, **asked)  # type: ignore[arg-type]
             assert set(found["memories"]) == set(notes)
             assert set(found["example_queries"]) < set(examples)
 
@@ -93,19 +93,19 @@ class TestByEntities:
             note(quick, "a note", "orders.amount", id=f"n{number}")
         assert len(told(quick, entities=["orders.amount"])["memories"]) == 4
 
-    def test_only_what_is_about_one_of_them_is_found(self, door: OnRecord) -> None:
-        note(door, "the amount of orders", "orders.status")
-        note(door, "untagged words", "mydb.orders")
-        found = slayer.search(door, entities=["orders.amount"])
+    def test_only_what_is_about_one_of_them_is_found(self, quick: OnRecord) -> None:
+        note(quick, "the amount of orders", "orders.status")
+        note(quick, "untagged words", "mydb.orders")
+        found = slayer.search(quick, entities=["orders.amount"])
         assert (found["memories"], found["entities"]) == ([], [])
 
-    def test_the_entities_of_a_draft_count_as_given(self, door: OnRecord) -> None:
-        here = note(door, "paid means settled", "orders.status")
-        there = example(door, "all paid ones", filters=["status = 'paid'"])
-        found = slayer.search(door, query=PAID)
+    def test_the_entities_of_a_draft_count_as_given(self, quick: OnRecord) -> None:
+        here = note(quick, "paid means settled", "orders.status")
+        there = example(quick, "all paid ones", filters=["status = 'paid'"])
+        found = slayer.search(quick, query=PAID)
         assert (ids(found["memories"]), ids(found["example_queries"])) == ([here], [there])
         assert found["resolved_input_entities"] == ["mydb.orders", AMOUNT, "mydb.orders.status"]
-        both = slayer.search(door, query=PAID, entities=["users", "orders.amount:sum"])
+        both = slayer.search(quick, query=PAID, entities=["users", "orders.amount:sum"])
         assert both["resolved_input_entities"] == [
             *("other.users", AMOUNT, "mydb.orders", "mydb.orders.status"),
         ]
@@ -131,9 +131,9 @@ class TestLenience:
         assert "dropped" in warning
         assert unknown.removeprefix("memory:") in warning
 
-    def test_where_every_reference_is_dropped_nothing_is_found(self, door: OnRecord) -> None:
-        note(door, "a note", "orders.status")
-        found = slayer.search(door, entities=["nonexistent_thing"])
+    def test_where_every_reference_is_dropped_nothing_is_found(self, quick: OnRecord) -> None:
+        note(quick, "a note", "orders.status")
+        found = slayer.search(quick, entities=["nonexistent_thing"])
         assert (found["memories"], found["resolved_input_entities"]) == ([], [])
         assert len(found["warnings"]) == 1
 
@@ -204,15 +204,15 @@ def asked_anything(ground: Ground) -> OnRecord:
 
 
 class TestByQuestion:
-    def test_words_find_notes_examples_and_entities(self, door: OnRecord) -> None:
-        here = note(door, "refunds are booked a month later", "invoices.amount")
-        there = example(door, "refunds by status", dimensions=["status"])
-        found = told(door, question="when are refunds booked?")
+    def test_words_find_notes_examples_and_entities(self, quick: OnRecord) -> None:
+        here = note(quick, "refunds are booked a month later", "invoices.amount")
+        there = example(quick, "refunds by status", dimensions=["status"])
+        found = told(quick, question="when are refunds booked?")
         assert found["memories"] == [here]
         assert found["example_queries"] == [there]
 
-    def test_entities_of_every_kind_are_found_by_their_names(self, door: OnRecord) -> None:
-        found = slayer.search(door, question="mydb orders aov weighted_score status", max_entities=50)
+    def test_entities_of_every_kind_are_found_by_their_names(self, quick: OnRecord) -> None:
+        found = slayer.search(quick, question="mydb orders aov weighted_score status", max_entities=50)
         kinds = {hit["id"]: hit["kind"] for hit in found["entities"]}
         assert kinds["mydb"] == "datasource"
         assert kinds["mydb.orders"] == "model"
@@ -223,16 +223,16 @@ class TestByQuestion:
     @pytest.mark.parametrize(
         "canonical", ["mydb.orders.amount", "mydb.invoices.amount", "mydb.customers.region_id", "other.users"]
     )
-    def test_a_canonical_name_finds_the_entity_first(self, door: OnRecord, canonical: str) -> None:
-        assert told(door, question=f"what is {canonical}?")["entities"][0] == canonical
+    def test_a_canonical_name_finds_the_entity_first(self, quick: OnRecord, canonical: str) -> None:
+        assert told(quick, question=f"what is {canonical}?")["entities"][0] == canonical
 
     @pytest.mark.parametrize("question", ["customer", "order dates", "region"])
     def test_names_are_found_by_their_words_and_stems(self, quick: OnRecord, question: str) -> None:
         assert told(quick, question=question)["entities"]
 
-    def test_a_note_is_found_by_the_names_of_its_tags(self, door: OnRecord) -> None:
-        here = note(door, "never trust this one", "orders.customer_id")
-        assert told(door, question="what about customer_id?")["memories"] == [here]
+    def test_a_note_is_found_by_the_names_of_its_tags(self, quick: OnRecord) -> None:
+        here = note(quick, "never trust this one", "orders.customer_id")
+        assert told(quick, question="what about customer_id?")["memories"] == [here]
 
     def test_a_preview_is_searched_too(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.id"], id="a", description="mind the surcharge")
@@ -302,11 +302,11 @@ class TestByQuestion:
         assert ids(found["memories"]) == [here]
         assert found["warnings"] == []
 
-    def test_both_channels_together_come_before_either(self, door: OnRecord) -> None:
-        note(door, "refunds are booked later", "customers.name", id="words")
-        note(door, "something else", "orders.amount", id="tag")
-        note(door, "refunds of orders", "orders.amount", id="both")
-        found = told(door, question="refunds", entities=["orders.amount"])["memories"]
+    def test_both_channels_together_come_before_either(self, quick: OnRecord) -> None:
+        note(quick, "refunds are booked later", "customers.name", id="words")
+        note(quick, "something else", "orders.amount", id="tag")
+        note(quick, "refunds of orders", "orders.amount", id="both")
+        found = told(quick, question="refunds", entities=["orders.amount"])["memories"]
         assert found[0] == "both"
         assert set(found) == {"words", "tag", "both"}
 
@@ -316,22 +316,22 @@ class TestByQuestion:
         ]
         assert slayer.search(quick, entities=["mydb.orders"])["warnings"] == []
 
-    def test_ties_go_to_what_was_saved_first(self, door: OnRecord) -> None:
-        saved = [note(door, "the very same words", "orders.id") for _ in range(5)]
+    def test_ties_go_to_what_was_saved_first(self, quick: OnRecord) -> None:
+        saved = [note(quick, "the very same words", "orders.id") for _ in range(5)]
         for _ in range(3):
-            assert told(door, question="same words")["memories"] == saved
-            assert told(door, entities=["orders.id"])["memories"] == saved
+            assert told(quick, question="same words")["memories"] == saved
+            assert told(quick, entities=["orders.id"])["memories"] == saved
 
 
 class TestRecency:
-    def test_with_nothing_given_the_newest_of_each_kind_come_back(self, door: OnRecord, clock: Any) -> None:
+    def test_with_nothing_given_the_newest_of_each_kind_come_back(self, quick: OnRecord, clock: Any) -> None:
         notes, examples = [], []
         for _ in range(4):
             clock.tick(minutes=1)
-            notes.append(note(door, "a note", "orders.id"))
+            notes.append(note(quick, "a note", "orders.id"))
             clock.tick(minutes=1)
-            examples.append(example(door, "an example"))
-        found = slayer.search(door, max_memories=3)
+            examples.append(example(quick, "an example"))
+        found = slayer.search(quick, max_memories=3)
         assert ids(found["memories"]) == notes[:0:-1]
         assert ids(found["example_queries"]) == examples[:1:-1]
         assert (found["entities"], found["resolved_input_entities"]) == ([], [])
@@ -519,12 +519,12 @@ class TestStaleTags:
 
     @pytest.mark.parametrize("asked", [{"question": "paid"}, {"entities": ["mydb.orders"]}, {}])
     def test_an_example_with_a_broken_query_is_shown_as_it_is_with_a_warning(
-        self, door: OnRecord, asked: dict[str, Any]
+        self, quick: OnRecord, asked: dict[str, Any]
     ) -> None:
-        id = example(door, "paid ones", dimensions=["status"])
-        before = door.show(id).memory.query
-        slayer.edit_model_remove(door, "orders", ["status"])
-        found = slayer.search(door, **asked)
+        id = example(quick, "paid ones", dimensions=["status"])
+        before = quick.show(id).memory.query
+        slayer.edit_model_remove(quick, "orders", ["status"])
+        found = slayer.search(quick, **asked)
         (hit,) = found["example_queries"]
         assert hit["query"] == before
         (warning,) = [each for each in found["warnings"] if "stale" in each]
@@ -563,13 +563,13 @@ class TestNobodyIsPreferred:
 
 
 class TestForEveryone:
-    def test_a_global_note_is_found_and_forgotten_under_its_full_id(self, door: OnRecord) -> None:
-        here = note(door, "refunds of orders", "orders.id")
-        there = door.remember("refunds everywhere", scope="global", entities=["mydb.orders.id"]).memory.id
+    def test_a_global_note_is_found_and_forgotten_under_its_full_id(self, quick: OnRecord) -> None:
+        here = note(quick, "refunds of orders", "orders.id")
+        there = quick.remember("refunds everywhere", scope="global", entities=["mydb.orders.id"]).memory.id
         for asked in ({"question": "refunds"}, {"entities": ["orders.id"]}, {}):
-            assert set(told(door, **asked)["memories"]) == {here, there}  # type: ignore[arg-type]
-        assert all(hit["kind"] for hit in slayer.search(door, question="refunds orders")["entities"])
-        assert slayer.forget_memory(door, there) == {"deleted_id": there}
+            assert set(told(quick, **asked)["memories"]) == {here, there}  # type: ignore[arg-type]
+        assert all(hit["kind"] for hit in slayer.search(quick, question="refunds orders")["entities"])
+        assert slayer.forget_memory(quick, there) == {"deleted_id": there}
 
 
 class TestWithoutCatalog:
@@ -618,10 +618,10 @@ class TestMeaning:
 class TestOneList:
     """The later form of a search: one list of all kinds, with previews."""
 
-    def test_all_kinds_stand_in_one_list_best_first(self, door: OnRecord) -> None:
-        note(door, "orders have an amount\n\nand more", "orders.amount", id="note")
-        example(door, "amount of orders", id="example", measures=["amount:sum"])
-        found = slayer.search_flat(door, question="amount of orders", max_results=50)
+    def test_all_kinds_stand_in_one_list_best_first(self, quick: OnRecord) -> None:
+        note(quick, "orders have an amount\n\nand more", "orders.amount", id="note")
+        example(quick, "amount of orders", id="example", measures=["amount:sum"])
+        found = slayer.search_flat(quick, question="amount of orders", max_results=50)
         assert {hit["kind"] for hit in found["results"]} >= {"memory", "column"}
         scores = [hit["score"] for hit in found["results"]]
         assert scores == sorted(scores, reverse=True)
@@ -647,16 +647,18 @@ class TestOneList:
             ("mydb.orders.weighted_score", "aggregation"),
         ],
     )
-    def test_an_entity_that_is_named_is_found_itself(self, door: OnRecord, reference: str, kind: str) -> None:
-        (hit,) = slayer.search_flat(door, entities=[reference], compact=False)["results"]
+    def test_an_entity_that_is_named_is_found_itself(
+        self, quick: OnRecord, reference: str, kind: str
+    ) -> None:
+        (hit,) = slayer.search_flat(quick, entities=[reference], compact=False)["results"]
         assert (hit["id"], hit["kind"], hit["matched_entities"]) == (reference, kind, [reference])
         assert hit["text"].startswith(reference)
         assert hit["score"] > 0
         # The form of three lists leaves it out: whoever named it knows it.
-        assert slayer.search(door, entities=[reference])["entities"] == []
+        assert slayer.search(quick, entities=[reference])["entities"] == []
 
-    def test_an_entity_that_is_named_and_asked_for_comes_first_and_once(self, door: OnRecord) -> None:
-        found = slayer.search_flat(door, entities=["invoices.amount"], question="amount", max_results=50)
+    def test_an_entity_that_is_named_and_asked_for_comes_first_and_once(self, quick: OnRecord) -> None:
+        found = slayer.search_flat(quick, entities=["invoices.amount"], question="amount", max_results=50)
         names = ids(found["results"])
         assert names[0] == "mydb.invoices.amount"
         assert len(names) == len(set(names))
@@ -667,16 +669,16 @@ class TestOneList:
         assert set(ids(found["results"])) == {"mydb.orders", AMOUNT, "mydb.orders.status"}
 
     def test_a_memory_that_is_named_is_found_itself_before_those_that_link_to_it(
-        self, door: OnRecord
+        self, quick: OnRecord
     ) -> None:
-        note(door, "the rule", "orders.id", id="rule")
-        note(door, "an exception to it", "memory:rule", id="exception")
-        found = slayer.search_flat(door, entities=["memory:rule"], compact=False)
+        note(quick, "the rule", "orders.id", id="rule")
+        note(quick, "an exception to it", "memory:rule", id="exception")
+        found = slayer.search_flat(quick, entities=["memory:rule"], compact=False)
         by_id = {hit["id"]: hit for hit in found["results"]}
         assert set(by_id) == {"rule", "exception"}
         assert by_id["rule"]["matched_entities"] == ["memory:rule"]
         assert by_id["rule"]["text"] == "the rule"
-        assert ids(slayer.search(door, entities=["memory:rule"])["memories"]) == ["exception"]
+        assert ids(slayer.search(quick, entities=["memory:rule"])["memories"]) == ["exception"]
 
     def test_an_example_that_is_named_keeps_its_query(self, quick: OnRecord) -> None:
         example(quick, "orders by status", id="example", dimensions=["status"])
@@ -712,11 +714,11 @@ class TestOneList:
             (":Model:Measure:Datasource:Aggregation", {"model", "measure", "datasource", "aggregation"}),
         ],
     )
-    def test_labels_keep_their_kinds(self, door: OnRecord, labels: str, kinds: set[str]) -> None:
-        note(door, "amount of orders", "orders.amount")
+    def test_labels_keep_their_kinds(self, quick: OnRecord, labels: str, kinds: set[str]) -> None:
+        note(quick, "amount of orders", "orders.amount")
         asked = "mydb orders amount aov weighted_score"
         form = f"MATCH (n{labels}) RETURN n.id AS id"
-        found = slayer.search_flat(door, question=asked, cypher_filter=form, max_results=100)["results"]
+        found = slayer.search_flat(quick, question=asked, cypher_filter=form, max_results=100)["results"]
         assert {hit["kind"] for hit in found} == kinds
 
     def test_kinds_are_kept_before_the_list_is_cut(self, quick: OnRecord) -> None:
@@ -765,10 +767,10 @@ class TestOneList:
 
 # With vectors, who asks for customer_id finds customers.id first.
 @pytest.mark.usefixtures("words_alone")
-def test_who_asks_for_a_name_finds_what_is_called_so_before_what_is_called_alike(door: OnRecord) -> None:
+def test_who_asks_for_a_name_finds_what_is_called_so_before_what_is_called_alike(quick: OnRecord) -> None:
     """`customers.id` is read as customer id, too."""
     for question in ("customer_id", "what is customer_id?", "orders.customer_id"):
-        assert told(door, question=question)["entities"][0] == "mydb.orders.customer_id"
+        assert told(quick, question=question)["entities"][0] == "mydb.orders.customer_id"
 
 
 def test_a_memory_that_is_not_there_is_dropped_with_a_warning_also_without_a_catalog() -> None:
