@@ -12,15 +12,13 @@ from threading import get_ident
 from typing import TypeVar
 
 from onrecord.providers.e5 import E5
-from onrecord.providers.embedding import EmbeddingModel, Passage
+from onrecord.providers.embedding import Calibration, EmbeddingModel, Passage
 
 _Made = TypeVar("_Made")
 
 
 class KeptVectors:
     """Answers as the built-in embedder did when it was first asked the same."""
-
-    unrelated = E5.unrelated
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -30,6 +28,10 @@ class KeptVectors:
     @property
     def model(self) -> EmbeddingModel:
         return self._embedder.model
+
+    @property
+    def calibration(self) -> Calibration:
+        return self._embedder.calibration
 
     def embed_query(self, text: str) -> Passage:
         return self._kept("query", text, self._embedder.embed_query)

@@ -103,6 +103,7 @@ class Door:
         query_limit: int | None = ...,
         max_tokens: int | None = ...,
         agent: str | None = ...,
+        min_relevance: float | None = ...,
         explain: bool = ...,
     ) -> Recalled:
         """Ask a question and get back the memories that bear on it, best first."""
@@ -264,6 +265,7 @@ class Door:
         max_memories: int = ...,
         max_example_queries: int = ...,
         max_entities: int = ...,
+        min_relevance: float | None = ...,
         recipe: str = ...,
     ) -> Searched:
         """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all."""
@@ -641,6 +643,7 @@ class AsyncDoor:
         query_limit: int | None = ...,
         max_tokens: int | None = ...,
         agent: str | None = ...,
+        min_relevance: float | None = ...,
         explain: bool = ...,
     ) -> Recalled:
         """Ask a question and get back the memories that bear on it, best first."""
@@ -802,6 +805,7 @@ class AsyncDoor:
         max_memories: int = ...,
         max_example_queries: int = ...,
         max_entities: int = ...,
+        min_relevance: float | None = ...,
         recipe: str = ...,
     ) -> Searched:
         """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all."""

@@ -93,6 +93,7 @@ def add_an_operation(copy: Copy) -> None:
     feature = PACKAGE / "recall" / "browse.py"
     with (copy.root / feature).open("a", encoding="utf-8") as file:
         file.write(OPERATION)
+    copy.put(PACKAGE / "features.py", '"onrecord.recall.browse": ("browse",', ' "count_memories"')
     copy.put(
         feature,
         "from dataclasses import dataclass\n",

@@ -375,13 +375,13 @@ class TestExitCodes:
 
     def test_nothing_found_is_no_error(self, filled: Any) -> None:
         said = filled("recall", "zebra", "--recipe", "lexical")
-        assert (said.code, said.out) == (0, "Nothing found.\n")
+        assert (said.code, said.out) == (0, "Nothing found: none of the 3 memories here bears on this.\n")
 
     def test_a_search_without_an_embedder_says_so(self, words_alone: None, filled: Any) -> None:
         said = filled("recall", "zebra")
         assert (said.code, said.out) == (
             0,
-            "Nothing found.\nSkipped semantic: no embedder is configured\n",
+            "Nothing found: none of the 3 memories here bears on this.\nSkipped semantic: no embedder is configured\n",
         )
 
     def test_a_damaged_file_is_named(self, shell: Any) -> None:
@@ -624,3 +624,15 @@ class TestWhoAndForWhom:
         shell("remember", "Gates open at six.", "--user", "ann")
         shell("remember", "Ports close at nine.", "--user", "bob")
         assert [each["user"] for each in shell("audit", "--user", "bob", "--json").json["entries"]] == ["bob"]
+
+
+def test_the_shell_shows_the_relevance_and_says_what_was_looked_at(shell: Any) -> None:
+    notes = ("Deploys are frozen on Fridays.", "Revenue is net of refunds.", "Ann prefers dark charts.")
+    for note in notes:
+        shell("remember", note)
+    told = json.loads(shell("recall", "may I deploy on a Friday?", "--json").out)
+    assert 0.4 < told["hits"][0]["relevance"] <= 1
+    assert f"({told['hits'][0]['relevance']:.2f})" in shell("recall", "may I deploy on a Friday?").out
+    assert shell("recall", "zeppelin").out.startswith(
+        "Nothing found: none of the 3 memories here bears on this"
+    )

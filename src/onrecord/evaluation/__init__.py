@@ -1,31 +1,43 @@
 """HOW well are questions answered? Documents are saved and questions asked as any program would, and scored."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import count
 from time import perf_counter
-from typing import Final
+from typing import Final, NamedTuple
 
 from onrecord.evaluation.data import Haystack, Task
 from onrecord.evaluation.report import Report
 from onrecord.evaluation.scores import Scores, averages, by_chance, score
-from onrecord.evaluation.ways import DEPTH, Saving, ThroughRecall, ThroughSearch, Way
+from onrecord.evaluation.unanswerable import Silence, Whose, unanswerable
+from onrecord.evaluation.ways import DEPTH, FilledHaystack, Saving, ThroughRecall, ThroughSearch, Way
 from onrecord.service import OnRecord
 
-__all__ = ["ThroughRecall", "ThroughSearch", "evaluate"]
+__all__ = ["OtherTasks", "ThroughRecall", "ThroughSearch", "evaluate"]
 
 #: By `recall` alone, as it does by itself.
 AS_USUAL: Final = ThroughRecall()
 Progress = Callable[[str, int, int | None], None]
 
 
+class OtherTasks(NamedTuple):
+    """Tasks of which up to so many questions are asked in vain."""
+
+    tasks: Sequence[Task] = ()
+    most: int = 0
+
+
+NO_OTHERS: Final = OtherTasks()
+
+
 class _Run:
     """One task on one store: what was seen so far."""
 
-    def __init__(self, task: Task, way: Way, now: datetime, progress: Progress) -> None:
+    def __init__(self, task: Task, way: Way, now: datetime, progress: Progress, others: OtherTasks) -> None:
         self._task = task
+        self._others = others
         self._way = way
         self._now = now
         self._progress = progress
@@ -37,6 +49,7 @@ class _Run:
         self.notices = Counter(task.notices)
         self.groups: dict[str, list[Scores]] = defaultdict(list)
         self.chance: list[Scores] = []
+        self.silence: dict[Whose, Silence] = {}
         self.saved_s = self.asked_s = 0.0
 
     def measure(self, haystack: Haystack, door: OnRecord) -> None:
@@ -55,6 +68,15 @@ class _Run:
             self.groups[question.group].append(score(ranked, question.gold))
             reachable = len(question.gold & known)
             self.chance.append(by_chance(len(known), reachable, len(question.gold), DEPTH))
+        self._ask_in_vain(haystack, door, told)
+
+    def _ask_in_vain(self, haystack: Haystack, door: OnRecord, told: FilledHaystack) -> None:
+        asked = unanswerable(self._task, haystack, self._others.tasks, self._others.most)
+        for whose, questions in asked.items():
+            answers = [self._way.ask(door, question, told, Counter()) for question in questions]
+            before = self.silence.get(whose, Silence(0, 0))
+            silent = sum(not answer for answer in answers)
+            self.silence[whose] = Silence(before.questions + len(answers), before.silent + silent)
 
     def _step(self, what: str) -> None:
         self._progress(f"{self._task.name}: {what}", next(self._steps[what]), self._totals[what])
@@ -69,6 +91,7 @@ class _Run:
             overall=averages([row for rows in self.groups.values() for row in rows]),
             groups={group: averages(self.groups[group]) for group in sorted(self.groups)},
             chance=averages(self.chance),
+            silence={whose: each for whose, each in self.silence.items() if each.questions},
             saved_s=self.saved_s,
             asked_s=self.asked_s,
             notices=+self.notices,
@@ -82,10 +105,14 @@ def evaluate(
     tenant: str,
     now: datetime,
     way: Way = AS_USUAL,
+    others: OtherTasks = NO_OTHERS,
     progress: Progress = lambda what, done, total: None,
 ) -> Report:
-    """Measure a task on a store that is empty. Each haystack gets a tenant of its own, named after `tenant`."""
-    run = _Run(task, way, now, progress)
+    """Measure a task on a store that is empty. Each haystack gets a tenant of its own, named after `tenant`.
+
+    `others` are the tasks whose questions have no answer here, and how many of each are asked.
+    """
+    run = _Run(task, way, now, progress, others)
     for number, haystack in enumerate(task.haystacks, 1):
         # Nothing of the person who measures may rank higher: no conversation, no tenant of theirs.
         caller = replace(door.caller, tenant=f"{tenant}-{number}", conversation=None)

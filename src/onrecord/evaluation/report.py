@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from onrecord.evaluation.scores import MEASURES, Averages
+from onrecord.evaluation.unanswerable import Silence, Whose
 
 #: Said once below the tables.
 FOOTNOTE: Final = (
@@ -12,6 +13,7 @@ FOOTNOTE: Final = (
     "Chance: the mean of every order."
 )
 _NAME_WIDTH: Final = 26
+_WHOSE: Final[Mapping[Whose, str]] = {"foreign": "of other tasks", "other": "of other haystacks"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,7 @@ class Report:
     overall: Averages
     groups: Mapping[str, Averages]
     chance: Averages
+    silence: Mapping[Whose, Silence]
     saved_s: float
     asked_s: float
     notices: Mapping[str, int]
@@ -50,6 +53,8 @@ def lines_of(report: Report) -> Iterator[str]:
     yield _row("chance", "", report.chance.mean)
     for group, averages in report.groups.items():
         yield from _rows(_shown(group), averages)
+    for whose, each in report.silence.items():
+        yield f"unanswerable, {_WHOSE[whose]}: {100 * each.share:.1f} % of {each.questions:,} questions got no answer"
     yield from (f"{_shown(what)}: {count:,}" for what, count in report.notices.items())
 
 
@@ -90,6 +95,9 @@ def json_of(report: Report) -> dict[str, Any]:
         "ci95": _interval(report.overall),
         "groups_ci95": {name: _interval(averages) for name, averages in report.groups.items()},
         "chance": report.chance.mean,
+        "unanswerable": {
+            whose: {"n": each.questions, "silent": each.share} for whose, each in report.silence.items()
+        },
         "saved_s": round(report.saved_s, 3),
         "per_second": round(report.per_second, 1),
         "notices": dict(report.notices),

@@ -74,7 +74,7 @@ class ThroughRecall:
         self, door: OnRecord, question: Question, told: FilledHaystack, notices: Counter[str]
     ) -> list[str]:
         options: dict[str, Any] = {"recipe": self.recipe} if self.recipe else {}
-        answer = door.recall(_askable(question, notices), limit=DEPTH, **options)
+        answer = door.recall(askable(question, notices), limit=DEPTH, **options)
         notices.update(f"{_DEGRADED} {reason}" for reason in answer.degraded)
         return list(dict.fromkeys(told.memories[hit.memory.id] for hit in answer.hits))
 
@@ -114,7 +114,7 @@ class ThroughSearch:
     ) -> list[str]:
         options: dict[str, Any] = {"recipe": self.recipe} if self.recipe else {}
         answer = door.search(
-            _askable(question, notices),
+            askable(question, notices),
             datasource=self._datasource(question, told, notices),
             max_memories=DEPTH if told.memories else 0,
             max_example_queries=0,
@@ -143,7 +143,8 @@ def _model(hit: EntityHit) -> str:
     return ".".join(hit.id.split(".")[:2])
 
 
-def _askable(question: Question, notices: Counter[str]) -> str:
+def askable(question: Question, notices: Counter[str]) -> str:
+    """The text of a question as far as it may be asked."""
     text = storable(question.text)
     if len(text) > QUESTION_CHARACTERS:
         notices[f"Questions longer than {QUESTION_CHARACTERS:,} characters, cut there"] += 1

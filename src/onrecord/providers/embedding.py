@@ -1,12 +1,30 @@
 """WHAT does an embedder do? The port: a question and a document are different things, so there is no bare `embed`."""
 
-from collections.abc import Sequence
-from typing import Final, Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.text.transcripts import spoken_by_people
 
-__all__ = ["NO_EMBEDDERS", "Embedder", "Embedders", "EmbeddingModel", "Passage", "embed_texts"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["NO_EMBEDDERS", "Calibration", "Embedder", "Embedders", "EmbeddingModel", "Passage", "embed_texts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How a model scores, measured once on data whose answers are known: an embedder may have it as `calibration`.
+
+    `unrelated` is what texts score that have nothing to do with each other. `usual_question` is the mean vector of
+    questions about anything: what is as near to it as to the question is near to every question. `weights` says what
+    each kind of evidence for an answer weighs (`recall/relevance.py`), in log odds.
+    """
+
+    unrelated: float
+    usual_question: "NDArray[Any]"
+    weights: Mapping[str, float]
 
 
 class Embedder(Protocol):

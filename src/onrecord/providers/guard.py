@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from onrecord.errors import ProviderError
-from onrecord.providers.embedding import Embedder, EmbeddingModel, Passage
+from onrecord.providers.embedding import Calibration, Embedder, EmbeddingModel, Passage
 from onrecord.providers.scrubber import scrub
 
 if TYPE_CHECKING:
@@ -93,10 +93,10 @@ class Guarded:
         return self._model
 
     @property
-    def unrelated(self) -> float:
-        """What texts score that have nothing to do with each other, as far as the embedder says."""
-        told = getattr(self._embedder, "unrelated", 0.0)
-        return float(told) if isinstance(told, int | float) else 0.0
+    def calibration(self) -> Calibration | None:
+        """How the embedder scores, as far as it says."""
+        told = getattr(self._embedder, "calibration", None)
+        return told if isinstance(told, Calibration) else None
 
     @property
     def _called(self) -> str:

@@ -97,6 +97,9 @@ class RecallDraft:
     marks: tuple[float, float] | None = None
     #: By which hit and which reference or relation a memory was reached.
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
+    #: How probable it is that each bears on the question, and what the best had before the floor took any away.
+    relevance: Mapping[Key, float] = field(default_factory=dict)
+    best_relevance: float = 0.0
     #: Who is told, best first; example queries may have a list of their own.
     chosen: tuple[Key, ...] = ()
     queries: tuple[Key, ...] = ()

@@ -27,8 +27,13 @@ class Why(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Answer):
-    """A memory that bears on the question."""
+    """A memory that bears on the question.
+
+    `score` orders the hits of one answer and means nothing beyond it. `relevance` is the estimated chance, from 0 to 1,
+    that the memory bears on the question.
+    """
 
     memory: Memory
     score: float
+    relevance: float
     why: Why

@@ -51,6 +51,7 @@ from onrecord.recall.neighbours import boost_next_turn
 from onrecord.recall.question import embed_question, read_kinds, read_windows, read_words
 from onrecord.recall.recipes import recipe_named
 from onrecord.recall.references import search_references
+from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
 from onrecord.recall.semantic import compare_others, knows_most, search_semantic, without_vectors
@@ -81,9 +82,11 @@ ORDER: Final[tuple[Layer, ...]] = (
     boost_verified,
     decay_with_age,
     diversify,
+    judge_relevance,
 )
 SHARE: Final[tuple[Layer, ...]] = (share_places, read_hits, fit_tokens)
 LAYERS: Final[tuple[Layer, ...]] = (*READ, *FIND, *ORDER, *SHARE)
+MIN_RELEVANCE: Final = "Only hits whose relevance, from 0 to 1, is at least this; 0 for all. The recipe's own floor when left out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +144,7 @@ class Recall(Request):
     agent: str | None = ask(
         OrNone(AGENT_NAME), "The agent whose settings count where this request leaves something open.", None
     )
+    min_relevance: float | None = ask(OrNone(rules.Fraction()), MIN_RELEVANCE, None)
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -152,7 +156,8 @@ class Recalled(Answer):
     """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence.
 
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
-    `queries` holds example queries where they were asked for apart.
+    `queries` holds example queries where they were asked for apart. `looked_at` counts the memories that were there to
+    find, and `best_relevance` is what the best of them reached: with no hits, that is how far off they were.
     """
 
     hits: tuple[Hit, ...]
@@ -160,9 +165,25 @@ class Recalled(Answer):
     queries: tuple[Hit, ...] = ()
     channels: tuple[str, ...] = ()
     tokens: int = 0
+    looked_at: int = 0
+    best_relevance: float = 0.0
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
+
+    def why_nothing(self) -> str:
+        """What to tell where there are no hits: what was looked at, and how close it came."""
+        if not self.looked_at:
+            return "Nothing found: there are no memories here yet."
+        there = (
+            f"none of the {self.looked_at:,} memories here"
+            if self.looked_at > 1
+            else "the one memory here does not"
+        )
+        bears = f"Nothing found: {there} bear{'s' if self.looked_at > 1 else ''} on this"
+        if not self.best_relevance:
+            return f"{bears}."
+        return f"{bears}. The closest has a relevance of {self.best_relevance:.2f}; ask with a lower min_relevance to see it."
 
 
 @operation("read", "memory.read", "POST /recall")
@@ -179,7 +200,7 @@ def recall(call: Call, ask: Recall) -> Recalled:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
-                return _answer(done, ask, _gaps(done.draft, reading, embedder))
+                return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
 
 
@@ -203,7 +224,7 @@ def _gaps(draft: RecallDraft, reading: Reading, embedder: Embedder | None) -> tu
     return (f"semantic: {missing} of {reading.size} memories have no vectors yet",) if missing > 0 else ()
 
 
-def _answer(done: Run, ask: Recall, gaps: tuple[str, ...]) -> Recalled:
+def _answer(done: Run, ask: Recall, looked_at: int, gaps: tuple[str, ...]) -> Recalled:
     draft = done.draft
     failures = tuple(f"{note.name}: {note.failed}" for note in done.trace if note.failed)
     return Recalled(
@@ -212,6 +233,8 @@ def _answer(done: Run, ask: Recall, gaps: tuple[str, ...]) -> Recalled:
         ranking=draft.recipe.name,
         channels=tuple(sorted(draft.found)),
         tokens=draft.tokens,
+        looked_at=looked_at,
+        best_relevance=round(draft.best_relevance, 4),
         degraded=failures + gaps,
         warnings=draft.warnings,
         trace=tuple(done.trace) if ask.explain else (),

@@ -28,6 +28,8 @@ class Recipe:
     counts: Mapping[str, float] = field(default_factory=dict)
     #: What is left, inside a conversation, of what is pinned to another.
     elsewhere: float = 1.0
+    #: Where the chance that anything here bears on the question is less than this, there is no hit; 0 takes all.
+    floor: float = 0.0
     #: How many each channel brings at least.
     pool: int = 50
     #: Layers that are left out, by name: to see what each is worth.
@@ -35,7 +37,10 @@ class Recipe:
 
 
 _AUTO: Final = Recipe(
-    name="auto", weights={"lexical": 0.32, "semantic": 0.32, "references": 0.15, "graph": 2.0}, rerank=0.36
+    name="auto",
+    weights={"lexical": 0.32, "semantic": 0.32, "references": 0.15, "graph": 2.0},
+    rerank=0.36,
+    floor=0.07,
 )
 
 RECIPES: Final[Mapping[str, Recipe]] = {
@@ -52,6 +57,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             name="plain_rrf",
             weights={"lexical": 1.0, "semantic": 1.0, "references": 1.0},
             fusion="rrf",
+            floor=_AUTO.floor,
             without=frozenset({"compare_others", "boost_datasource"}),
         ),
         Recipe(

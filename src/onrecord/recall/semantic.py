@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from onrecord.model.embedding import EmbeddingModel
+from onrecord.providers.embedding import Calibration
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.store.ports.index import Found, Near
@@ -28,8 +29,9 @@ def search_semantic(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if draft.vector is None or draft.model is None:
         return draft
     vector, model = draft.vector.vector, draft.model
-    # What scores no more than any two texts do is not near; where that is, a model knows of itself.
-    unrelated = getattr(tools.embedder, "unrelated", 0.0)
+    # What scores no more than any two texts do is not near.
+    calibration: Calibration | None = getattr(tools.embedder, "calibration", None)
+    unrelated = 0.0 if calibration is None else calibration.unrelated
     nearest: dict[tuple[int, int], Near] = {}
 
     def search(most: int) -> Sequence[Found]:

@@ -82,7 +82,12 @@ def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     keys = [*draft.chosen, *draft.queries]
     memories = tools.reading.read([draft.matches[key] for key in keys], draft.when)
     told = {
-        key: Hit(memory=memory, score=draft.score(key), why=_why(draft, key))
+        key: Hit(
+            memory=memory,
+            score=draft.score(key),
+            relevance=round(draft.relevance.get(key, 1.0), 4),
+            why=_why(draft, key),
+        )
         for key, memory in zip(map(_key, memories), memories, strict=True)
     }
     return replace(

@@ -35,8 +35,9 @@ from onrecord.recall.graph import expand_links
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
 from onrecord.recall.places import SearchPlace, is_example, is_inside, is_learning
 from onrecord.recall.question import embed_question, read_words
-from onrecord.recall.recall import Recall
+from onrecord.recall.recall import MIN_RELEVANCE, Recall
 from onrecord.recall.recipes import recipe_named
+from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
 from onrecord.recall.semantic import compare_others, knows_most, search_semantic, without_vectors
@@ -69,6 +70,7 @@ class Search(Request):
         rules.Integer(0, limits.RECALL_LIMIT), "How many example queries at most.", 2
     )
     max_entities: int = ask(rules.Integer(0, limits.RECALL_LIMIT), "How many entities at most.", 5)
+    min_relevance: float | None = ask(OrNone(rules.Fraction()), MIN_RELEVANCE, None)
     recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
 
 
@@ -78,6 +80,7 @@ class SubjectHit(Answer):
 
     id: str
     score: float
+    relevance: float
     text: str
     description: str | None = None
     matched_entities: tuple[str, ...] = ()
@@ -91,6 +94,7 @@ class EntityHit(Answer):
     id: str
     kind: EntityKind
     score: float
+    relevance: float
     text: str
 
 
@@ -109,8 +113,22 @@ READ: Final[tuple[Layer, ...]] = (read_words, embed_question)
 #: After these comes `Place.search_subjects`.
 FIND: Final[tuple[Layer, ...]] = (weigh_words, search_lexical, search_semantic, keep_eligible)
 #: Each list is put in order by itself. Memories about the same tables all share something, so none leads to another.
-ORDER: Final[tuple[Layer, ...]] = (compare_others, raise_pairs, count_terms, fuse, rerank, diversify)
-ORDER_ENTITIES: Final[tuple[Layer, ...]] = (*ORDER[:-1], expand_links, boost_datasource, diversify)
+ORDER: Final[tuple[Layer, ...]] = (
+    compare_others,
+    raise_pairs,
+    count_terms,
+    fuse,
+    rerank,
+    diversify,
+    judge_relevance,
+)
+ORDER_ENTITIES: Final[tuple[Layer, ...]] = (
+    *ORDER[:-2],
+    expand_links,
+    boost_datasource,
+    diversify,
+    judge_relevance,
+)
 # Usually enough to hold the newest of both kinds.
 _PAGE: Final = 200
 NOTHING_GIVEN: Final = "no entities, query, or question supplied; returning newest memories by recency."
@@ -125,6 +143,12 @@ class _Inputs(NamedTuple):
     warnings: tuple[str, ...]
 
 
+class _Found(NamedTuple):
+    memory: Memory
+    score: float
+    relevance: float
+
+
 @operation("read", "memory.read", "POST /search")
 def search(call: Call, ask: Search) -> Searched:
     embedders = call.embedders
@@ -137,7 +161,7 @@ def search(call: Call, ask: Search) -> Searched:
             return _newest(reading, ask, lookup)
         draft = RecallDraft(
             caller=call.caller,
-            ask=Recall(question, entities=inputs.entities),
+            ask=Recall(question, entities=inputs.entities, min_relevance=ask.min_relevance),
             now=call.now,
             recipe=recipe,
         )
@@ -152,11 +176,11 @@ def search(call: Call, ask: Search) -> Searched:
         learnings, queries = _lists(drafts[0], memories, ORDER, caps)
         (entities,) = _lists(drafts[1], catalog, ORDER_ENTITIES, [(is_learning, ask.max_entities)])
         gaps = [*_gaps(drafts[0], reading, "memories"), *_gaps(drafts[1], catalog.reading, "entities")]
-        stale = _stale([memory for memory, _ in queries], memories.lookup)
+        stale = _stale([found.memory for found in queries], memories.lookup)
     return Searched(
-        memories=tuple(_hit(memory, score, inputs.entities) for memory, score in learnings),
-        example_queries=tuple(_hit(memory, score, inputs.entities) for memory, score in queries),
-        entities=tuple(_entity_hit(record, score) for record, score in entities),
+        memories=tuple(_hit(found, inputs.entities) for found in learnings),
+        example_queries=tuple(_hit(found, inputs.entities) for found in queries),
+        entities=tuple(map(_entity_hit, entities)),
         resolved_input_entities=inputs.entities,
         warnings=tuple(dict.fromkeys((*inputs.warnings, *skipped, *gaps, *stale))),
     )
@@ -220,7 +244,7 @@ def _lists(
     place: SearchPlace,
     order: tuple[Layer, ...],
     caps: Sequence[tuple[Callable[[Match], bool], int]],
-) -> list[list[tuple[Memory, float]]]:
+) -> list[list[_Found]]:
     """What is found in a place, in a list for each kind, best first."""
     if not any(most for _, most in caps):
         return [[] for _ in caps]
@@ -234,8 +258,11 @@ def _lists(
             run.through(order, tools)
         best = run.draft.ranked()[:most]
         memories = place.reading.read([run.draft.matches[key] for key in best])
-        scores = {run.draft.matches[key].id: run.draft.score(key) for key in best}
-        lists.append([(memory, scores[memory.id]) for memory in memories])
+        told = {
+            run.draft.matches[key].id: (run.draft.score(key), run.draft.relevance.get(key, 1.0))
+            for key in best
+        }
+        lists.append([_Found(memory, *told[memory.id]) for memory in memories])
     return lists
 
 
@@ -259,10 +286,12 @@ def _gaps(draft: RecallDraft, reading: Reading, noun: str) -> list[str]:
     return [told] if missing > 0 else []
 
 
-def _hit(memory: Memory, score: float, asked: Sequence[str] = ()) -> SubjectHit:
+def _hit(found: _Found, asked: Sequence[str] = ()) -> SubjectHit:
+    memory = found.memory
     return SubjectHit(
         id=memory.id,
-        score=score,
+        score=found.score,
+        relevance=round(found.relevance, 4),
         text=memory.content,
         description=memory.hint,
         matched_entities=tuple(each for each in memory.entities if each in asked),
@@ -270,9 +299,15 @@ def _hit(memory: Memory, score: float, asked: Sequence[str] = ()) -> SubjectHit:
     )
 
 
-def _entity_hit(record: Memory, score: float) -> EntityHit:
-    known = entity_of(record)
-    return EntityHit(id=str(known["canonical"]), kind=known["kind"], score=score, text=record.content)
+def _entity_hit(found: _Found) -> EntityHit:
+    known = entity_of(found.memory)
+    return EntityHit(
+        id=str(known["canonical"]),
+        kind=known["kind"],
+        score=found.score,
+        relevance=round(found.relevance, 4),
+        text=found.memory.content,
+    )
 
 
 def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:
@@ -294,8 +329,8 @@ def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:
         ):
             break
     return Searched(
-        memories=tuple(_hit(memory, 0.0) for memory in learnings),
-        example_queries=tuple(_hit(memory, 0.0) for memory in queries),
+        memories=tuple(_hit(_Found(memory, 0.0, 0.0)) for memory in learnings),
+        example_queries=tuple(_hit(_Found(memory, 0.0, 0.0)) for memory in queries),
         warnings=(NOTHING_GIVEN, *_stale(queries, lookup)),
     )
 

@@ -267,7 +267,7 @@ class QuestionConformance(Conformance):
     def test_a_question_may_be_ten_thousand_characters_long(self, ann: OnRecord) -> None:
         ann.remember("the lamp is lit", id="k")
         long = " ".join(f"noise{number}" for number in range(2_000))[:9_990]
-        assert recalled(ann, f"{long} lamp") == ["k"]
+        assert recalled(ann, f"{long} lamp", min_relevance=0) == ["k"]
         assert recalled(ann, "lamp " * 2_000) == ["k"]
         assert recalled(ann, "x" * 10_000) == []
         with pytest.raises(Invalid, match="10000"):

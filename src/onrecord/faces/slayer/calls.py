@@ -288,14 +288,19 @@ def _looked_up(door: OnRecord, name: str, datasource: str | None) -> dict[str, A
         if memory.status != "active" or not _is_inside(memory.entities, datasource):
             return None
         hit = SubjectHit(
-            id=memory.id, score=0.0, text=memory.content, description=memory.hint, query=memory.query
+            id=memory.id,
+            score=0.0,
+            relevance=1.0,
+            text=memory.content,
+            description=memory.hint,
+            query=memory.query,
         )
         return _flat_memory(hit)
     if not _is_inside([name], datasource):
         return None
     for each in _beside(door, name):
         if each.canonical == name and not each.hidden:
-            return _flat_entity(EntityHit(id=name, kind=each.kind, score=0.0, text=each.text))
+            return _flat_entity(EntityHit(id=name, kind=each.kind, score=0.0, relevance=1.0, text=each.text))
     return None
 
 

@@ -6,7 +6,9 @@ a document get different prefixes, as the model was trained; without them it fin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import Lock
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING
 from onrecord.errors import ProviderError
 from onrecord.providers.e5.files import ModelFiles
 from onrecord.providers.e5.passages import Cut
-from onrecord.providers.embedding import EmbeddingModel, Passage
+from onrecord.providers.embedding import Calibration, EmbeddingModel, Passage
 
 if TYPE_CHECKING:
     from onrecord.providers.e5.network import Network
@@ -36,8 +38,14 @@ class E5:
         self._files: ModelFiles | None = None
         self._network: Network | None = None
 
-    #: What texts score that have nothing to do with each other; no two are quite far.
-    unrelated = 0.72
+    @cached_property
+    def calibration(self) -> Calibration:
+        """Written by `evals/relevance.py`."""
+        import numpy as np
+
+        kept = json.loads((_HERE / "calibration.json").read_text("utf-8"))
+        usual = np.array(kept["usual_question"], np.float32)
+        return Calibration(kept["unrelated"], usual, kept["weights"])
 
     @property
     def model(self) -> EmbeddingModel:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,6 +60,14 @@ def eval_command() -> click.Command:
                 metavar="GROUP",
                 help="Leave out questions of this group. May be repeated.",
             ),
+            click.Option(
+                ["--unanswerable"],
+                type=click.IntRange(min=0),
+                default=25,
+                show_default=True,
+                help="Also ask so many questions of each other task in DIR, and of each other haystack, "
+                "and count those that get no answer.",
+            ),
             click.Option(["--store"], help="An empty store to measure on; what is saved stays in it."),
             click.Option(
                 ["--json", "file"],
@@ -81,9 +89,10 @@ def _run(
     skipped: Sequence[str],
     store: str | None,
     file: Path | None,
+    unanswerable: int,
     **how: Any,
 ) -> None:
-    from onrecord.evaluation import evaluate
+    from onrecord.evaluation import OtherTasks, evaluate
     from onrecord.evaluation.data import read_task, tasks_in
     from onrecord.evaluation.report import FOOTNOTE
 
@@ -92,13 +101,31 @@ def _run(
     with _appended(file) as results:
         read = [read_task(data, name, skipped) for name in tasks or tasks_in(data)]
         way = _way(read, **how)
+        others = _others(data, {task.name for task in read}) if unanswerable else []
         for number, task in enumerate(read, 1):
             with render.progress() as progress, _empty_store(store, number) as door:
                 report = evaluate(
-                    task, door, tenant=f"task-{number}", now=datetime.now(UTC), way=way, progress=progress
+                    task,
+                    door,
+                    tenant=f"task-{number}",
+                    now=datetime.now(UTC),
+                    way=way,
+                    others=OtherTasks([*read, *others], unanswerable),
+                    progress=progress,
                 )
             _tell(report, results)
     click.echo(FOOTNOTE)
+
+
+def _others(data: Path, known: set[str]) -> "list[Task]":
+    """The tasks that are not measured themselves; one that asks nothing is passed over."""
+    from onrecord.evaluation.data import read_task, tasks_in
+
+    others = []
+    for name in tasks_in(data):
+        with suppress(Invalid):
+            others += [read_task(data, name)] if name not in known else []
+    return others
 
 
 def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_datasource: bool) -> "Way":

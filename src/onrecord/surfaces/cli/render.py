@@ -195,18 +195,18 @@ def _(answer: "Remembered") -> Iterator[Part]:
 @_shows
 def _(answer: "Recalled") -> Iterator[Part]:
     if not answer.hits:
-        yield "Nothing found."
+        yield answer.why_nothing()
     for hit in answer.hits:
         memory = hit.memory
         marks = "".join(f"  [{mark}]" for mark in _marks(memory))
-        yield f"#{memory.id}  [{memory.kind}]  {memory.title}  ({hit.score:.2f}){marks}"
+        yield f"#{memory.id}  [{memory.kind}]  {memory.title}  ({hit.relevance:.2f}){marks}"
         if not memory.title.startswith(memory.content.strip()[: len(memory.title)]):
             yield "    " + _excerpt(memory.content)
         if answer.trace:
             yield f"    {_reasons(hit.why)}"
     if answer.queries:
         yield "Example queries:"
-        yield from (f"#{hit.memory.id}  {hit.memory.title}  ({hit.score:.2f})" for hit in answer.queries)
+        yield from (f"#{hit.memory.id}  {hit.memory.title}  ({hit.relevance:.2f})" for hit in answer.queries)
     yield from (f"Skipped {reason}" for reason in answer.degraded)
     yield from answer.warnings
     if answer.trace:

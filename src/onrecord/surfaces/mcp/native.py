@@ -122,11 +122,11 @@ def _search(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     found = here.recall(**given)
     notes = (*found.degraded, *found.warnings)
     structured = {
-        "memories": [shown(hit.memory) | {"score": round(hit.score, 6)} for hit in found.hits],
+        "memories": [shown(hit.memory) | {"relevance": hit.relevance} for hit in found.hits],
         "notes": list(notes),
     }
     memories = [hit.memory for hit in found.hits]
-    text = framed(memories, heading=_FOUND) if memories else "Nothing in memory bears on this."
+    text = framed(memories, heading=_FOUND) if memories else found.why_nothing()
     return ToolAnswer(structured, _with_notes(text, notes))
 
 

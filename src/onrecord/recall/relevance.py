@@ -1,0 +1,172 @@
+"""DOES any of this bear on the question? How probable that is, for each hit; what is too improbable is no hit.
+
+Two chances are multiplied: that anything here bears on the question at all, and, if so, that this memory does. The
+first is read off the best few: how near they are, how much nearer than to questions in general, how well the words and
+tokens of the question are met, among how many memories. The second is read off the place and the score.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, log, log1p, sqrt
+from typing import Final
+
+from onrecord.providers.embedding import Calibration
+from onrecord.recall.draft import RecallDraft, RecallTools, replace
+from onrecord.recall.rerank import meet, token_weights
+from onrecord.store.ports.index import Key
+from onrecord.text import identifiers
+
+#: So many of the best speak for the whole answer.
+BEST: Final = 10
+#: Smaller stores were not seen in the calibration: a store counts as holding so many at least.
+FEWEST: Final = 12
+#: What a question of usual length has in words; a longer one meets each of them less well.
+_USUAL_WORDS: Final = 6
+#: A memory that holds an identifier of the question, or words that make up so much of its weight, is a hit.
+_COVERED: Final = 0.5
+#: The chance that such a memory, or one about what the asker has named, bears on the question. Set by hand: the data of the calibration has few of them.
+_EXACT: Final = 0.5
+
+#: The chance that a hit bears on a question that is answered here, by its share of the best score and its place.
+PLACE: Final[Mapping[str, float]] = {"constant": -2.48, "share": 3.52, "place": -1.13}
+#: As of a calibration, for a question that was asked by words alone.
+WORDS_ALONE: Final[Mapping[str, float]] = {"constant": 3.3, "words": 4.64, "memories": -0.96, "length": -2.27}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What speaks for an answer being here, as the calibration weighs it."""
+
+    #: How near the first hit is.
+    cosine: float = 0.0
+    #: How much nearer the best are to this question than to questions in general.
+    above: float = 0.0
+    #: How well the tokens of the question are met at best.
+    tokens: float = 0.0
+    #: What the words of the question score at best.
+    words: float = 0.0
+    #: Among how many memories one has looked: the nearest of many is near by chance.
+    memories: float = 0.0
+    #: How many different words the question has.
+    length: float = 0.0
+
+
+def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """Give each hit its relevance, and drop what lies below the floor of the recipe or of the request."""
+    ranked = draft.ranked()
+    if not ranked:
+        return draft
+    answered = _chance_of_an_answer(draft, tools, ranked[:BEST])
+    relevance = _by_place(draft, ranked, 1.0 if answered is None else answered)
+    is_doubtful = answered is not None and answered < draft.recipe.floor
+    sure = _asked_for(draft, ranked) or (_exact(draft, tools, ranked[:BEST]) if is_doubtful else [])
+    relevance |= {key: max(relevance[key], _EXACT) for key in sure}
+    least = draft.ask.min_relevance
+    if least is not None:
+        kept = [key for key in ranked if relevance[key] >= least]
+    elif is_doubtful:
+        kept = sure
+    else:
+        # What scores nothing has only been near enough to be looked at.
+        kept = [key for key in ranked if draft.score(key) > 0 or not draft.recipe.floor]
+    return replace(
+        draft,
+        relevance=relevance,
+        best_relevance=max(relevance.values()),
+        parts={key: draft.parts[key] for key in kept},
+    )
+
+
+def _chance_of_an_answer(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> float | None:
+    """None where nothing is known of how the model scores, where the recipe does not ask for the words, and where the
+    words are those of another time."""
+    if "lexical" not in draft.found or draft.when.known_at is not None:
+        return None
+    if draft.vector is None:
+        return _probability(WORDS_ALONE, asdict(words_of(draft, tools, best)))
+    calibration: Calibration | None = getattr(tools.embedder, "calibration", None)
+    evidence = None if calibration is None else gather_evidence(draft, tools, best, calibration)
+    if calibration is None or evidence is None:
+        return None
+    if draft.vector.tokens is not None and not evidence.tokens and not evidence.words:
+        # Not a word of it is met anywhere, nor anything like one: whatever is nearest, is so by chance.
+        return 0.0
+    return _probability(calibration.weights, asdict(evidence))
+
+
+def words_of(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> Evidence:
+    return Evidence(
+        words=log1p(_word_score(draft, tools, best)),
+        memories=log(max(tools.reading.size, FEWEST)),
+        length=log1p(len({token.term for token in draft.terms})),
+    )
+
+
+def _word_score(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> float:
+    if draft.recipe.counts:
+        # Such a recipe has scores of its own, on another scale.
+        return next((each.score for each in tools.index.match_terms(draft.terms, most=1)), 0.0)
+    scores = {each.key: each.score for each in draft.found["lexical"]}
+    return max((scores.get(key, 0.0) for key in best), default=0.0)
+
+
+def gather_evidence(
+    draft: RecallDraft, tools: RecallTools, best: Sequence[Key], calibration: Calibration
+) -> Evidence | None:
+    """None where the best have no vectors yet."""
+    assert draft.vector is not None
+    assert draft.model is not None
+    near = [draft.nearest[key] for key in best if key in draft.nearest]
+    if not near:
+        return None
+    usual = tools.index.similarity(calibration.usual_question, draft.model, [each.key for each in near])
+    commonly = {each.key: each.score for each in usual}
+    met = draft.met or meet(tools.index, draft.vector, draft.model, near)
+    tokens = max((float(each @ token_weights(draft)) for each in met.values()), default=0.0) if met else 0.0
+    words = words_of(draft, tools, best)
+    return Evidence(
+        cosine=near[0].score,
+        above=max(each.score - commonly.get(each.key, each.score) for each in near),
+        tokens=sqrt(tokens * (1 + len(draft.terms)) / _USUAL_WORDS),
+        words=words.words,
+        memories=words.memories,
+        length=log1p(len(set(draft.vector.words or ()))),
+    )
+
+
+def _by_place(draft: RecallDraft, ranked: Sequence[Key], answered: float) -> dict[Key, float]:
+    best = draft.score(ranked[0])
+    relevance = {}
+    for place, key in enumerate(ranked, 1):
+        evidence = {"share": draft.score(key) / best if best > 0 else 0.0, "place": log(place)}
+        relevance[key] = answered * _probability(PLACE, evidence)
+    return relevance
+
+
+def _asked_for(draft: RecallDraft, ranked: Sequence[Key]) -> list[Key]:
+    """Those about what the asker has named."""
+    if not draft.ask.entities:
+        return []
+    return [key for key in ranked if any(part.channel == "references" for part in draft.parts[key])]
+
+
+def _exact(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> list[Key]:
+    """Those that hold an identifier of the question, or most of what its words weigh."""
+    terms = tuple(dict.fromkeys(token.term for token in draft.terms))
+    weights = {term: draft.rarity.get(term, 0.0) for term in terms}
+    whole = sum(weights.values())
+    if not whole:
+        return []
+    named = identifiers(draft.ask.question)
+    places = tools.index.places([draft.matches[key] for key in best], [(term, term) for term in terms])
+    kept = []
+    for key in best:
+        held = [term for term in terms if key in places and places[key].positions.get(term)]
+        if named.intersection(held) or sum(weights[term] for term in held) >= _COVERED * whole:
+            kept.append(key)
+    return kept
+
+
+def _probability(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
+    total = weights["constant"] + sum(weights.get(name, 0.0) * value for name, value in evidence.items())
+    return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
