@@ -11,9 +11,9 @@ from math import exp, log, log1p, sqrt
 from typing import Final
 
 from onrecord.providers.embedding import Calibration
-from onrecord.recall.draft import RecallDraft, RecallTools, replace
+from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.recall.rerank import meet, token_weights
-from onrecord.store.ports.index import Key
+from onrecord.store.ports.index import Found, Key
 from onrecord.text import identifiers
 
 #: So many of the best speak for the whole answer.
@@ -53,11 +53,12 @@ class Evidence:
 
 def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Give each hit its relevance, and drop what lies below the floor of the recipe or of the request."""
-    ranked = draft.ranked()
-    if not ranked:
+    scored = best_first({key: draft.score(key) for key in draft.parts})
+    if not scored:
         return draft
+    ranked = [key for key, _ in scored]
     answered = _chance_of_an_answer(draft, tools, ranked[:BEST])
-    relevance = _by_place(draft, ranked, 1.0 if answered is None else answered)
+    relevance = _by_place(scored, 1.0 if answered is None else answered)
     is_doubtful = answered is not None and answered < draft.recipe.floor
     sure = _asked_for(draft, ranked) or (_exact(draft, tools, ranked[:BEST]) if is_doubtful else [])
     relevance |= {key: max(relevance[key], _EXACT) for key in sure}
@@ -68,7 +69,7 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         kept = sure
     else:
         # What scores nothing has only been near enough to be looked at.
-        kept = [key for key in ranked if draft.score(key) > 0 or not draft.recipe.floor]
+        kept = [key for key, score in scored if score > 0 or not draft.recipe.floor]
     return replace(
         draft,
         relevance=relevance,
@@ -122,7 +123,8 @@ def gather_evidence(
     usual = tools.index.similarity(calibration.usual_question, draft.model, [each.key for each in near])
     commonly = {each.key: each.score for each in usual}
     met = draft.met or meet(tools.index, draft.vector, draft.model, near)
-    tokens = max((float(each @ token_weights(draft)) for each in met.values()), default=0.0) if met else 0.0
+    weights = token_weights(draft) if met else None
+    tokens = max((float(each @ weights) for each in met.values()), default=0.0)
     words = words_of(draft, tools, best)
     return Evidence(
         cosine=near[0].score,
@@ -134,13 +136,14 @@ def gather_evidence(
     )
 
 
-def _by_place(draft: RecallDraft, ranked: Sequence[Key], answered: float) -> dict[Key, float]:
-    best = draft.score(ranked[0])
-    relevance = {}
-    for place, key in enumerate(ranked, 1):
-        evidence = {"share": draft.score(key) / best if best > 0 else 0.0, "place": log(place)}
-        relevance[key] = answered * _probability(PLACE, evidence)
-    return relevance
+def _by_place(scored: Sequence[Found], answered: float) -> dict[Key, float]:
+    constant, by_share, by_place = PLACE["constant"], PLACE["share"], PLACE["place"]
+    best = scored[0].score
+    by_share = by_share / best if best > 0 else 0.0
+    return {
+        key: answered / (1 + exp(-(constant + by_share * score + by_place * log(place))))
+        for place, (key, score) in enumerate(scored, 1)
+    }
 
 
 def _asked_for(draft: RecallDraft, ranked: Sequence[Key]) -> list[Key]:
