@@ -5,6 +5,7 @@ in order by itself, out of as many as may ever be told: so a cap cuts a list, an
 list. It ranks alike for everyone: nothing is raised for its conversation, its kind or its age.
 """
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -174,7 +175,9 @@ def search(call: Call, ask: Search) -> Searched:
         catalog = SearchPlace(reading.reading_of(ENTITIES), ask.datasource, knowing[1], is_catalog=True)
         caps = (is_learning, ask.max_memories), (is_example, ask.max_example_queries)
         learnings, queries = _lists(drafts[0], memories, ORDER, caps)
-        (entities,) = _lists(drafts[1], catalog, ORDER_ENTITIES, [(is_learning, ask.max_entities)])
+        # The chance is calibrated on what people write; a column has hardly a word, and a question about it names it rarely.
+        listed = replace(drafts[1], recipe=dataclasses.replace(recipe, floor=0.0))
+        (entities,) = _lists(listed, catalog, ORDER_ENTITIES, [(is_learning, ask.max_entities)])
         gaps = [*_gaps(drafts[0], reading, "memories"), *_gaps(drafts[1], catalog.reading, "entities")]
         stale = _stale([found.memory for found in queries], memories.lookup)
     return Searched(
