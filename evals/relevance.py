@@ -6,8 +6,8 @@ questions, those of other tasks and those of its other haystacks, and fits two l
 one of its own, from the evidence of the best hits; and whether a hit is one of those that answer it, from its place and
 its share of the best score. Every store counts alike, and so do own and other questions.
 
-`--write FILE` keeps the first curve as a calibration, with the mean vector of the questions below; that is how the
-built-in model's `calibration.json` was made. For another model, configure it as the embedder, run this, and give the
+`--write FILE` keeps the first curve as a calibration, with the mean vector of the questions below. (The weights of the
+built-in model's `calibration.json` come from a study of the same form: docs/evals.md.) For another model, configure it as the embedder, run this, and give the
 embedder class the three values as `calibration` (`onrecord.providers.embedding.Calibration`).
 """
 

@@ -1,6 +1,6 @@
 """HOW does an operation become a method? A door has one for each, made here and nowhere else; what a call does is its own.
 
-Type checkers and editors read `doors.pyi`, which `docs/generate.py` writes from the same operations.
+Type checkers and editors read `doors.pyi`, which `docs/stub.py` writes from the same operations.
 """
 
 from onrecord.features import HOMES, operation_named

@@ -24,7 +24,8 @@ FEWEST: Final = 12
 _USUAL_WORDS: Final = 6
 #: A memory that holds an identifier of the question, or words that make up so much of its weight, is a hit.
 _COVERED: Final = 0.5
-#: The chance that such a memory, or one about what the asker has named, bears on the question. Set by hand: the data of the calibration has few of them.
+#: The chance that such a memory, or one about what the asker has named, bears on the question. Set by hand: the data of
+#: the calibration has few of them.
 _EXACT: Final = 0.5
 
 #: The chance that a hit bears on a question that is answered here, by its share of the best score and its place.

@@ -40,7 +40,7 @@ class E5:
 
     @cached_property
     def calibration(self) -> Calibration:
-        """Written by `evals/relevance.py`."""
+        """How it was fitted is in docs/evals.md."""
         import numpy as np
 
         kept = json.loads((_HERE / "calibration.json").read_text("utf-8"))
