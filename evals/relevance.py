@@ -27,12 +27,13 @@ import numpy as np
 from onrecord import connect
 from onrecord.config import load
 from onrecord.evaluation.data import Haystack, Question, Task, read_task, tasks_in
+from onrecord.evaluation.unanswerable import unanswerable
 from onrecord.evaluation.ways import Saving, ThroughRecall, askable
 from onrecord.providers.embedding import Calibration
 from onrecord.providers.opening import open_embedder
 from onrecord.recall import recall as pipeline
 from onrecord.recall.draft import RecallDraft, RecallTools
-from onrecord.recall.relevance import BEST, Evidence, gather_evidence, words_of
+from onrecord.recall.relevance import BEST, Evidence, gather_evidence, probability, words_of
 from onrecord.service import OnRecord
 
 #: Everyday questions about anything at all: what is near to all of them is near to every question.
@@ -86,8 +87,8 @@ QUESTIONS: Final = (
     "Where do penguins live?",
     "What do I have to do before a release?",
 )
-#: So many questions of each other task, and of each other haystack.
-FOREIGN, OTHER = 100, 25
+#: So many questions of each other task, and of each other haystack, shared out among the haystacks of a task.
+FOREIGN: Final = 100
 #: Small stores, since those are what people begin with: so many of each task, and so many memories in each.
 SMALL: Final = (12, 12, 12, 40, 40, 40)
 SKIPPED: Final = ("adversarial",)
@@ -156,25 +157,18 @@ def _small(task: Task) -> Task:
 
 
 def _ask(task: Task, tasks: Sequence[Task], folder: Path, calibration: Calibration) -> Iterator[Asked]:
-    chance = random.Random(task.name)
-    names = {each.name for each in task.haystacks}
-    own = {question.text for haystack in task.haystacks for question in haystack.questions}
-    for number, (haystack, door, ids) in enumerate(_stores(task, folder)):
+    is_small = task.name.endswith("-small")
+    for haystack, door, ids in _stores(task, folder):
         asked: list[tuple[str, Question]] = [("own", question) for question in haystack.questions]
-        for other in tasks:
-            # The same documents under another name, or the same questions, are not foreign.
-            questions = [each for whole in other.haystacks for each in whole.questions]
-            if not task.name.startswith(other.name) and not own.intersection(each.text for each in questions):
-                most = min(FOREIGN // len(task.haystacks) + 5, len(questions))
-                asked += [("foreign", question) for question in chance.sample(questions, most)]
-        if not task.name.endswith("-small"):
-            for another in task.haystacks[:number] + task.haystacks[number + 1 :]:
-                asked += [("other", question) for question in chance.sample(another.questions, OTHER)]
+        most = FOREIGN // len(task.haystacks) + 5
+        for whose, questions in unanswerable(task, haystack, tasks, most).items():
+            # Two small stores may be cut from one haystack: what one asks, the other may answer.
+            asked += [(whose, question) for question in questions if whose == "foreign" or not is_small]
         for whose, question in asked:
             row = _one(door, question, whose, task.name, ids, calibration)
             if row is not None:
                 yield row
-    print(task.name, len(names), "haystacks asked", flush=True)
+    print(task.name, len(task.haystacks), "haystacks asked", flush=True)
 
 
 def _stores(task: Task, folder: Path) -> Iterator[tuple[Haystack, OnRecord, Mapping[str, str]]]:
@@ -278,13 +272,8 @@ def _logistic(evidence: Sequence[Mapping[str, float]], seen: Any, weights: Any) 
     }
 
 
-def _chance(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
-    total = weights["constant"] + sum(weights.get(name, 0.0) * value for name, value in evidence.items())
-    return float(1 / (1 + np.exp(-total)))
-
-
 def _report(rows: Sequence[Asked], answered: Mapping[str, float], place: Mapping[str, float]) -> None:
-    chances = np.array([_chance(answered, asdict(row.evidence)) for row in rows])
+    chances = np.array([probability(answered, asdict(row.evidence)) for row in rows])
     stores = sorted({row.store for row in rows})
     print("\nfloor: per cent of foreign / other haystacks' questions without an answer, and recall@10 lost")
     for floor in (0.01, 0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3):
@@ -307,7 +296,7 @@ def _report(rows: Sequence[Asked], answered: Mapping[str, float], place: Mapping
         print(f"  {floor:.2f}  " + "  ".join(told))
     print("\nrelevance: hits, predicted, seen (every store and kind of question counts alike)")
     hits = [
-        (chance * _chance(place, {"share": share, "place": float(np.log(at))}), gold, weight)
+        (chance * probability(place, {"share": share, "place": float(np.log(at))}), gold, weight)
         for chance, row, weight in zip(chances, rows, _weights(rows), strict=True)
         for at, (share, gold) in enumerate(row.hits, 1)
     ]

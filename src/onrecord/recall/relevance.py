@@ -85,7 +85,7 @@ def _chance_of_an_answer(draft: RecallDraft, tools: RecallTools, best: Sequence[
     if "lexical" not in draft.found or draft.when.known_at is not None:
         return None
     if draft.vector is None:
-        return _probability(WORDS_ALONE, asdict(words_of(draft, tools, best)))
+        return probability(WORDS_ALONE, asdict(words_of(draft, tools, best)))
     calibration: Calibration | None = getattr(tools.embedder, "calibration", None)
     evidence = None if calibration is None else gather_evidence(draft, tools, best, calibration)
     if calibration is None or evidence is None:
@@ -93,7 +93,7 @@ def _chance_of_an_answer(draft: RecallDraft, tools: RecallTools, best: Sequence[
     if draft.vector.tokens is not None and not evidence.tokens and not evidence.words:
         # Not a word of it is met anywhere, nor anything like one: whatever is nearest, is so by chance.
         return 0.0
-    return _probability(calibration.weights, asdict(evidence))
+    return probability(calibration.weights, asdict(evidence))
 
 
 def words_of(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> Evidence:
@@ -171,6 +171,7 @@ def _exact(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> list[
     return kept
 
 
-def _probability(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
+def probability(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
+    """The logistic function of what each kind of evidence weighs."""
     total = weights["constant"] + sum(weights.get(name, 0.0) * value for name, value in evidence.items())
     return 1 / (1 + exp(-max(-30.0, min(30.0, total))))
