@@ -52,6 +52,7 @@ DEFAULTS = {
     "faces": "`native`",
     "worker": "yes",
     "sources": "none",
+    "operator_key": "none: nobody runs the store over the network",
     "oidc_issuer": "none",
     "oidc_audience": "none",
     "oidc_jwks": "the issuer says where",
@@ -108,8 +109,8 @@ def operations() -> Iterator[str]:
         ],
     )
     yield (
-        f"On a command line a store that is not there yet is made by {_several(_beginning())}, by `serve`, `mcp`, `slash` "
-        "and `slayer memory save`, and by no other command, nor by a dry run.\n"
+        f"On a command line a store that is not there yet is made by {_several(_beginning())}, by `serve`, `mcp`, `slash`, "
+        "`slayer memory save`, `slayer ingest` and `slayer import`, and by no other command, nor by a dry run.\n"
     )
     for each in OPERATIONS:
         yield f"### {_command(each)}\n"

@@ -19,9 +19,7 @@ ann = Caller(tenant="acme", user="ann", systems={"billing": "manage"})
 bob = Caller(tenant="acme", user="bob", conversation="planning")
 agent = Caller(tenant="acme", user="support-agent", actor="agent", systems={"billing": "read"})
 night = Caller(tenant="acme", user="night-run", actor="unattended")
-chief = Caller(
-    tenant="acme", user="chief", permissions=frozenset({"memory.read", "memory.manage", "memory.admin"})
-)
+chief = Caller(tenant="acme", user="chief", permissions=frozenset({"memory.read", "memory.review"}))
 
 memory = connect(":memory:", caller=ann)
 
@@ -53,7 +51,7 @@ except Forbidden as answer:
 # What runs without a person watching may propose, and a reviewer decides.
 proposal = memory.as_caller(night).remember("invoices above 10,000 need two signatures").memory
 print(f"the night run proposes #{proposal.id} ({proposal.status})")
-accepted = memory.as_caller(chief).revise(proposal.id, status="active").memory
+accepted = memory.as_caller(chief).approve(proposal.id).memory
 print(f"after review it is {accepted.status}")
 
 memory.close()

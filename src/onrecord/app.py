@@ -120,7 +120,7 @@ def open_server_parts(
     """
     # Here, not above: what reads tokens and asks services is for servers alone.
     from onrecord.access.grants import open_grants
-    from onrecord.access.identity import Authenticator
+    from onrecord.access.identity import Authenticator, Operator
     from onrecord.access.throttle import Throttle
     from onrecord.access.tokens import open_tokens
 
@@ -140,6 +140,7 @@ def open_server_parts(
     authenticator = Authenticator(
         store,
         local=owner if is_loopback(config.host) else None,
+        operator=None if config.operator_key is None else Operator(config.operator_key, owner),
         tokens=tokens or None,
         grants=grants,
         clock=clock,

@@ -19,13 +19,13 @@ from onrecord.model.shapes import Object, checked_field, faults_at
 
 _APP: Final = "onrecord"
 # Settings are printed and pasted into reports; the password of a DSN is not.
-_SECRET: Final = ("embedder_key",)
+_SECRET: Final = ("embedder_key", "operator_key")
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
 #: Who asks, where, and who is let in. Set to nothing, most likely from a variable that is not set, they name nobody:
 #: whatever would be taken instead is not what was meant.
 NEVER_EMPTY: Final = frozenset(
-    {"db", "tenant", "user", "embedder_key", "oidc_issuer", "oidc_audience", "grants"}
+    {"db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"}
 )
 _YES_OR_NO: Final = {"true": "yes", "1": "yes", "on": "yes", "false": "no", "0": "no", "off": "no"}
 
@@ -58,6 +58,7 @@ class Config:
     faces: str
     worker: str
     sources: str | None
+    operator_key: str | None
     oidc_issuer: str | None
     oidc_audience: str | None
     oidc_jwks: str | None
@@ -90,6 +91,7 @@ _HELP: Final = {
     f"{', '.join(faces.WITH_TOOLS)}.",
     "worker": "Whether a server does what was put off itself: yes or no.",
     "sources": "What the catalog may learn from over the network, with commas between them.",
+    "operator_key": "Whoever shows this to a server runs the store, with every tenant in it: at least 32 characters.",
     "oidc_issuer": "Whose tokens are taken beside keys.",
     "oidc_audience": "For whom such a token must be made: this server.",
     "oidc_jwks": "Where the issuer's keys are: a file or an address; else the issuer is asked.",

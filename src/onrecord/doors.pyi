@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from onrecord.access.auditing import Audited
 from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
-from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
+from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.care.backup import BackedUp
 from onrecord.care.doctor import Examined
 from onrecord.care.embedding import EmbeddedMissing
@@ -253,7 +253,7 @@ class Door:
         sample_values: int = ...,
         dry_run: bool = ...,
     ) -> Ingested:
-        """Let the catalog learn what there is: from model files, a live database, or what dbt has written."""
+        """Let the catalog learn what there is: from model files, a store of models, a live database, or what dbt has written."""
         ...
     def search(
         self,
@@ -289,6 +289,7 @@ class Door:
         descriptions_max_chars: int | None = ...,
         reachable_fields_depth: int = ...,
         num_rows: int = ...,
+        max_tokens: int = ...,
     ) -> Inspected:
         """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
         ...
@@ -313,8 +314,10 @@ class Door:
     def approve(
         self,
         id: str,
+        *,
+        expected_version: int | None = ...,
     ) -> Reviewed:
-        """Let a proposal count, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+        """Let a proposal take effect, or vouch for a memory that an agent wrote: after that it may be told unasked."""
         ...
     def reject(
         self,
@@ -451,7 +454,7 @@ class Door:
         agent: str,
         *,
         intent: bool = ...,
-        decay: bool = ...,
+        decay: bool | None = ...,
         half_life_days: int = ...,
         decay_floor: float = ...,
         limit: int = ...,
@@ -459,13 +462,9 @@ class Door:
         profile_places: int = ...,
         global_places: int = ...,
         max_tokens: int | None = ...,
-        advisor: str | None = ...,
-        search_expand: bool = ...,
-        rerank: bool = ...,
-        auto_tag: bool = ...,
-        auto_supersede: bool = ...,
+        metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
-        """Say how an agent searches and saves where its requests leave it open. What is left out here takes its default."""
+        """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
         ...
     def show_agent(
         self,
@@ -510,6 +509,14 @@ class Door:
         self,
     ) -> ListedTenants:
         """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+        ...
+    def set_tenant(
+        self,
+        *,
+        agents_share: bool | None = ...,
+        members_retire: bool | None = ...,
+    ) -> Tenant:
+        """Say who may change what in the caller's tenant; only what is given changes."""
         ...
     def erase_tenant(
         self,
@@ -793,7 +800,7 @@ class AsyncDoor:
         sample_values: int = ...,
         dry_run: bool = ...,
     ) -> Ingested:
-        """Let the catalog learn what there is: from model files, a live database, or what dbt has written."""
+        """Let the catalog learn what there is: from model files, a store of models, a live database, or what dbt has written."""
         ...
     async def search(
         self,
@@ -829,6 +836,7 @@ class AsyncDoor:
         descriptions_max_chars: int | None = ...,
         reachable_fields_depth: int = ...,
         num_rows: int = ...,
+        max_tokens: int = ...,
     ) -> Inspected:
         """Look at a model: its columns, measures, joins, what they lead to, and what was learned about it."""
         ...
@@ -853,8 +861,10 @@ class AsyncDoor:
     async def approve(
         self,
         id: str,
+        *,
+        expected_version: int | None = ...,
     ) -> Reviewed:
-        """Let a proposal count, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+        """Let a proposal take effect, or vouch for a memory that an agent wrote: after that it may be told unasked."""
         ...
     async def reject(
         self,
@@ -991,7 +1001,7 @@ class AsyncDoor:
         agent: str,
         *,
         intent: bool = ...,
-        decay: bool = ...,
+        decay: bool | None = ...,
         half_life_days: int = ...,
         decay_floor: float = ...,
         limit: int = ...,
@@ -999,13 +1009,9 @@ class AsyncDoor:
         profile_places: int = ...,
         global_places: int = ...,
         max_tokens: int | None = ...,
-        advisor: str | None = ...,
-        search_expand: bool = ...,
-        rerank: bool = ...,
-        auto_tag: bool = ...,
-        auto_supersede: bool = ...,
+        metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
-        """Say how an agent searches and saves where its requests leave it open. What is left out here takes its default."""
+        """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
         ...
     async def show_agent(
         self,
@@ -1050,6 +1056,14 @@ class AsyncDoor:
         self,
     ) -> ListedTenants:
         """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+        ...
+    async def set_tenant(
+        self,
+        *,
+        agents_share: bool | None = ...,
+        members_retire: bool | None = ...,
+    ) -> Tenant:
+        """Say who may change what in the caller's tenant; only what is given changes."""
         ...
     async def erase_tenant(
         self,

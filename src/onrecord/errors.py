@@ -39,6 +39,10 @@ class Forbidden(OnRecordError):
     """This caller may not do that."""
 
 
+class HigherTier(Forbidden):
+    """What a memory says is of a higher tier than this caller, who may propose a change but not make it."""
+
+
 class SaveLimit(Forbidden):
     """This run or this key has saved as much as it may."""
 

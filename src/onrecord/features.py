@@ -45,7 +45,7 @@ FEATURES: Final = {
     ),
     "onrecord.workspace.agents": ("set_agent", "show_agent"),
     "onrecord.access.keys": ("create_key", "list_keys", "revoke_key"),
-    "onrecord.access.tenants": ("create_tenant", "list_tenants", "erase_tenant"),
+    "onrecord.access.tenants": ("create_tenant", "list_tenants", "set_tenant", "erase_tenant"),
     "onrecord.access.auditing": ("audit",),
     "onrecord.care.export": ("export",),
     "onrecord.care.importing": ("import_",),

@@ -70,11 +70,11 @@ class OnRecord(Door):
             raise
 
     def issue_confirmation(self, what: str) -> str:
-        """A word that says for a few minutes that this caller was asked about something, and by which it may go on."""
+        """A word that goes out with a question to a person, and says for a few minutes that this caller has asked it."""
         return confirmation.issue(self.caller, what, self._store, self._clock())
 
-    def verify_confirmation(self, what: str, word: str) -> bool:
-        """Whether a word was given to this caller for the very same, and still holds."""
+    def verify_confirmation(self, what: str, word: str) -> confirmation.Worth:
+        """Whether a word went out for this caller with the very same question, and came back in time."""
         return confirmation.verify(self.caller, what, word, self._store, self._clock())
 
     @property

@@ -1,4 +1,4 @@
-"""WHAT becomes of an approval when the text changes?"""
+"""WHAT becomes of an approval when someone wants another text?"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,24 +15,29 @@ def memory() -> Iterator[OnRecord]:
 
 
 class TestAnApprovalIsOfOneText:
-    def test_an_agent_that_changes_the_text_loses_it(self, memory: OnRecord) -> None:
+    def test_an_agent_that_wants_another_text_proposes_it(self, memory: OnRecord) -> None:
         agent = memory.as_caller(replace(memory.caller, actor="agent"))
         saved = agent.remember("Ship on Fridays.", id="rule").memory
         assert memory.approve(saved.id).memory.approved_by == memory.caller.user
-        changed = agent.remember("Ship whenever you like.", id="rule").memory
-        assert (changed.approved_by, changed.approved_at) == (None, None)
-        assert agent.revise("rule", content="Ship at night.").memory.approved_by is None
+        assert agent.remember("Ship whenever you like.", id="rule").outcome == "proposed"
+        assert agent.revise("rule", content="Ship at night.").proposal is not None
+        assert agent.revise("rule", tags=["release"]).proposal is not None
+        kept = memory.show("rule").memory
+        assert (kept.content, kept.tier, kept.tags) == ("Ship on Fridays.", "approved", ())
 
-    def test_it_can_be_approved_once_more(self, memory: OnRecord) -> None:
+    def test_what_it_proposed_can_be_approved_too(self, memory: OnRecord) -> None:
         agent = memory.as_caller(replace(memory.caller, actor="agent"))
         agent.remember("Ship on Fridays.", id="rule")
         memory.approve("rule")
-        agent.revise("rule", content="Ship on Mondays.")
-        assert memory.approve("rule").changed
+        proposal = agent.revise("rule", content="Ship on Mondays.").proposal
+        assert proposal is not None
+        assert memory.approve(proposal.id).memory.content == "Ship on Mondays."
 
-    def test_a_person_or_another_field_leaves_it_alone(self, memory: OnRecord) -> None:
+    def test_a_reviewer_who_writes_another_text_approves_it(self, memory: OnRecord) -> None:
         agent = memory.as_caller(replace(memory.caller, actor="agent"))
         agent.remember("Ship on Fridays.", id="rule")
         memory.approve("rule")
-        assert agent.revise("rule", tags=["release"]).memory.approved_by == memory.caller.user
-        assert memory.revise("rule", content="Ship on Mondays.").memory.approved_by == memory.caller.user
+        changed = memory.as_caller(replace(memory.caller, user="rae")).revise(
+            "rule", content="Ship on Mondays."
+        )
+        assert (changed.memory.approved_by, changed.memory.author) == ("rae", "rae")

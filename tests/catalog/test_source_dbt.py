@@ -14,8 +14,10 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
+from onrecord import connect
 from onrecord.catalog.sources import Source, open_source
 from onrecord.errors import Invalid
+from onrecord.faces import slayer
 from onrecord.model.catalog import Datasource, Join, Model, Part
 
 PROJECT = Path(__file__).parent / "dbt_project"
@@ -128,6 +130,8 @@ def test_a_model_is_read_with_everything_that_dbt_knows_of_it(shop: Source) -> N
             ),
             Part(name="spent", type="DOUBLE"),
             Part(name="largest", type="DOUBLE"),
+            Part(name="seen_on", details={"sql": "current_date"}),
+            Part(name="total_spent", kind="measure", label="Total spent", details={"formula": "spent:sum"}),
         ),
         joins=(Join(target="stg_customers", pairs=(("customer_id", "customer_id"),)),),
         upstream=("corner_shop.stg_customers", "corner_shop.stg_sales"),
@@ -138,8 +142,71 @@ def test_a_model_is_read_with_everything_that_dbt_knows_of_it(shop: Source) -> N
             "resource_type": "model",
             "materialized": "table",
             "meta": {"owner": "accounts"},
+            "default_time_dimension": "seen_on",
         },
     )
+
+
+SALES = "semantic_model.corner_shop.sales_semantics"
+
+
+def metric(name: str, kind: str, **params: Any) -> dict[str, Any]:
+    return {"name": name, "type": kind, "type_params": params, "description": f"The {name}."}
+
+
+def add_semantics(manifest: dict[str, Any]) -> None:
+    """Sales, by the customer of each; and metrics of every kind, as dbt writes them."""
+    manifest["semantic_models"][SALES] = {
+        "name": "sales_semantics",
+        "depends_on": {"nodes": ["model.corner_shop.stg_sales"]},
+        "entities": [{"name": "customer", "type": "foreign", "expr": "customer_id"}],
+        "dimensions": [{"name": "amount", "type": "categorical", "label": "Pounds"}],
+        "measures": [
+            {"name": "amount", "agg": "average", "description": "What a sale brings."},
+            {"name": "doubled", "agg": "sum", "expr": "amount * 2"},
+        ],
+        "defaults": None,
+    }
+    told = [
+        metric("doubled", "simple", measure={"name": "doubled"}, input_measures=[{"name": "doubled"}]),
+        metric(
+            "share", "ratio", measure=None, numerator={"name": "doubled"}, denominator={"name": "total_spent"}
+        ),
+        metric("twice_the_share", "derived", expr="share * 2", metrics=[{"name": "share"}]),
+        metric("so_far", "cumulative", measure={"name": "doubled"}),
+        metric("lost", "simple", measure={"name": "of_another_project"}),
+    ]
+    told[0]["filter"] = {"where_filters": [{"where_sql_template": "{{ Dimension('sale__amount') }} > 1"}]}
+    manifest["metrics"] |= {f"metric.corner_shop.{each['name']}": each for each in told}
+
+
+def test_semantic_models_and_metrics_are_measures_joins_and_columns(changed: Callable[..., Source]) -> None:
+    source = changed(add_semantics)
+    sales = by_name(source)["stg_sales"]
+    measures = {part.name: part.details["formula"] for part in sales.parts if part.kind == "measure"}
+    assert measures == {
+        # A column has the name already.
+        "amount_measure": "amount:avg",
+        "doubled": "sum(amount * 2)",
+        # The metric says more than the measure of its name: it has a filter.
+        "doubled_metric": "doubled",
+        "share": "doubled / total_spent",
+        "twice_the_share": "share * 2",
+        "so_far": "cumulative(doubled)",
+    }
+    assert sales.part("amount").label == "Pounds"  # type: ignore[union-attr]
+    assert sales.part("share").description == "The share."  # type: ignore[union-attr]
+    assert Join(target="spending", pairs=(("customer_id", "customer_id"),)) in sales.joins
+    assert source.notes() == ["What is defined on no model that is here is left out: lost"]
+
+
+def test_a_measure_of_dbt_can_be_named_in_a_note(changed: Callable[..., Source], tmp_path: Path) -> None:
+    changed(add_semantics)
+    with connect(":memory:", embedder="none") as door:
+        door.ingest(str(tmp_path))
+        slayer.save_memory(door, "never above one", ["stg_sales.share"], id="n")
+        assert door.show("n").memory.entities == ("corner_shop.stg_sales.share",)
+        assert slayer.search(door, question="share")["entities"][0]["kind"] == "measure"
 
 
 def test_lineage_goes_through_what_has_no_rows_and_down_to_the_sources(shop: Source) -> None:
@@ -191,10 +258,13 @@ def test_the_datasource_is_called_like_the_project_unless_told_otherwise(built: 
     assert by_name(renamed)["loyalty_v2"].upstream == ("warehouse.loyalty_v1",)
 
 
-def test_what_holds_no_rows_is_left_out_with_a_note(shop: Source) -> None:
-    assert shop.notes() == [
-        "What is defined under metrics is left out (1): it holds no rows of its own",
-        "What is defined under semantic_models is left out (1): it holds no rows of its own",
+def test_what_holds_no_rows_is_left_out_with_a_note(shop: Source, changed: Callable[..., Source]) -> None:
+    assert shop.notes() == []
+    saved = changed(
+        lambda manifest: manifest["saved_queries"].update({"saved_query.weekly": {"name": "weekly"}})
+    )
+    assert saved.notes() == [
+        "What is defined under saved_queries is left out (1): it holds no rows of its own",
     ]
     assert (shop.systems(), shop.priority()) == ((), None)
 
@@ -240,6 +310,8 @@ def test_without_a_catalog_types_are_those_that_people_wrote_down(built: Path, t
         ("customer_id", "integer"),
         ("spent", "double"),
         ("largest", "double"),
+        ("seen_on", None),
+        ("total_spent", None),
     ]
     assert [part.name for part in models["stg_sales"].parts] == ["amount"]
     assert "There is no catalog.json" in source.notes()[-1]
@@ -264,6 +336,8 @@ def test_a_database_that_shouts_its_names_has_the_same_columns(changed: Callable
         ("customer_id", "INTEGER"),
         ("spent", "DOUBLE"),
         ("largest", "DOUBLE"),
+        ("seen_on", None),
+        ("total_spent", None),
     ]
     assert spending.parts[0].description == "Not described."
 
@@ -329,7 +403,7 @@ def test_odd_names_become_legal_ones(changed: Callable[..., Source]) -> None:
         node["name"], node["columns"] = "spending.all", {"a b": {"name": "a b"}}
 
     model = by_name(changed(rename))["spending_all"]
-    assert (model.parts[-1].name, model.parts[-1].details) == ("a_b", {"sql": '"a b"'})
+    assert {part.name: part.details for part in model.parts}["a_b"] == {"sql": '"a b"'}
 
 
 def test_lineage_that_runs_in_a_circle_ends(changed: Callable[..., Source]) -> None:

@@ -207,17 +207,34 @@ def test_only_what_is_wanted_is_read(tmp_path: Path, write: Write) -> None:
     assert [model.name for model in open_source(str(tmp_path)).models(["mydb.orders"])] == ["orders"]
 
 
-@pytest.mark.parametrize("version", [1, 5, 6])
-def test_versions_up_to_six_are_understood(tmp_path: Path, write: Write, version: int) -> None:
+def test_what_version_seven_brought_is_read(tmp_path: Path, write: Write) -> None:
+    write(
+        "models/mydb/a.yaml",
+        "version: 7\nname: a\ndata_source: mydb\nsql_table: a\nbacking_query_sql: SELECT 1\n"
+        "columns:\n  - name: c\n    sampled_values: [x, y]\n    distinct_count: 2\n"
+        "  - name: d\n    sampled: 1 .. 9\n    sampled_values: null\n"
+        "joins:\n  - target_model: b\n    join_pairs: [[c, id]]\n    description: why\n    meta: {a: 1}\n",
+    )
+    [model] = open_source(str(tmp_path)).models()
+    assert [part.details for part in model.parts] == [
+        {"sampled": "x, y", "distinct_count": 2},
+        {"sampled": "1 .. 9"},
+    ]
+    assert model.details["backing_query_sql"] == "SELECT 1"
+    assert model.joins == (Join(target="b", pairs=(("c", "id"),)),)
+
+
+@pytest.mark.parametrize("version", [1, 5, 6, 7])
+def test_versions_up_to_seven_are_understood(tmp_path: Path, write: Write, version: int) -> None:
     write("models/mydb/a.yaml", f"version: {version}\nname: a\ndata_source: mydb\nsql_table: a\n")
     assert len(read(tmp_path)) == 1
 
 
 def test_a_later_version_is_unknown(tmp_path: Path, write: Write) -> None:
-    write("models/mydb/a.yaml", "name: a\nversion: 7\ndata_source: mydb\nsql_table: a\n")
+    write("models/mydb/a.yaml", "name: a\nversion: 8\ndata_source: mydb\nsql_table: a\n")
     assert only_fault(tmp_path) == (
         "models/mydb/a.yaml, line 2",
-        "version must be from 1 to 6 (got 7)",
+        "version must be from 1 to 7 (got 8)",
     )
 
 
@@ -303,8 +320,8 @@ BASE = "name: a\ndata_source: mydb\nsql_table: a\n"
         (BASE + 'description: "a\\0b"\n', 4, "description contains a NUL character"),
         (BASE + "name: b\n", 4, "name stands at line 1 already"),
         (BASE + "meta: {<<: {x: 1}}\n", 4, "merges another object"),
-        (BASE + "version: '6'\n", 4, "version must be a whole number from 1 to 6 (got '6')"),
-        (BASE + "version: 0\n", 4, "version must be from 1 to 6 (got 0)"),
+        (BASE + "version: '6'\n", 4, "version must be a whole number from 1 to 7 (got '6')"),
+        (BASE + "version: 0\n", 4, "version must be from 1 to 7 (got 0)"),
         (
             BASE + "sql: select 1\n",
             4,
@@ -734,7 +751,7 @@ def test_no_bytes_make_a_reading_fail_in_another_way(
 keys = st.sampled_from(
     "version name sql_table sql source_queries data_source columns measures aggregations joins filters "
     "default_time_dimension description hidden meta query_variables tags label type params target_model "
-    "join_pairs join_type formula sampled format primary_key allowed_aggregations".split()
+    "join_pairs join_type formula sampled sampled_values distinct_count backing_query_sql format primary_key allowed_aggregations".split()
 )
 
 

@@ -28,9 +28,9 @@ def test_a_delegate_is_told_what_was_noted_in_this_conversation(memory: OnRecord
     assert lines[-1] == "[END DELEGATION CONTEXT]"
     assert inside(block.text) == [
         "3 entries (newest first):",
-        "- #3 [project] Rollout",
-        "- #2 [reference] Pricing page [pricing, live]",
-        "- #1 [learning] Honeycomb wins for small teams",
+        "- #3 [project, by a person] Rollout",
+        "- #2 [reference, by a person] Pricing page [pricing, live]",
+        "- #1 [learning, by a person] Honeycomb wins for small teams",
     ]
     assert block.memories == ("3", "2", "1")
 
@@ -42,7 +42,7 @@ def test_what_is_pinned_nowhere_or_elsewhere_is_no_part_of_it(door: Doors) -> No
     door(conversation="talk").remember("here", dedupe=False)
     block = briefed(door(conversation="talk"))
     assert block is not None
-    assert inside(block.text) == ["1 entry (newest first):", "- #3 [fact] here"]
+    assert inside(block.text) == ["1 entry (newest first):", "- #3 [fact, by a person] here"]
 
 
 def test_without_a_conversation_there_is_nothing_to_tell(ann: OnRecord) -> None:
@@ -60,6 +60,32 @@ def test_the_newest_fifteen_are_told(door: Doors, clock: Any) -> None:
     block = briefed(ann)
     assert block is not None
     assert block.memories == tuple(str(number) for number in range(20, 5, -1))
+    assert inside(block.text)[0] == "15 entries (newest first):"
+    assert inside(block.text)[-1] == "(5 more of this conversation are not listed here)"
+
+
+def test_an_entry_that_was_changed_since_is_not_newer_for_that(door: Doors, clock: Any) -> None:
+    ann = door(conversation="talk")
+    for number in range(3):
+        ann.remember(f"note {number}", dedupe=False)
+        clock.tick()
+    ann.revise("1", title="changed")
+    block = briefed(ann)
+    assert block is not None
+    assert block.memories == ("3", "2", "1")
+
+
+def test_what_the_tokens_leave_out_is_counted_too_and_they_suffice(door: Doors, clock: Any) -> None:
+    ann = door(conversation="talk")
+    for number in range(4):
+        ann.remember(f"note {number} of several words", dedupe=False)
+        clock.tick()
+    for tokens in range(60, 200, 7):
+        given = ann.context(parts=["briefing"], max_tokens=tokens)
+        assert given.tokens <= tokens
+        if given.blocks and len(given.blocks[0].memories) < 4:
+            left = 4 - len(given.blocks[0].memories)
+            assert f"({left} more of this conversation" in given.text
 
 
 def test_what_is_retired_or_for_others_is_left_out(door: Doors) -> None:

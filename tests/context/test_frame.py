@@ -27,6 +27,7 @@ def memory(content: str = "Invoices are due in 14 days.", **more: Any) -> Memory
         "confidence": "medium",
         "scope": "tenant",
         "owner": "ann",
+        "author": "ann",
         "origin": "person",
         "created_at": NOON,
         "updated_at": NOON,

@@ -101,7 +101,7 @@ def test_a_long_part_leaves_room_for_the_next(door: Doors) -> None:
         ann.remember(f"{number} " + "habit " * 40, always_inject=True, dedupe=False, conversation=None)
     ann.note_turn("hello")
     ann.remember("Refunds take 14 days.")
-    told = ann.context("refunds", max_tokens=1_000)
+    told = ann.context("refunds", max_tokens=1_200)
     assert parts_of(told) == list(CONTEXT_PARTS)
     assert told.left_out > 0
 
@@ -194,7 +194,7 @@ def test_no_sizes_pass_the_bound(sizes: list[list[int]], shells: list[int], is_r
 def test_every_part_is_offered_what_the_others_leave(talking: OnRecord) -> None:
     whole = talking.context("refunds", max_tokens=100_000)
     # One token for each piece and shell is lost to rounding.
-    assert talking.context("refunds", max_tokens=whole.tokens + 20).left_out == 0
+    assert talking.context("refunds", max_tokens=whole.tokens + 40).left_out == 0
 
 
 def test_a_context_can_be_given_by_the_async_door_too() -> None:

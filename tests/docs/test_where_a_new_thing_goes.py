@@ -93,7 +93,6 @@ def add_an_operation(copy: Copy) -> None:
     feature = PACKAGE / "recall" / "browse.py"
     with (copy.root / feature).open("a", encoding="utf-8") as file:
         file.write(OPERATION)
-    copy.put(PACKAGE / "features.py", '"onrecord.recall.browse": ("browse",', ' "count_memories"')
     copy.put(
         feature,
         "from dataclasses import dataclass\n",
@@ -101,6 +100,7 @@ def add_an_operation(copy: Copy) -> None:
         "from onrecord.model.limits import Kind\n"
         "from onrecord.model.request import Request, ask\n",
     )
+    copy.put(PACKAGE / "features.py", '"onrecord.recall.browse": ("browse",', ' "count_memories"')
     # What only people can say: how it is used, and a call by which the surfaces are compared.
     copy.put("docs/guide.md", "# Guide\n", "\n```console\n$ onrecord count-memories decision\n```\n")
     copy.put(

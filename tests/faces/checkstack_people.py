@@ -1,9 +1,10 @@
 """WHO tries the checkstack face? Assistants with the real client, whose person may be there to be asked."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
+import anyio
 from anyio.from_thread import start_blocking_portal
 from mcp import Client
 from mcp_types import CallToolResult, ElicitRequestFormParams, ElicitResult
@@ -18,18 +19,32 @@ FIVE = [*THREE, "ai.listMemories", "ai.setMemoryAlwaysInject"]
 
 
 class Person:
-    """Sits before a client: is shown a form, and fills it in as they were told to."""
+    """Sits before a client: is shown a form, and fills it in as they were told to.
 
-    def __init__(self, answer: str = "yes") -> None:
-        self.answer = answer
+    `says` is what else is said to a form that holds a word; `meanwhile` is what happens once before the first answer.
+    """
+
+    def __init__(
+        self,
+        answer: str = "yes",
+        says: Mapping[str, str] | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> None:
+        self.answer, self._says, self._meanwhile = answer, says or {}, meanwhile
         self.asked: list[str] = []
 
     async def __call__(self, context: Any, form: Any) -> ElicitResult:
         assert isinstance(form, ElicitRequestFormParams)
         self.asked.append(form.message)
-        if self.answer in ("decline", "cancel"):
-            return ElicitResult(action=self.answer)
-        return ElicitResult(action="accept", content={"confirm": self.answer == "yes"})
+        if self._meanwhile is not None:
+            happens, self._meanwhile = self._meanwhile, None
+            happens()
+        answer = next((said for word, said in self._says.items() if word in form.message), self.answer)
+        if answer == "never":
+            await anyio.sleep_forever()
+        if answer in ("decline", "cancel"):
+            return ElicitResult(action=answer)
+        return ElicitResult(action="accept", content={"confirm": answer == "yes"})
 
 
 class Assistant:
@@ -47,6 +62,21 @@ class Assistant:
         result = self.call(f"ai.{tool}", **arguments)
         assert not result.is_error, said(result)
         return result.structured_content
+
+    def at_once(self, tool: str, /, *calls: dict[str, Any]) -> list[Any]:
+        """The answers to several calls that are all under way before any is answered."""
+        told: dict[int, Any] = {}
+
+        async def call(at: int) -> None:
+            told[at] = (await self.client.call_tool(f"ai.{tool}", calls[at])).structured_content
+
+        async def all_of_them() -> None:
+            async with anyio.create_task_group() as group:
+                for at in range(len(calls)):
+                    group.start_soon(call, at)
+
+        self._portal.call(all_of_them)
+        return [told[at] for at in range(len(calls))]
 
     def refused(self, tool: str, /, **arguments: Any) -> str:
         result = self.call(f"ai.{tool}", **arguments)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from onrecord.errors import Invalid
 from onrecord.faces.arbiter import entries
 from onrecord.faces.arbiter.fields import TYPES
 from onrecord.model.caller import Caller
@@ -144,11 +145,19 @@ class TestEntries:
     def test_a_patch_changes_every_field_that_it_may(self, server: Served) -> None:
         id = add(server, "Before", content="text")
         change = {"title": "t", "content": "c", "source": "s", "tags": ["a", "b"], "type": "learning"}
-        told = server.client.patch(f"{ENTRIES}/{id}", json=change | {"conversation_id": 99, "id": 5}).json()
+        told = server.client.patch(f"{ENTRIES}/{id}", json=change).json()
         assert {name: told[name] for name in change} == change
-        assert (told["id"], told["conversation_id"]) == (id, None)
         cleared = server.client.patch(f"{ENTRIES}/{id}", json={"source": "", "tags": []}).json()
         assert (cleared["source"], cleared["tags"]) == ("", [])
+
+    @pytest.mark.parametrize("field", ["conversation_id", "valid_from", "valid_to", "id", "titel"])
+    def test_a_patch_of_what_cannot_be_patched_says_so_and_changes_nothing(
+        self, server: Served, field: str
+    ) -> None:
+        id = add(server, "Before", content="text")
+        said = server.client.patch(f"{ENTRIES}/{id}", json={"title": "After", field: 5})
+        refused(said, 400, f"'{field}' cannot be patched", *entries.PATCHABLE)
+        assert server.client.get(f"{ENTRIES}/{id}").json()["title"] == "Before"
 
     def test_an_empty_patch_of_a_live_entry_is_fine(self, server: Served) -> None:
         id = add(server, "Unchanged")
@@ -452,6 +461,16 @@ class TestTime:
         written = server.client.get(f"{ENTRIES}/{id}").json()["valid_from"]
         assert server.client.post(f"{ENTRIES}/{id}/invalidate", json={"when": written}).status_code == 200
 
+    def test_an_end_before_the_beginning_closes_the_window_where_it_opened(self, server: Served) -> None:
+        id = add(server, "kestrel", created_at=5_000)
+        said = server.client.post(f"{ENTRIES}/{id}/invalidate", json={"when": 2_000}).json()
+        assert (said["invalidated"], said["id"], said["valid_to"]) == (True, id, 5_000)
+        assert "'when' lies before the entry began" in said["note"]
+        for moment in (1_999, 2_000, 4_999, 5_000, 5_001):
+            assert listed(server, as_of=moment) == []
+        kept = server.parts.door.show(str(id)).memory
+        assert kept.valid_to == kept.valid_from
+
     def test_an_invalidated_entry_is_not_patched_but_deleted(self, server: Served) -> None:
         id = add(server, "kestrel", created_at=1_000)
         server.client.post(f"{ENTRIES}/{id}/invalidate", json={"when": 2_000})
@@ -719,3 +738,49 @@ class TestTenants:
         free = {"type": "user", "title": "free", "conversation_id": None}
         assert inside.post(ENTRIES, json=free).json()["conversation_id"] is None
         assert inside.get(ENTRIES, params={"conversation_id": "talk"}).json()["count"] == 2
+
+
+class TestErasingTenants:
+    """DELETE /v1/admin/tenants/{id}: for whoever runs the server."""
+
+    KEY = "an-operator-s-secret-of-more-than-32-characters"
+
+    @pytest.fixture
+    def server(self, tmp_path: Path) -> Iterator[Served]:
+        served = Served(db=str(tmp_path / "served.db"), worker="no", operator_key=self.KEY)
+        yield served
+        served.stop()
+
+    def admin(self, server: Served) -> Any:
+        """The client of another tenant's admin."""
+        secret = server.make_key(label="beta", tenant="beta", permissions=["memory.admin"])
+        return server.connect(secret)
+
+    def test_whoever_runs_the_server_erases_a_tenant_with_everything_in_it(self, server: Served) -> None:
+        with self.admin(server) as beta, server.connect(self.KEY) as operator:
+            add_by(beta)
+            own = add_by(operator)
+            assert operator.delete("/v1/admin/tenants/beta").json() == {"deleted": True}
+            refused(operator.delete("/v1/admin/tenants/beta"), 404, "tenant beta not found")
+            assert [each.name for each in server.parts.door.list_tenants().tenants] == ["default"]
+            assert operator.get(f"{ENTRIES}/{own}").status_code == 200
+
+    def test_the_admin_of_a_tenant_erases_none_here_not_even_its_own(self, server: Served) -> None:
+        with self.admin(server) as admin:
+            add_by(admin)
+            for tenant in ("beta", "default"):
+                refused(admin.delete(f"/v1/admin/tenants/{tenant}"), 403, "whoever runs it")
+            assert admin.get(ENTRIES).json()["count"] == 1
+
+    def test_another_secret_is_nobody(self, server: Served) -> None:
+        with server.connect(self.KEY.replace("secret", "sesame")) as stranger:
+            assert stranger.delete("/v1/admin/tenants/default").status_code == 401
+
+    @pytest.mark.parametrize("secret", ["short", "with blanks in it, however long the secret may be"])
+    def test_a_secret_that_is_none_is_refused_at_the_start(self, tmp_path: Path, secret: str) -> None:
+        with pytest.raises(Invalid, match="operator_key"):
+            Served(db=str(tmp_path / "other.db"), operator_key=secret)
+
+
+def add_by(client: Any) -> Any:
+    return client.post(ENTRIES, json={"type": "user", "title": "Likes tea"}).json()["id"]

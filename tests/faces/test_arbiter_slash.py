@@ -9,7 +9,8 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Invalid, StoreUnavailable
-from onrecord.faces.arbiter import slash
+from onrecord.faces.arbiter import agents, slash
+from onrecord.faces.arbiter.fields import TYPES
 from onrecord.faces.arbiter.slash import grammar
 from onrecord.model.limits import SCRATCHPAD_BYTES
 
@@ -103,6 +104,68 @@ class TestText:
 
     def test_mem_alone_tells_how_it_is_used(self, door: OnRecord) -> None:
         assert say(door, "/mem").startswith("[/mem] ERR: usage: ")
+
+
+class TestCodeFences:
+    @pytest.mark.parametrize(
+        "fenced",
+        [
+            "```\n/mem write no\n```",
+            "~~~\n/mem write no\n~~~",
+            "```text\n/mem add entry user Tea\nGreen.\n/endmem\n```",
+            "    ```\n    /mem write no\n    ```",
+            "1. so:\n   - ```sh\n     /mem write no\n     ```",
+            "> ```\n/mem write no\n> ```",
+            "````\n```\n/mem write no\n```\n/mem write no\n````",
+            "~~~\n```\n/mem write no\n~~~",
+            "```\n~~~\n/write --persist a\n/endwrite\n`````  ",
+        ],
+    )
+    def test_what_stands_in_a_fence_is_text_and_what_follows_is_run(
+        self, door: OnRecord, fenced: str
+    ) -> None:
+        answer = slash.run(door, f"Like this:\n{fenced}\n/mem write yes")
+        assert [result.command for result in answer.results] == ["/mem write"]
+        assert "yes" in say(door, "/mem read")
+        assert "no" not in say(door, "/mem read")
+
+    def test_code_within_a_line_opens_no_fence(self, door: OnRecord) -> None:
+        assert len(slash.run(door, "```/mem read```\n/mem read").results) == 1
+
+    def test_below_a_fence_that_is_never_closed_nothing_is_run_which_is_said(self, door: OnRecord) -> None:
+        answer = slash.run(door, "/mem write kept\n\n```\n/mem clear\nand\n/mem write x")
+        kept, told = answer.results
+        assert (kept.ok, told.ok) == (True, False)
+        assert "the code fence on line 3 is never closed" in told.output
+        assert "2 commands were not run" in told.output
+        assert "kept" in say(door, "/mem read")
+        assert slash.run(door, "```\nonly code").results == ()
+
+    def test_a_fence_in_a_body_is_part_of_it(self, door: OnRecord) -> None:
+        add(door, "Usage", body="```\n/mem clear\n```\nand ``` open")
+        assert door.show("1").memory.content == "```\n/mem clear\n```\nand ``` open"
+
+    @pytest.mark.parametrize(("line", "begins"), [("/endmem", "/mem"), ("  /endwrite ", "/write")])
+    def test_an_end_without_a_beginning_is_mentioned(self, door: OnRecord, line: str, begins: str) -> None:
+        stray, read = slash.run(door, f"Lost.\n{line}\n/mem read").results
+        assert stray.output.startswith(f"[{line.strip()}] ERR: there is no {begins} block open here")
+        assert (stray.ok, read.ok) == (False, True)
+
+    def test_a_byte_order_mark_loses_no_command(self, door: OnRecord) -> None:
+        assert say(door, "\ufeff/mem read") == say(door, "/mem read")
+        assert "OK: added" in say(door, "\ufeff/mem add entry user Tea\nGreen.\n/endmem")
+
+
+class TestHelp:
+    def test_the_legend_names_the_types_that_are_accepted_and_no_others(self, door: OnRecord) -> None:
+        head, *told = lines(door, "/mem help")
+        assert head == "Types of an entry:"
+        named = [line.removeprefix("- ").partition(":")[0] for line in told if line.startswith("- ")]
+        assert named == list(TYPES)
+        for type in named:
+            add(door, f"A {type}", type)
+        assert "ERR: invalid type" in say(door, "/mem add entry decision Tea\nGreen.\n/endmem")
+        assert "what was decided" in next(line for line in told if line.startswith("- project:"))
 
 
 class TestBrowsing:
@@ -270,6 +333,9 @@ class TestSearching:
             return [line.split()[1] for line in told if line.startswith("- #")]
 
         assert order() == order(agent="scout") == ["#2", "#1"]
+        # To set something else turns nothing off.
+        door.set_agent("scout", limit=5)
+        assert order(agent="scout") == ["#2", "#1"]
         door.set_agent("scout", decay=False)
         assert order(agent="scout") == ["#1", "#2"]
 
@@ -286,7 +352,8 @@ class TestSearching:
         assert "[project]" in first(agent="scout")
 
     def test_the_advisors_switches_of_an_agent_are_answered_with_a_note(self, door: OnRecord) -> None:
-        door.set_agent("scout", search_expand=True, auto_tag=True, auto_supersede=True)
+        switches = {"search_expand": True, "auto_tag": True, "auto_supersede": True}
+        agents.put_agent(door, "scout", {"memory": switches})
         assert lines(door, "/mem search tea", agent="scout")[0].startswith(
             "(search_expand: no advisor is configured"
         )
@@ -353,16 +420,19 @@ class TestGraph:
             if number > 1:
                 say(door, f"/mem add link {number - 1} refines {number}")
 
-    def test_a_subgraph_is_told_hop_by_hop_and_then_its_edges(self, door: OnRecord) -> None:
-        self.chain(door, 4)
-        assert lines(door, "/mem expand 1") == [
-            "Subgraph around #1 (depth=1, 2 nodes):",
-            "hop 0:",
-            "  - #1  [project] (2026-03-01)  Node 1  (source: agent)",
-            "hop 1:",
-            "  - #2  [project] (2026-03-01)  Node 2  (source: agent)",
-            "edges:",
-            "  #1 --[refines]--> #2",
+    def test_a_subgraph_is_told_as_a_tree_with_the_relation_on_each_edge(self, door: OnRecord) -> None:
+        self.chain(door, 3)
+        add(door, "Node 4")
+        for link in ("4 supports 1", "1 supports 2", "4 contradicts 2"):
+            say(door, f"/mem add link {link}")
+        assert lines(door, "/mem expand 1 depth=2") == [
+            "Subgraph around #1 (depth=2, 4 nodes):",
+            "#1  [project] (2026-03-01)  Node 1  (source: agent)",
+            "  --[refines]--> #2  [project] (2026-03-01)  Node 2  (source: agent)",
+            "      --[refines]--> #3  [project] (2026-03-01)  Node 3  (source: agent)",
+            "      <--[contradicts]-- #4  (elsewhere in this tree)",
+            "  <--[supports]-- #4  [project] (2026-03-01)  Node 4  (source: agent)",
+            "  --[supports]--> #2  (elsewhere in this tree)",
         ]
 
     @pytest.mark.parametrize(("given", "used"), [("5", 2), ("2", 2), ("0", 1), ("-3", 1), ("9" * 5000, 2)])
@@ -381,7 +451,6 @@ class TestGraph:
             door.relate("1", "supports", str(number))
         told = lines(door, "/mem expand 1")
         assert told[0] == "Subgraph around #1 (depth=1, 50 nodes):"
-        assert len([line for line in told if line.startswith("  - #")]) == 50
         assert told[-1].startswith("(capped at 50 nodes")
         assert len([line for line in told if "--[supports]-->" in line]) == 49
 
@@ -389,9 +458,26 @@ class TestGraph:
         add(door, "Old")
         clock.tick(days=7)
         add(door, "New", flags="--supersedes 1")
-        assert "  - #1  [project] (2026-03-01 · superseded 2026-03-08)  Old  (source: agent)" in lines(
-            door, "/mem expand 2"
-        )
+        over = "#1  [project] (2026-03-01 · superseded 2026-03-08)  Old  (source: agent)"
+        assert f"  --[supersedes]--> {over}" in lines(door, "/mem expand 2")
+
+    def test_density_counts_neighbours_that_are_true_now_alone(self, door: OnRecord) -> None:
+        self.chain(door, 4)
+        add(door, "Node 5")
+        say(door, "/mem add link 5 supports 1\n/mem invalidate 2")
+        told = lines(door, "/mem density 1")
+        figures = [line.strip() for line in told[1:7]]
+        assert figures == [
+            "out-edges: 0",
+            "in-edges: 1",
+            "distinct relations: 1 (supports)",
+            "1-hop nodes: 1",
+            # What lies behind an entry that is over is not reached.
+            "2-hop reach: 0",
+            "not counted: 1 edge to what is over",
+        ]
+        say(door, "/mem invalidate 5")
+        assert lines(door, "/mem density 1")[-1].startswith("verdict: isolated")
 
     @pytest.mark.parametrize(
         ("links", "verdict", "figures"),
@@ -469,7 +555,7 @@ class TestAdding:
     @pytest.mark.parametrize(("title", "size"), [("", 0), ("x" * 201, 201), ("é" * 101, 202)])
     def test_a_title_has_1_to_200_bytes(self, door: OnRecord, title: str, size: int) -> None:
         told = say(door, f"/mem add entry project {title}\nBody.\n/endmem")
-        assert f"ERR: title length must be 1..200 chars (got {size})" in told
+        assert f"ERR: title length must be 1..200 bytes (got {size})" in told
         assert add(door, "é" * 100) == "1"
 
     @pytest.mark.parametrize("type", ["note", "decision", "Project"])
@@ -496,7 +582,7 @@ class TestAdding:
 
     def test_what_an_unattended_run_adds_waits_and_says_so(self, door: OnRecord) -> None:
         run = door.as_caller(replace(door.caller, actor="unattended", run="nightly"))
-        assert "waits for a person's approval" in say(run, "/mem add entry project Plan\nBody.\n/endmem")
+        assert "`onrecord approve 1` accepts it" in say(run, "/mem add entry project Plan\nBody.\n/endmem")
 
     def test_the_cap_of_an_unattended_run_holds_here_too(self, door: OnRecord) -> None:
         run = door.as_caller(replace(door.caller, actor="unattended", run="nightly"))
@@ -684,6 +770,31 @@ class TestFiles:
         (told,) = [line for line in lines(elsewhere, "/mem entry 1") if line.startswith("artifact:")]
         assert told.endswith("/read #1 via=mem:1")
         assert "long form" in say(elsewhere, "/read #1 via=mem:1")
+
+    @pytest.mark.parametrize("command", ["/mem entries", "/mem search pricing"])
+    def test_lists_show_the_link_with_the_command_that_reads_it(self, door: OnRecord, command: str) -> None:
+        say(door, "/write --persist a.md\nlong form\n/endwrite")
+        add(door, "Pricing", "reference", flags="--artifact #1")
+        (line,) = [line for line in lines(door, command) if line.startswith("- #1  ")]
+        assert "(artifact #1: /read #1 via=mem:1)" in line
+        for reader in (door, door.as_caller(door.caller.inside("8"))):
+            assert "long form" in say(reader, "/read #1 via=mem:1")
+
+    def test_a_long_file_is_read_page_by_page_and_nothing_is_lost(self, door: OnRecord) -> None:
+        text = "\n".join(f"line {number} of the täxt" for number in range(4_000)) + "\n" + "ä" * 40_000
+        say(door, f"/write --persist long.md\n{text}\n/endwrite")
+        read, line, pages = list[str](), "/read #1", 0
+        while line:
+            _, *told, note = lines(door, line)
+            pages += 1
+            assert sum(len(each.encode()) + 1 for each in told) <= 32 * 1024 + 1
+            read.append("\n".join(told))
+            assert f"(page {pages} of " in note
+            line = note.partition("it goes on with ")[2].rstrip(")")
+        assert pages == 6
+        assert "".join(read).replace("\n", "") == text.replace("\n", "")
+        assert f"ERR: artifact #1 has {pages} pages" in say(door, "/read #1 page=7")
+        assert "ERR: bad page 'x'" in say(door, "/read #1 page=x")
 
     @pytest.mark.parametrize("flag", ["--artifact", "--artifact #0", "--artifact notes.md", "--artifact -1"])
     def test_a_link_is_a_positive_number(self, door: OnRecord, flag: str) -> None:

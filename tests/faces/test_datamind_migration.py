@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp import Client
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Forbidden, StoreUnavailable
@@ -20,6 +21,11 @@ from onrecord.faces.datamind import OnRecordMemoryStore, migrate, migrate_storag
 from onrecord.store import legacy_tables
 from onrecord.testing.embedder import StubEmbedder
 from tests.surfaces.conftest import Served
+from tests.surfaces.test_mcp import Agent, introduce
+
+from .datamind_command import speaking_datamind
+
+__all__ = ["introduce"]
 
 V1 = "CREATE TABLE memory (id TEXT PRIMARY KEY, namespace TEXT, content TEXT, metadata TEXT, embedding BLOB, created_at REAL)"
 V2 = """CREATE TABLE memory_v2 (id TEXT PRIMARY KEY, scope TEXT, profile TEXT, session_id TEXT, kind TEXT, status TEXT,
@@ -338,6 +344,17 @@ class TestFirstOpen:
         told = served.client.get("/api/memory/lawfirm-A", params={"query": "tea"}).json()
         assert [each["content"] for each in told["results"]] == ["tea is matcha"]
         served.stop()
+
+    def test_a_server_for_one_agent_on_the_old_file_takes_its_rows_over(
+        self, older: Older, introduce: Callable[[Client], Agent]
+    ) -> None:
+        """`onrecord mcp --face datamind` on the very file, as a host starts it, twice."""
+        file = older([v1(), v1("a2", "saas-B", "tea is off")])
+        for _ in range(2):
+            agent = introduce(Client(speaking_datamind(file, ONRECORD_TENANT="lawfirm-A")))
+            [item] = agent.did("memory_recall", query="tea")["results"]
+            assert (item["id"], item["content"]) == ("a1", "tea is matcha")
+        assert tables(file) == set()
 
     def test_a_file_with_other_tables_is_no_place_for_a_store(self, older: Older) -> None:
         file = older([v1()])

@@ -184,7 +184,69 @@ class TestService:
             run(memory.save("tea"))
 
 
+class TestTwoServices:
+    """One store, two agents of two profiles."""
+
+    @pytest.fixture
+    def two(self, tmp_path: Path) -> Iterator[tuple[MemoryService, MemoryService]]:
+        store = OnRecordMemoryStore(connect(tmp_path / "s.db"))
+        yield MemoryService(store, profile="lawfirm-A"), MemoryService(store, profile="saas-B")
+        store.close()
+
+    def test_sessions_of_one_name_share_nothing(self, two: tuple[MemoryService, MemoryService]) -> None:
+        for memory in two:
+            run(memory.save(f"tea for {memory.profile}", scope="session", session_id="s"))
+        for memory in two:
+            for scopes in (None, ["session"]):
+                told = found(memory, "tea", session_id="s", scope_filter=scopes)
+                assert told == [f"tea for {memory.profile}"]
+        assert found(two[0], "tea", profile="saas-B", session_id="s") == ["tea for saas-B"]
+
+    def test_what_is_for_everyone_is_shared_and_the_short_term_is_not(
+        self, two: tuple[MemoryService, MemoryService]
+    ) -> None:
+        first, second = two
+        run(first.save("tea is for all", scope="global"))
+        assert found(second, "tea") == ["tea is for all"]
+        first.short_term.append("s", "user", "hello")
+        assert second.short_term.recent("s") == []
+
+    @pytest.mark.parametrize("id", ["a/b", "", "x" * 300, "no such", "global:a/b", "#"])
+    def test_an_id_that_cannot_exist_is_not_forgotten_and_no_error(
+        self, two: tuple[MemoryService, MemoryService], id: str
+    ) -> None:
+        for hard in (True, False):
+            assert run(two[0].forget(id, hard=hard)) is False
+
+
 class TestRegistry:
+    def test_a_class_that_has_only_what_the_protocol_asks_for_is_made_with_nothing(self) -> None:
+        @memory_registry.register("bare")
+        class BareMemoryStore:
+            async def save(
+                self, content, *, scope, profile=None, session_id=None, kind="fact", metadata=None
+            ) -> str:  # type: ignore[no-untyped-def]
+                return f"{scope} {profile} {kind}: {content}"
+
+            async def recall(
+                self, query, *, profile=None, session_id=None, top_k=8, kinds=None, include_archived=False
+            ):  # type: ignore[no-untyped-def]
+                return []
+
+            async def forget(self, item_id, *, hard=False) -> bool:  # type: ignore[no-untyped-def]
+                return True
+
+            async def list_profiles(self) -> list[str]:
+                return ["A"]
+
+        environment = {"DATAMIND__MEMORY__BACKEND": "bare", "ONRECORD_CONFIG": "/nowhere"}
+        memory = open_memory(profile="A", environment=environment)
+        assert isinstance(memory.store, BareMemoryStore)
+        assert run(memory.save("tea")) == "profile A fact: tea"
+        assert run(memory.recall("tea")) == []
+        assert run(memory.forget("1")) is True
+        assert run(memory.list_profiles()) == ["A"]
+
     def test_a_store_of_ones_own_is_chosen_by_its_name(self) -> None:
         memory_registry.register("familiar")(FamiliarStore)
         environment = {"DATAMIND__MEMORY__BACKEND": "familiar", "DATAMIND__MEMORY__DSN": "over-there"}

@@ -9,16 +9,19 @@ import pytest
 from mcp import Client
 
 from onrecord import Caller, OnRecord, connect
+from onrecord.context.frame import CAUTION
 from onrecord.errors import Invalid
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
 from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
-from tests.surfaces.conftest import Served
+from tests.surfaces.conftest import Served, Shell, shell
 from tests.surfaces.test_mcp import ERAS, Agent, introduce
 
-__all__ = ["introduce"]
+from .datamind_command import speaking_datamind
+
+__all__ = ["introduce", "shell"]
 Connect = Callable[..., Agent]
 TOOLS = ["memory_save", "memory_recall", "memory_forget", "memory_list_profiles"]
 
@@ -61,13 +64,13 @@ class TestTools:
         saved = ann.did("memory_save", content="ARR means annual recurring revenue")
         assert saved == {"id": "1", "scope": "profile", "kind": "fact"}
         told = ann.did("memory_recall", query="what is ARR")
-        assert list(told) == ["query", "count", "results"]
+        assert list(told) == ["notice", "query", "count", "results"]
         assert (told["query"], told["count"]) == ("what is ARR", 1)
         [item] = told["results"]
         assert (item["id"], item["profile"], item["kind"]) == ("1", "lawfirm-A", "fact")
-        assert ann.did("memory_list_profiles") == {"profiles": ["lawfirm-A"]}
+        assert ann.did("memory_list_profiles")["profiles"] == ["lawfirm-A"]
         assert ann.did("memory_forget", item_id="1") == {"id": "1", "deleted": True, "hard": False}
-        assert ann.did("memory_list_profiles") == {"profiles": []}
+        assert ann.did("memory_list_profiles")["profiles"] == []
         assert ann.did("memory_forget", item_id="1", hard=True) == {"id": "1", "deleted": True, "hard": True}
 
     def test_answers_keep_to_the_schemas_that_are_published(self, agent: Connect) -> None:
@@ -127,7 +130,6 @@ class TestTools:
             ),
             ("memory_recall", {}, "query: is required"),
             ("memory_forget", {"item_id": "1", "hard": "yes"}, "hard: must be true or false"),
-            ("memory_forget", {"item_id": "a/b"}, "item_id: must not contain '/'"),
             ("memory_forget", {}, "item_id: is required"),
         ],
     )
@@ -185,7 +187,7 @@ class TestWhoAsks:
         ann = agent("lawfirm-A")
         assert "saas-B" in ann.refused("memory_save", content="x", profile="saas-B")
         assert ann.did("memory_save", content="x", profile="lawfirm-A")["scope"] == "profile"
-        assert agent("saas-B").did("memory_list_profiles") == {"profiles": []}
+        assert agent("saas-B").did("memory_list_profiles")["profiles"] == []
 
     def test_whoever_runs_the_store_has_one_profile_too_when_an_agent_asks_for_them(
         self, agent: Connect
@@ -193,7 +195,7 @@ class TestWhoAsks:
         agent("saas-B").did("memory_save", content="tea is theirs")
         owner = agent("lawfirm-A", permissions=frozenset(PERMISSIONS), operator=True)
         assert owner.did("memory_recall", query="tea", profile="saas-B")["count"] == 0
-        assert owner.did("memory_list_profiles") == {"profiles": []}
+        assert owner.did("memory_list_profiles")["profiles"] == []
         assert "saas-B" in owner.refused("memory_save", content="x", profile="saas-B")
 
     def test_nobody_forgets_what_is_anothers(self, agent: Connect, admin: Agent) -> None:
@@ -205,6 +207,13 @@ class TestWhoAsks:
         assert eve.did("memory_forget", item_id="1", hard=True)["deleted"] is False
         assert contents(bob.did("memory_recall", query="tea")) == ["tea at four"]
         assert admin.did("memory_forget", item_id="1", hard=True)["deleted"] is True
+
+    @pytest.mark.parametrize("id", ["a/b", "", "x" * 300, "no such", "global:a/b", "#", "\u202e", -1])
+    @pytest.mark.parametrize("hard", [True, False])
+    def test_an_id_that_cannot_exist_is_not_deleted_and_no_error(
+        self, agent: Connect, id: Any, hard: bool
+    ) -> None:
+        assert agent().did("memory_forget", item_id=id, hard=hard)["deleted"] is False
 
     def test_an_unattended_run_has_no_tool_to_forget_with(self, agent: Connect) -> None:
         assert "memory_forget" not in agent(actor="unattended", run="night").tools
@@ -255,6 +264,7 @@ class TestFilters:
     @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
     def test_nothing_relevant_gives_nothing(self, filled: Agent) -> None:
         assert filled.did("memory_recall", query="zeppelin") == {
+            "notice": CAUTION,
             "query": "zeppelin",
             "count": 0,
             "results": [],
@@ -304,10 +314,24 @@ class TestRoute:
         more = server.client.get("/api/memory/lawfirm-A", params=asked | {"top_k": "12"}).json()
         assert len(more["results"]) == 12
 
-    def test_no_question_and_nothing_relevant_give_nothing(self, server: Served) -> None:
-        for path in ("/api/memory/lawfirm-A", "/api/memory/lawfirm-A?query=zeppelin"):
-            said = server.client.get(path)
-            assert (said.status_code, said.json()["results"]) == (200, [])
+    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    def test_nothing_relevant_gives_nothing(self, server: Served) -> None:
+        said = server.client.get("/api/memory/lawfirm-A?query=zeppelin")
+        assert (said.status_code, said.json()["results"]) == (200, [])
+
+    @pytest.mark.parametrize("asked", ["", "?query=", "?query=%20"])
+    def test_without_a_question_the_newest_are_listed(self, server: Served, asked: str) -> None:
+        for number in range(12):
+            server.parts.door.remember(f"coffee number {number}", dedupe=False)
+        told = server.client.get(f"/api/memory/lawfirm-A{asked}").json()
+        assert contents(told) == [f"coffee number {number}" for number in range(11, 1, -1)]
+        assert {each["score"] for each in told["results"]} == {0.0}
+        more = server.client.get("/api/memory/lawfirm-A?top_k=20").json()
+        assert set(contents(more)) >= {"tea means matcha here", "tea is for everyone", "coffee number 0"}
+
+    def test_of_another_profile_only_what_is_for_everyone_is_listed(self, server: Served) -> None:
+        for profile in ("saas-B", "nobody"):
+            assert contents(server.client.get(f"/api/memory/{profile}").json()) == ["tea is for everyone"]
 
     @pytest.mark.parametrize("asked", ["top_k=0", "top_k=21", "top_k=x", "top_k=-1", "limit=3"])
     def test_what_cannot_be_is_a_problem(self, server: Served, asked: str) -> None:
@@ -323,6 +347,106 @@ class TestRoute:
             assert "tea of this thread" in contents(told)
         told = server.client.get("/api/memory/lawfirm-A", params={"query": "tea"}).json()
         assert "tea of this thread" not in contents(told)
+
+
+OWN_STORE = """
+from onrecord.faces.datamind import MemoryItem, memory_registry
+
+@memory_registry.register("shelf")
+class ShelfMemoryStore:
+    kept = []
+
+    async def save(self, content, *, scope, profile=None, session_id=None,
+                   kind="fact", metadata=None) -> str:
+        id = f"shelf-{len(self.kept)}"
+        self.kept.append(MemoryItem(
+            id=id, scope=scope, profile=profile if scope == "profile" else None, session_id=session_id,
+            kind=kind, status="active", content=content, score=1.0, metadata=metadata or {},
+            created_at="0.0", namespace=profile or ""))
+        return id
+
+    async def recall(self, query, *, profile=None, session_id=None,
+                     top_k=8, kinds=None, include_archived=False):
+        return [each for each in self.kept
+                if each.profile in (None, profile) and each.session_id in (None, session_id)][:top_k]
+
+    async def forget(self, item_id, *, hard=False) -> bool:
+        before = len(self.kept)
+        self.kept[:] = [each for each in self.kept if each.id != item_id]
+        return len(self.kept) < before
+
+    async def list_profiles(self) -> list[str]:
+        return sorted({each.profile for each in self.kept if each.profile} | {"saas-B"})
+"""
+
+
+class TestSettingsOverMcp:
+    """`onrecord mcp --face datamind`, as a host starts it, with datamind's own settings."""
+
+    @pytest.mark.parametrize("era", ERAS)
+    def test_with_the_long_term_switched_off_nothing_is_kept(
+        self, tmp_path: Path, introduce: Callable[[Client], Agent], era: str
+    ) -> None:
+        db = tmp_path / "never.db"
+        off = speaking_datamind(db, DATAMIND__MEMORY__LONG_TERM_ENABLED="false")
+        agent = introduce(Client(off, mode=era))
+        assert agent.tools == TOOLS
+        assert "long_term: is switched off" in agent.refused("memory_save", content="tea")
+        assert agent.did("memory_recall", query="tea")["results"] == []
+        assert agent.did("memory_forget", item_id="1")["deleted"] is False
+        assert agent.did("memory_list_profiles")["profiles"] == []
+        assert not db.exists()
+
+    @pytest.mark.parametrize("era", ERAS)
+    def test_a_store_of_ones_own_is_used(
+        self, tmp_path: Path, introduce: Callable[[Client], Agent], era: str
+    ) -> None:
+        """The class has just what the protocol asks for: no more methods, and nothing that it is made with."""
+        (tmp_path / "my_shelf.py").write_text(OWN_STORE)
+        own = speaking_datamind(
+            None, tmp_path, DATAMIND__MEMORY__BACKEND="my_shelf:shelf", ONRECORD_TENANT="lawfirm-A"
+        )
+        agent = introduce(Client(own, mode=era))
+        assert agent.did("memory_save", content="tea at four", kind="decision") == {
+            "id": "shelf-0",
+            "scope": "profile",
+            "kind": "decision",
+        }
+        agent.did("memory_save", content="the reviewer is Bob", scope="session", session_id="s")
+        assert contents(agent.did("memory_recall", query="tea")) == ["tea at four"]
+        assert contents(agent.did("memory_recall", query="x", session_id="s", scope_filter=["session"])) == [
+            "the reviewer is Bob"
+        ]
+        assert agent.did("memory_recall", query="tea", profile="saas-B")["results"] == []
+        assert "saas-B" in agent.refused("memory_save", content="x", profile="saas-B")
+        assert "kind: must be one of" in agent.refused("memory_save", content="x", kind="opinion")
+        assert "session_id: is required" in agent.refused("memory_save", content="x", scope="session")
+        assert agent.did("memory_list_profiles") == {"notice": CAUTION, "profiles": ["lawfirm-A"]}
+        assert agent.did("memory_forget", item_id="shelf-0")["deleted"] is True
+        assert agent.did("memory_forget", item_id="shelf-0")["deleted"] is False
+
+    @pytest.mark.parametrize(
+        ("setting", "value", "told"),
+        [
+            ("BACKEND", "nowhere", "'nowhere' is not registered; there are"),
+            ("BACKEND", "no_such_module:redis", "the module 'no_such_module'"),
+            ("BACKEND", "postgres", "db: must be a PostgreSQL DSN"),
+            ("LONG_TERM_ENABLED", "perhaps", "long_term: must be one of yes, no"),
+        ],
+    )
+    def test_what_cannot_be_ends_the_command_before_it_begins(
+        self, shell: Shell, setting: str, value: str, told: str
+    ) -> None:
+        said = shell.process("mcp", "--face", "datamind", **{f"DATAMIND__MEMORY__{setting}": value})
+        assert (said.code, told in said.err) == (2, True), said.err
+
+    def test_a_server_obeys_them_too(self, tmp_path: Path, introduce: Callable[[Client], Agent]) -> None:
+        served = Served(db=str(tmp_path / "served.db"), worker="no", long_term="no")
+        try:
+            agent = introduce(Client(f"{served.url}/mcp/datamind"))
+            assert "long_term: is switched off" in agent.refused("memory_save", content="tea")
+        finally:
+            served.stop()
 
 
 def test_meaning_counts_where_there_is_an_embedder(introduce: Callable[[Client], Agent]) -> None:

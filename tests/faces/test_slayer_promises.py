@@ -272,7 +272,14 @@ class TestInspecting:
     def test_every_note_is_listed_however_many_there_are(self, quick: OnRecord) -> None:
         for _ in range(1_003):
             quick.remember("a note", entities=["orders.id"], dedupe=False)
-        assert len(slayer.inspect_model(quick, "orders", format="json")["learnings"]) == 1_003
+        told = slayer.inspect_model(quick, "orders", format="json", max_tokens=1_000_000)
+        assert len(told["learnings"]) == 1_003
+
+    def test_what_is_beyond_the_tokens_is_counted(self, quick: OnRecord) -> None:
+        for _ in range(1_003):
+            quick.remember("a note", entities=["orders.id"], dedupe=False)
+        told = slayer.inspect_model(quick, "orders", format="json")
+        assert f"{1_003 - len(told['learnings'])}" in " ".join(told["notes"]).replace(",", "")
 
     @pytest.mark.parametrize("form", ["html", "", "JSON"])
     def test_only_two_forms_are_known(self, quick: OnRecord, form: Any) -> None:

@@ -294,9 +294,10 @@ class TestByQuestion:
     @settings(max_examples=60)
     @given(question=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40))
     def test_no_question_does_harm(self, asked_anything: OnRecord, question: str) -> None:
-        """It finds what it can, or nothing where one word is all that bears on it."""
-        assert told(asked_anything, question=f"{question} refunds")["memories"][:1] in ([], ["here"])
-        assert told(asked_anything, question=f"refunds {question[:1]}")["memories"][0] == "here"
+        assert set(told(asked_anything, question=f"{question} refunds")["memories"]) <= {"here"}
+        # Among many words that nobody wrote, the one that is met is no longer what the question is about.
+        found = asked_anything.search(f"{question} refunds", min_relevance=0)
+        assert [hit.id for hit in found.memories] == ["here"]
 
     def test_an_empty_list_of_entities_leaves_the_question_alone(self, quick: OnRecord) -> None:
         here = note(quick, "refunds are booked a month later", "invoices.amount")
@@ -493,6 +494,11 @@ class TestStaleTags:
 
     def test_they_do_not_make_a_note_less_precise(self, stale: OnRecord) -> None:
         assert told(stale, entities=["orders.amount"])["memories"] == ["stale", "pair"]
+
+    @pytest.mark.usefixtures("words_alone")  # by its meaning, any note may come
+    def test_their_words_bring_no_note(self, stale: OnRecord) -> None:
+        assert told(stale, question="t7")["memories"] == []
+        assert set(told(stale, question="orders")["memories"]) == {"stale", "pair"}
 
     def test_they_are_not_shown(self, stale: OnRecord) -> None:
         found = slayer.search(stale, entities=["orders.amount", "gone.t0.c"])
@@ -767,8 +773,6 @@ class TestOneList:
             slayer.search_flat(quick, max_results=most)
 
 
-# With vectors, who asks for customer_id finds customers.id first.
-@pytest.mark.usefixtures("words_alone")
 def test_who_asks_for_a_name_finds_what_is_called_so_before_what_is_called_alike(quick: OnRecord) -> None:
     """`customers.id` is read as customer id, too."""
     for question in ("customer_id", "what is customer_id?", "orders.customer_id"):

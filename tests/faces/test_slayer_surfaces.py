@@ -120,7 +120,7 @@ class TestSavingAtAShell:
             said = shell("memory", "save", "--learning", "paid ones", "--query", given)
             assert said.code == 0
             assert f"Resolved entities: mydb.orders, {AMOUNT}, mydb.orders.status" in said.out
-        found = json.loads(shell("search", "--entities", "orders.status").out)
+        found = json.loads(shell("search", "--entities", "orders.status", "--json").out)
         assert len(found["example_queries"]) == 2
 
     def test_commas_within_brackets_part_nothing(self, shell: Shell) -> None:
@@ -154,7 +154,7 @@ class TestSavingAtAShell:
         for word in words:
             assert word in said.err
         assert "Traceback" not in said.err
-        assert json.loads(shell("search").out)["memories"] == []
+        assert json.loads(shell("search", "--json").out)["memories"] == []
 
     def test_a_note_without_text_leaves_with_1(self, shell: Shell) -> None:
         said = shell("memory", "save", "--learning", " ", "--entities", "status")
@@ -198,15 +198,15 @@ class TestTheCommandItself:
             door.ingest(str(models))
         there = ["memory", "--storage", "elsewhere.db"]
         assert shell(*there, "save", "--learning", "a note", "--entities", "status").code == 0
-        assert json.loads(shell("search").out)["memories"] == []
-        found = json.loads(shell("search", "--storage", "elsewhere.db").out)
+        assert json.loads(shell("search", "--json").out)["memories"] == []
+        found = json.loads(shell("search", "--storage", "elsewhere.db", "--json").out)
         assert [hit["id"] for hit in found["memories"]] == ["1"]
         assert shell(*there, "forget", "1").code == 0
 
     def test_a_search_takes_every_argument_and_prints_json(self, shell: Shell) -> None:
         shell("memory", "save", "--learning", "refunds come late: “mind”", "--entities", "orders.amount")
         said = shell(
-            *("search", "--entities", "orders.amount,no_such", "--query", json.dumps(QUERY)),
+            *("search", "--json", "--entities", "orders.amount,no_such", "--query", json.dumps(QUERY)),
             *("--question", 'refunds of orders: "late', "--datasource", "mydb"),
             *("--max-memories", "3", "--max-example-queries", "0", "--max-entities", "1"),
         )
@@ -217,13 +217,13 @@ class TestTheCommandItself:
 
     def test_a_search_can_give_one_list(self, shell: Shell) -> None:
         shell("memory", "save", "--learning", "refunds come late", "--entities", "orders.amount")
-        found = json.loads(shell("search", "--question", "refunds", "--max-results", "1").out)
+        found = json.loads(shell("search", "--question", "refunds", "--max-results", "1", "--json").out)
         assert [(hit["id"], hit["text"]) for hit in found["results"]] == [("1", "")]
 
     def test_a_search_can_keep_some_kinds(self, shell: Shell) -> None:
         shell("memory", "save", "--learning", "a note", "--entities", "orders.amount")
         form = "MATCH (n:Memory) RETURN n.id AS id"
-        said = shell("search", "--entities", "orders.amount", "--cypher-filter", form)
+        said = shell("search", "--json", "--entities", "orders.amount", "--cypher-filter", form)
         assert [hit["kind"] for hit in json.loads(said.out)["results"]] == ["memory"]
         said = shell("search", "--entities", "orders.amount", "--cypher-filter", "MATCH (n)")
         assert (said.code, "cypher_filter" in said.err) == (1, True)
@@ -257,7 +257,7 @@ class TestTheCommandItself:
         assert call("ingest", str(models)).returncode == 0
         saved = call("slayer", "memory", "save", "--learning", "late refunds", "--entities", "orders.amount")
         assert saved.stdout == f"Saved memory 1.\nResolved entities: {AMOUNT}\n"
-        assert json.loads(call("slayer", "search", "--question", "refunds").stdout)["memories"]
+        assert json.loads(call("slayer", "search", "--question", "refunds", "--json").stdout)["memories"]
         assert call("slayer", "memory", "forget", "1").stdout == "Forgot memory 1.\n"
         missing = call("slayer", "memory", "forget", "1")
         assert (missing.returncode, "Traceback" in missing.stderr) == (1, False)

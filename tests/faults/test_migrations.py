@@ -223,6 +223,29 @@ def test_processes_that_open_an_old_store_at_once_all_find_the_new_schema(
         assert door.doctor().problems == ()
 
 
+def test_an_old_store_with_a_damaged_row_opens_and_is_told_of(
+    former: Callable[[str], str], kind: str
+) -> None:
+    db = former(kind)
+    _damage(db, kind, "2")
+    with connect(db) as door:
+        told = door.doctor().problems
+        assert {"index version", "database"} <= {each.check for each in told}
+        assert any("Memory 2 is damaged" in each.detail for each in told)
+        for ask in (lambda: door.recall("returned", recipe="lexical"), lambda: door.show("2")):
+            with pytest.raises(StoreUnavailable, match=r"Memory 2 is damaged .* restore a backup"):
+                ask()
+        assert door.show("kb.deploys").memory.id == "kb.deploys"
+
+
+def _damage(db: str, kind: str, id: str) -> None:
+    url = db.replace("postgresql:", "postgresql+psycopg:") if kind == "postgres" else f"sqlite:///{db}"
+    engine = sa.create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE memories SET tags = '{broken' WHERE id = :id"), {"id": id})
+    engine.dispose()
+
+
 def test_an_old_store_has_the_tables_of_a_new_one(
     former: Callable[[str], str], kind: str, shared_db: str, engine: sa.Engine
 ) -> None:

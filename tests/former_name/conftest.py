@@ -22,6 +22,25 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()[1:]]
 
 
+#: Fields of an agent's settings that nothing obeyed: they are gone, and what was set there says nothing.
+_DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"}
+
+
+def held(path: Path) -> list[dict[str, Any]]:
+    """What an export from under the former name says, as one of today says it: its people wrote what they own."""
+    told = lines(path)
+    for line in told:
+        for version in line.get("versions", ()):
+            memory = version["memory"]
+            memory |= {"author": memory["owner"], "proposes": None, "tier": memory["origin"]}
+        if "agent" in line:
+            settings = line["agent"]["settings"]
+            line["agent"]["settings"] = {
+                name: value for name, value in settings.items() if name not in _DISOBEYED
+            } | {"metadata": {}}
+    return told
+
+
 @pytest.fixture
 def former_sqlite(tmp_path: Path) -> str:
     return str(shutil.copy(LEFT_BEHIND / "store.db", tmp_path / "store.db"))

@@ -18,7 +18,7 @@ from onrecord.errors import Invalid, StoreUnavailable, Unauthenticated
 from onrecord.store.migrations import HEAD
 
 from ..surfaces.conftest import Shell, shell
-from .conftest import KEYS, LEFT_BEHIND, STORES, lines
+from .conftest import KEYS, LEFT_BEHIND, STORES, held, lines
 
 __all__ = ["shell"]
 Former = Callable[[str], str]
@@ -41,7 +41,7 @@ def gate(door: OnRecord) -> Authenticator:
 class TestAStore:
     def test_it_holds_what_it_held(self, kind: str, former: Former, tmp_path: Path) -> None:
         with connect(former(kind), embedder="e5") as door:
-            assert exported(door, tmp_path) == lines(
+            assert exported(door, tmp_path) == held(
                 LEFT_BEHIND / f"{'yaml' if kind == 'yaml' else 'sqlite'}.jsonl"
             )
             assert door.doctor().problems == ()
@@ -116,7 +116,7 @@ class TestAStore:
 def test_an_export_is_read(tmp_path: Path) -> None:
     with connect(tmp_path / "new.db") as door:
         assert door.import_(str(LEFT_BEHIND / "sqlite.jsonl"), keep_tenants=True).conflicts == ()
-        assert exported(door, tmp_path) == lines(LEFT_BEHIND / "sqlite.jsonl")
+        assert exported(door, tmp_path) == held(LEFT_BEHIND / "sqlite.jsonl")
     assert json.loads((tmp_path / "now.jsonl").read_text(encoding="utf-8").splitlines()[0])["onrecord"] == 1
 
 

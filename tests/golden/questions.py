@@ -177,7 +177,7 @@ _FILTERS: tuple[Asked, ...] = (
     recall("claims", conversation="c-23", who="ann"),
 )
 
-_RECIPES = ("lexical", "semantic", "entity", "graph", "conversation", "rrf", "counts", "blend")
+_RECIPES = ("lexical", "semantic", "entity", "graph", "graduated", "rrf", "counts", "blend")
 _BY_RECIPE = (
     "Why did the belts stop?",
     "Who owns tracking and what does it do?",

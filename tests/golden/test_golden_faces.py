@@ -80,15 +80,17 @@ SESSION: tuple[tuple[str, dict[str, Any]], ...] = (
     ("forget_memory", {"identifier": "kb.paid"}),
     ("forget_memory", {"identifier": "kb.paid"}),
     ("forget_memory", {"identifier": "a:b"}),
-    ("edit_model_remove", {"name": "orders", "remove": ["status"]}),
-    ("edit_model_remove", {"name": "orders", "remove": ["nowhere"]}),
+    ("list_datasources", {}),
+    ("models_summary", {"datasource_name": "mydb"}),
+    ("edit_model", {"model_name": "orders", "remove": {"columns": ["status"]}}),
+    ("edit_model", {"model_name": "orders", "remove": {"columns": ["nowhere"]}}),
     ("delete_model", {"name": "regions"}),
     ("delete_model", {"name": "regions"}),
     ("delete_datasource", {"name": "other"}),
     ("search", {"question": "regions"}),
 )
-#: What some of these are called, and take, as tools.
-TOOLS = {"search_flat": "search", "edit_model_remove": "edit_model"}
+#: What some of these are called as tools.
+TOOLS = {"search_flat": "search"}
 
 
 @pytest.fixture

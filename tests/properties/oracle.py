@@ -14,8 +14,7 @@ from onrecord import Caller
 Record = dict[str, Any]
 Then = datetime | None
 
-LIVE = ("pending", "active", "stale")
-SHARED = ("global", "tenant", "persona", "system")
+LIVE = ("active", "stale")
 NAME_OF_SCOPE = {"persona": "persona", "user": "owner", "system": "system", "session": "conversation"}
 EDITABLE = ("content", "kind", "title", "hint", "tags", "source", "entities", "valid_from")
 
@@ -124,7 +123,7 @@ def jaccard(left: str, right: str) -> float:
 
 def true_at(record: Record, moment: datetime) -> bool:
     ended = record["valid_to"] is not None and record["valid_to"] <= moment
-    return record["status"] != "pending" and record["valid_from"] <= moment and not ended
+    return bool(record["valid_from"] <= moment and not ended)
 
 
 def words(record: Record) -> set[str]:
@@ -171,10 +170,8 @@ class Oracle:
         return kept
 
     def open_to(self, caller: Caller, kept: Kept) -> bool:
-        """Whether the caller may change it; a run that nobody watches leaves what is shared alone."""
-        record = kept.today
-        settled = record["scope"] in SHARED and record["status"] != "pending"
-        return may_change(caller, kept.home, record) and not (caller.actor == "unattended" and settled)
+        """Whether the caller may change it."""
+        return may_change(caller, kept.home, kept.today)
 
     # -- changing -----------------------------------------------------------------------------------------
 
@@ -221,13 +218,15 @@ class Oracle:
             "persona": given.get("persona"),
             "system": given.get("system"),
             "conversation": given.get("conversation", caller.conversation),
+            "author": caller.user,
             "origin": caller.actor,
             "created_at": now,
             "updated_at": now,
             "valid_from": given.get("valid_from", now),
             "valid_to": None,
-            "status": "pending" if caller.actor == "unattended" and scope in SHARED else "active",
+            "status": "active",
             "status_reason": None,
+            "proposes": None,
             "own_title": "title" in given,
         }
         allowed = {
@@ -278,7 +277,6 @@ class Oracle:
             and may_change(caller, home, kept.today)
             and (kept.today["owner"] == fresh["owner"] or fresh["scope"] == "system")
             and kept.today["status"] in LIVE
-            and (kept.today["status"] == "pending") == (fresh["status"] == "pending")
         ]
         for kept in candidates:
             if kept.today["content"] == fresh["content"]:
@@ -307,8 +305,6 @@ class Oracle:
             changes |= {name: fresh[name] for name in ("scope", "persona", "system")}
             if fresh["scope"] == "session":
                 changes["conversation"] = fresh["conversation"]
-            if fresh["status"] == "pending":
-                changes["status"] = "pending"
         after = edited(before.today, changes)
         if after == before.today:
             return before, "unchanged"
@@ -331,6 +327,8 @@ class Oracle:
         """One more version. A clock that went back never puts it before the one it follows."""
         if change != "forget":
             after = after | {"updated_at": max(now, kept.today["updated_at"])}
+        if after["content"] != kept.today["content"]:
+            after = after | {"author": caller.user, "origin": caller.actor}
         after = after | {"version": len(kept.versions) + 1}
         at = max(now, kept.versions[-1].at)
         kept.versions.append(Version(at, change, caller.user, caller.actor, after))
@@ -352,8 +350,6 @@ class Oracle:
             problems.append("VersionConflict")
         if before["status"] not in LIVE:
             problems.append("Conflict")
-        if "status" in given and before["status"] == "pending" and not caller.is_admin:
-            problems.append("Forbidden")
         if problems:
             raise Refused(*problems)
         changes = {name: value for name, value in given.items() if name != "expected_version"}
@@ -380,9 +376,14 @@ class Oracle:
         return {"changed": True, "memory": told(kept.today)}
 
     def forget(self, caller: Caller, now: datetime, id: str) -> Record:
-        if caller.actor == "unattended":
-            raise Refused("Forbidden")
         kept = self.target(caller, id)
+        system = kept.today["system"] if kept.today["scope"] == "system" else None
+        if (
+            system
+            and not caller.is_admin
+            and "manage" not in (caller.systems.get(system), caller.systems.get("*"))
+        ):
+            raise Refused("Forbidden")
         gone = [bond for bond in self.bonds if kept in (bond.source, bond.target)]
         self.kept = [other for other in self.kept if other is not kept]
         self.bonds = [bond for bond in self.bonds if bond not in gone]

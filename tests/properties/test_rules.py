@@ -20,7 +20,7 @@ from onrecord.config import load
 from onrecord.errors import Conflict, Invalid, OnRecordError
 from onrecord.features import OPERATIONS
 from onrecord.model import ids, limits, rules
-from onrecord.model.memory import derive_title
+from onrecord.model.memory import Proposal, derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
 from onrecord.model.request import checked, request_fields
 from onrecord.model.wire import from_json, to_json, write_instant
@@ -241,6 +241,16 @@ json_objects = st.dictionaries(
 )
 
 
+proposals = st.builds(
+    Proposal,
+    change=st.sampled_from(limits.PROPOSED_CHANGES),
+    of=st.lists(st.sampled_from(["1", "42", "kb.policy.42"]), max_size=2, unique=True).map(tuple),
+    versions=st.lists(st.integers(1, 9), max_size=2).map(tuple),
+    fields=st.lists(st.sampled_from(["content", "tags"]), max_size=2, unique=True).map(tuple),
+    at=st.none() | instants,
+)
+
+
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
     """Any sound record."""
@@ -270,7 +280,9 @@ def memories(draw: st.DrawFn) -> Memory:
         persona=draw(lines if scope == "persona" else st.none() | lines),
         system=draw(lines if scope == "system" else st.none() | lines),
         conversation=draw(lines if scope == "session" else st.none() | lines),
+        author=draw(lines),
         origin=draw(st.sampled_from(limits.ORIGINS)),
+        proposes=draw(st.none() | proposals),
         created_at=draw(instants),
         updated_at=draw(instants),
         valid_from=valid_from,
@@ -385,7 +397,8 @@ def test_the_choice_on_the_spot_beats_the_environment_and_that_the_file(
         else:
             assert setting.origin == "default"
         # A key is told to nobody, not even how long it is.
-        assert setting.value == (value and "***" if setting.name == "embedder_key" else value)
+        is_secret = setting.name in ("embedder_key", "operator_key")
+        assert setting.value == (value and "***" if is_secret else value)
 
 
 # -- marks of pages -----------------------------------------------------------------------------------------

@@ -32,7 +32,8 @@ CALLERS = {
     "bob": Caller(tenant="acme", user="bob", systems={"billing": "manage"}),
     "carl": Caller(tenant="acme", user="carl", conversation="c1", systems={"*": "read"}),
     "root": Caller(tenant="acme", user="root", permissions={"memory.read", "memory.manage", "memory.admin"}),
-    "night": Caller(tenant="acme", user="ann", conversation="c1", actor="unattended"),
+    # What agents and runs may do is in test_tiers.py.
+    "night": Caller(tenant="acme", user="ann", conversation="c1"),
     "eve": Caller(tenant="umbra", user="eve", permissions={"memory.read", "memory.manage", "memory.admin"}),
 }
 TENANT: Record = {"scope": "tenant"}

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from onrecord.store.records import duplicates
 from onrecord.store.sqlite.fetching import DIALECT
 from onrecord.store.visibility import Visibility
 
-_VISIBILITIES = [Visibility(is_admin, every) for is_admin in (False, True) for every in (False, True)]
+_VISIBILITIES = [Visibility(*each) for each in product((False, True), repeat=3)]
 
 
 def _plan(path: Path, statement: Select[Any]) -> str:

@@ -13,18 +13,18 @@ from onrecord.testing.embedder import StubEmbedder
 
 #: Words that stand nowhere else, in each field that a memory can carry them in.
 _SAID = {
-    "content": "Zqcontent once said",
-    "title": "Zqtitle",
-    "hint": "Zqhint when asked",
-    "tags": ["zqtag"],
-    "category": "zqcategory",
-    "source": "zqsource",
-    "metadata": {"zqkey": "zqvalue"},
-    "entities": ["thing:zqentity"],
-    "query": {"zqquery": "zqselect"},
-    "artifact": "zqartifact",
+    "content": "Zqxjcontent once said",
+    "title": "Zqxjtitle",
+    "hint": "Zqxjhint when asked",
+    "tags": ["zqxjtag"],
+    "category": "zqxjcategory",
+    "source": "zqxjsource",
+    "metadata": {"zqxjkey": "zqxjvalue"},
+    "entities": ["thing:zqxjentity"],
+    "query": {"zqxjquery": "zqxjselect"},
+    "artifact": "zqxjartifact",
 }
-_MARK = "zq"
+_MARK = "zqxj"
 
 
 @pytest.fixture
@@ -38,14 +38,14 @@ def _forget_one(root: OnRecord, clock: Clock) -> None:
     for number in range(20):
         root.remember(f"an ordinary note {number} with words enough to fill a page " * 3)
     ann = root.as_caller(person("ann"))
-    ann.remember(**_SAID, id="zqid", scope="user")
+    ann.remember(**_SAID, id="zqxjid", scope="user")
     clock.tick()
-    ann.revise("zqid", content="Zqcontent then said", tags=["zqtag", "zqsecond"])
-    ann.remember("a note that refers", id="other", scope="user", entities=["memory:zqid", "thing:kept"])
+    ann.revise("zqxjid", content="Zqxjcontent then said", tags=["zqxjtag", "zqxjsecond"])
+    ann.remember("a note that refers", id="other", scope="user", entities=["memory:zqxjid", "thing:kept"])
     ann.revise("other", content="a note that refers still")
-    ann.relate("zqid", "supports", "other")
-    ann.retire("zqid", reason="zqreason")
-    ann.forget("zqid")
+    ann.relate("zqxjid", "supports", "other")
+    ann.retire("zqxjid", reason="zqxjreason")
+    ann.forget("zqxjid")
 
 
 def test_no_table_holds_a_word_of_what_was_forgotten(root: OnRecord, clock: Clock) -> None:
@@ -63,11 +63,11 @@ def test_no_vector_and_no_job_of_what_was_forgotten_is_left(root: OnRecord, cloc
     """They hold no word, but they hold what it meant."""
     kept = root.remember("an ordinary note", id="kept").memory
     before = _held(root)
-    root.remember(**_SAID, id="zqid")
+    root.remember(**_SAID, id="zqxjid")
     assert [len(rows) for rows in _held(root)] == [2, 0]
-    long = root.remember("zqword " * 2_000, id="zqlong").memory
+    long = root.remember("zqxjword " * 2_000, id="zqxjlong").memory
     assert [len(rows) for rows in _held(root)] == [2, 1]
-    for id in ("zqid", long.id):
+    for id in ("zqxjid", long.id):
         root.forget(id)
     assert kept.place is not None
     assert _held(root) == before == ([kept.place.row], [])
@@ -84,7 +84,7 @@ def _held(root: OnRecord) -> tuple[list[int], list[int]]:
 
 def test_the_scan_sees_what_was_not_forgotten(root: OnRecord) -> None:
     """Else it would prove nothing."""
-    root.remember(**_SAID, id="zqid")
+    root.remember(**_SAID, id="zqxjid")
     with root._store._backend.reading() as connection:
         holding = {
             name
@@ -100,9 +100,9 @@ def test_no_byte_of_a_file_or_its_log_holds_a_word_of_what_was_forgotten(
 ) -> None:
     path = tmp_path / "store.db"
     with connect(path, caller=administrator(), clock=clock, embedder=StubEmbedder()) as root:
-        root.remember(**_SAID, id="zqid")
+        root.remember(**_SAID, id="zqxjid")
         assert _MARK in _bytes(tmp_path)
-        root.forget("zqid")
+        root.forget("zqxjid")
         _forget_one(root, clock)
         assert _MARK not in _bytes(tmp_path)
         root.remember("life goes on")

@@ -513,7 +513,8 @@ class TestEdits:
             door.revise("people", content="Bob knows")
             expected = text.replace(
                 "- {id: people, learning: Ann knows, created_at: 2026-01-01}\n",
-                "- version: 2\n  id: people\n  learning: Bob knows\n  created_at: 2026-01-01T00:00:00Z\n",
+                "- version: 2\n  id: people\n  learning: Bob knows\n  author: ann\n  origin: person\n"
+                "  created_at: 2026-01-01T00:00:00Z\n",
             )
             assert file.read_text(encoding="utf-8") == expected
             door.forget("money")

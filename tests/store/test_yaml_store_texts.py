@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from onrecord.model import ids, limits, rules
 from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT, LIVE
-from onrecord.model.memory import Memory, Relation, Version, derive_title
+from onrecord.model.memory import Memory, Proposal, Relation, Version, derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.sql import SqlStore
@@ -87,6 +87,14 @@ def without(pattern: str) -> st.SearchStrategy[str]:
 lines = without(r"[\x00-\x1f\x7f-\x9f]")
 names = clean(rules.NAME, lines, "x")
 plain_ids = clean(ids.plain_id, without(r"[\s:/?#\x00-\x1f\x7f-\x9f]"), "x")
+proposals = st.builds(
+    Proposal,
+    change=st.sampled_from(limits.PROPOSED_CHANGES),
+    of=st.lists(st.sampled_from(["1", "42", "kb.policy.42"]), max_size=2, unique=True).map(tuple),
+    versions=st.lists(st.integers(1, 9), max_size=2).map(tuple),
+    fields=st.lists(st.sampled_from(["content", "tags"]), max_size=2, unique=True).map(tuple),
+    at=st.none() | moments,
+)
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "kind": st.sampled_from(limits.KINDS),
     "dimension": st.sampled_from(limits.DIMENSIONS),
@@ -103,6 +111,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "artifact": clean(RECORD_RULES["artifact"], st.none() | lines),
     "scope": st.sampled_from(limits.SCOPES),
     "owner": names,
+    "author": names,
     "persona": names | st.none(),
     "system": names | st.none(),
     "conversation": names | st.none(),
@@ -117,6 +126,7 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "always_inject": st.booleans(),
     "approved_by": names | st.none(),
     "approved_at": moments | st.none(),
+    "proposes": st.none() | proposals,
 }
 
 

@@ -38,10 +38,10 @@ OPEN = {
 FROM_AFAR = {"X-Forwarded-For": "203.0.113.9"}
 #: A mark of the words of each face and of the prompts: an agent that has agreed to a tool is not told another thing later.
 TOLD = {
-    "native": "a816b68a1c6a0880",
-    "slayer": "a33ce269279d0388",
+    "native": "8724ae576c0a8a80",
+    "slayer": "bbe255452793a404",
     "datamind": "c7ee1f6e6970e1c5",
-    "checkstack": "e893c2bd5782181d",
+    "checkstack": "e510222363ab21fb",
     "prompts": "3176fd4a243fc46c",
 }
 THAT_RUN = {

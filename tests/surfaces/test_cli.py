@@ -7,6 +7,7 @@ import re
 import select
 import subprocess
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,7 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "keys revoke": ([KEY], "changed"),
     "tenants create": (["acme"], "created"),
     "tenants list": ([], "tenants"),
+    "tenants set": (["--agents-share"], "settings"),
     "tenants erase": (["default", "--confirm", "default"], "residue"),
     "audit": ([], "entries"),
     "export": (["out.jsonl"], "memories"),
@@ -498,7 +500,17 @@ class TestWhatIsPrinted:
         for words in (["show", "1"], ["recall", "red"], ["browse"]):
             out = shell(*words).out
             assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", out), words
-            assert "\\x1b[31malert\\x07" in out or words == ["browse"]
+            assert "\\u{1b}[31malert\\u{7}" in out or words == ["browse"]
+
+    def test_what_cannot_be_seen_or_turns_the_line_round_is_written_out(self, shell: Any) -> None:
+        hidden = "pay \u202eeve\u202c the\u200b \u2066rest\u2069 \U000e0041"
+        shell("remember", f"first\n{hidden}", "--title", "the rest")
+        said = [shell(*words).out for words in (["show", "1"], ["context", "rest"], ["show", "1", "--json"])]
+        said += [shell("show", "no\u202esuch").err, shell("show", "no\u202esuch", "--json").err]
+        for out in said:
+            assert not [letter for letter in out if unicodedata.category(letter) in {"Cf", "Cs"}], out
+        assert "pay \\u{202e}eve\\u{202c} the\\u{200b}" in said[0]
+        assert json.loads(said[2])["memory"]["content"] == f"first\n{hidden}"
 
     def test_a_table_is_one_line_a_row_through_a_pipe(self, shell: Any) -> None:
         shell("remember", "first\nsecond")

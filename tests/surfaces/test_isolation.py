@@ -153,10 +153,14 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     ],
     "DELETE /v1/artifacts/{artifact}": [("/v1/artifacts/{file}", None)],
     "GET /v1/artifacts/{artifact}/raw": [("/v1/artifacts/{file}/raw", None)],
+    "GET /v1/agents/{agent}": [("/v1/agents/{beside}-agent", None)],
+    "PUT /v1/agents/{agent}": [("/v1/agents/{beside}-other-agent", {"memory": {"age_decay": False}})],
+    "DELETE /v1/admin/tenants/{id}": [("/v1/admin/tenants/{tenant}", None)],
     "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "{beside}-talk"})],
 }
 #: Every command that an agent can write in its text; `agent` is whose notes they are about.
 COMMANDS: dict[str, list[str]] = {
+    "Help": ["/mem help"],
     "Entries": ["/mem entries", '/mem entries tag="{code} tag"'],
     "Entry": ["/mem entry #{id}"],
     "Search": ["/mem search {code}", "/mem search {code} --rerank"],
@@ -202,7 +206,10 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "slayer inspect_model": [{"model_name": "{beside}.orders"}],
     "slayer delete_model": [{"name": "orders", "data_source": "{beside}"}],
     "slayer delete_datasource": [{"name": "{beside}"}],
-    "slayer edit_model": [{"name": "{beside}.orders", "remove": ["amount"]}],
+    "slayer edit_model": [{"model_name": "{beside}.orders", "remove": {"columns": ["amount"]}}],
+    "slayer list_datasources": [{}],
+    "slayer models_summary": [{}, {"datasource_name": "{beside}", "compact": False}],
+    "slayer ingest_datasource_models": [{"path": "{beside}"}],
     "datamind memory_save": [
         {"content": "{code} content", "profile": "{tenant}"},
         {"content": "mine of {beside}", "scope": "session", "session_id": "{beside}-talk"},
@@ -577,13 +584,14 @@ def route_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[A
 
 
 def command_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[Attempt]:
-    writes = {"AddEntry", "AddLink", "Invalidate", "WriteNotes", "ClearNotes", "WriteFile"}
+    # The help is the same for everyone.
+    no_reads = {"AddEntry", "AddLink", "Invalidate", "WriteNotes", "ClearNotes", "WriteFile", "Help"}
 
     def ask(template: dict[str, Any]) -> str:
         return browser.post("/v1/slash", json=template).text
 
     for command, texts in COMMANDS.items():
-        if not (reads and command in writes):
+        if not (reads and command in no_reads):
             for text in texts:
                 agent = {"agent": "{beside}-agent"} if "Notes" in command else {}
                 yield Attempt(command, {"text": text, **agent}, ask)

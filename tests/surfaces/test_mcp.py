@@ -18,8 +18,11 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.errors import StoreUnavailable
 from onrecord.features import OPERATIONS
 from onrecord.model.limits import PERMISSIONS
+from onrecord.surfaces.mcp import elicitation
 from onrecord.surfaces.mcp.faces import FACES, chosen
 from onrecord.surfaces.mcp.server import INSTRUCTIONS, ToolRequest, build_server
+from tests.faces.checkstack_people import Person
+from tests.faces.conftest import model, write_models
 
 ERAS = ("auto", "legacy")
 NATIVE = ["memory_context", "memory_search", "memory_get", "memory_save", "memory_update", "memory_forget"]
@@ -100,9 +103,9 @@ def caller(**more: Any) -> Caller:
 def agent(door: OnRecord, introduce: Callable[[Client], Agent]) -> Connect:
     """An agent before a server in this process; it may be someone else, come to other faces or speak the older way."""
 
-    def connected(*faces: str, mode: str = "auto", **who: Any) -> Agent:
+    def connected(*faces: str, mode: str = "auto", person: Person | None = None, **who: Any) -> Agent:
         visit = ToolRequest(door.as_caller(caller(**who)), chosen(faces or ["native"]))
-        return introduce(Client(build_server(lambda context: visit), mode=mode))
+        return introduce(Client(build_server(lambda context: visit), mode=mode, elicitation_callback=person))
 
     return connected
 
@@ -172,7 +175,8 @@ def test_lists_are_private_and_stay_fresh_for_a_while(agent: Connect, era: str) 
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_memory_lives_from_save_to_forget(agent: Connect, era: str) -> None:
-    someone = agent(mode=era)
+    person = Person("yes")
+    someone = agent(mode=era, person=person)
     saved = someone.did(
         "memory_save", content="Revenue is net of refunds.", kind="decision", tags=["finance"]
     )
@@ -185,8 +189,66 @@ def test_a_memory_lives_from_save_to_forget(agent: Connect, era: str) -> None:
     assert revised["changed"] == ["title", "content"] or "content" in revised["changed"]
     assert someone.did("memory_get", id="#1")["memory"]["version"] == 2
     gone = someone.did("memory_forget", id="1")
-    assert (gone["id"], gone["versions"]) == ("1", 2)
+    assert (gone["id"], gone["versions"], gone["erased"]) == ("1", 2, True)
+    assert person.asked == [
+        "Erase memory #1 for good, with 2 version(s), 0 relation(s) and 0 reference(s) to it: "
+        '"Revenue is net of returns."'
+    ]
     assert "No memory 1" in someone.refused("memory_get", id="1")
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("answer", ["no", "decline", "cancel"])
+def test_an_agent_erases_nothing_that_its_person_does_not_agree_to(
+    agent: Connect, era: str, answer: str
+) -> None:
+    someone = agent(mode=era, person=Person(answer))
+    someone.did("memory_save", content="Revenue is net of refunds.")
+    told = someone.did("memory_forget", id="1")
+    assert told == {
+        "id": "1",
+        "erased": False,
+        "notes": ["The person did not agree; nothing was erased."],
+    }
+    assert someone.did("memory_get", id="1")["memory"]["status"] == "active"
+
+
+def test_an_agent_whose_person_says_nothing_erases_nothing(
+    agent: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(elicitation, "ANSWER_WITHIN", 0)
+    someone = agent(mode="legacy", person=Person("never"))
+    someone.did("memory_save", content="Revenue is net of refunds.")
+    told = someone.did("memory_forget", id="1")
+    assert (told["erased"], told["notes"]) == (
+        False,
+        ["The person did not answer in time; nothing was erased."],
+    )
+    assert someone.did("memory_get", id="1")["memory"]["status"] == "active"
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_where_nobody_can_be_asked_a_memory_is_retired_and_a_person_told_how_to_erase_it(
+    agent: Connect, door: OnRecord, era: str
+) -> None:
+    someone = agent(mode=era)
+    someone.did("memory_save", content="Revenue is net of refunds.")
+    told = someone.did("memory_forget", id="1")
+    assert (told["id"], told["erased"]) == ("1", False)
+    assert "`onrecord forget 1`" in told["notes"][0]
+    assert door.show("1").memory.status == "archived"
+    assert someone.did("memory_search", question="revenue")["memories"] == []
+
+
+def test_a_person_is_not_asked_about_their_own_doing_nor_about_what_is_not_there(agent: Connect) -> None:
+    person = Person("no")
+    me = agent(actor="person", person=person)
+    me.did("memory_save", content="Revenue is net of refunds.")
+    assert me.did("memory_forget", id="1")["erased"] is True
+    assert "No memory 1" in agent(person=person).refused("memory_forget", id="1")
+    agent(user="bob").did("memory_save", content="Bob prefers tea.")
+    assert "belongs to bob" in agent(person=person).refused("memory_forget", id="2")
+    assert person.asked == []
 
 
 def test_a_memory_that_replaces_another_is_seen_by_no_more_people(agent: Connect) -> None:
@@ -295,7 +357,7 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("memory_forget", {"item_id": "1", "hard": True}),
     ],
     "slayer": [
-        ("save_memory", {"learning": "Tea is hot.", "linked_entities": ["thing:tea"]}),
+        ("save_memory", {"learning": "Tea is hot.", "linked_entities": ["shop.tea"]}),
         ("search", {"question": "tea"}),
         ("search", {"question": "tea", "max_results": 3, "compact": False}),
         ("forget_memory", {"id": "1"}),
@@ -314,7 +376,11 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 
 @pytest.mark.parametrize("era", ERAS)
 @pytest.mark.parametrize("face", FACES)
-def test_what_comes_back_fits_what_was_announced(agent: Connect, face: str, era: str) -> None:
+def test_what_comes_back_fits_what_was_announced(
+    agent: Connect, door: OnRecord, tmp_path: Path, face: str, era: str
+) -> None:
+    models = write_models(tmp_path / "layer", [model("shop", "tea", "price")])
+    door.as_caller(caller(permissions=frozenset(PERMISSIONS))).ingest(str(models))
     someone = agent(face, permissions=frozenset(PERMISSIONS), actor="person", mode=era)
     announced = {tool.name: tool for tool in someone.listed().tools}
     for tool in announced.values():

@@ -23,6 +23,9 @@ SLAYER = [
     "forget_memory",
     "search",
     "inspect_model",
+    "list_datasources",
+    "models_summary",
+    "ingest_datasource_models",
     "delete_model",
     "delete_datasource",
     "edit_model",
@@ -167,7 +170,7 @@ def test_the_slayer_face_saves_finds_and_forgets(agent: Connect, era: str) -> No
         ("inspect_model", {"model_name": "nope"}, ["Error:", "nope", "mydb.orders"]),
         ("delete_model", {"name": "users"}, ["Error: AmbiguousModelError:", "mydb", "other", "Hint:"]),
         ("delete_datasource", {"name": "nowhere"}, ["Error:", "nowhere"]),
-        ("edit_model", {"name": "orders", "remove": ["nope"]}, ["Error:", "nope"]),
+        ("edit_model", {"model_name": "orders", "remove": {"columns": ["nope"]}}, ["Error:", "nope"]),
     ],
 )
 def test_the_slayer_face_tells_errors_as_text(
@@ -184,7 +187,7 @@ def test_the_slayer_face_looks_at_models_and_takes_them_away(agent: Connect) -> 
     assert "## Learnings (1)" in said(slayer.call("inspect_model", model_name="orders"))
     told = slayer.did("inspect_model", model_name="orders", format="json")
     assert [each["learning"] for each in told["learnings"]] == ["Amounts are in cents."]
-    removed = slayer.did("edit_model", name="orders", remove=["amount"])
+    removed = slayer.did("edit_model", model_name="orders", remove={"columns": ["amount"]})
     assert removed["stripped_memories"] == 1
     assert slayer.did("delete_model", name="orders")["deleted"] == "mydb.orders"
     assert slayer.did("delete_datasource", name="other")["deleted"] == "other"
@@ -192,7 +195,7 @@ def test_the_slayer_face_looks_at_models_and_takes_them_away(agent: Connect) -> 
 
 def test_the_slayer_face_hides_what_needs_an_admin(agent: Connect) -> None:
     plain = agent("slayer", permissions=frozenset({"memory.read", "memory.manage"}))
-    assert plain.tools == SLAYER[:4]
+    assert plain.tools == SLAYER[:6]
 
 
 def test_an_entity_is_opened_with_its_model_and_what_was_learned(agent: Connect) -> None:

@@ -22,6 +22,7 @@ from onrecord.access.throttle import Throttle
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.http import mcp_app
 from onrecord.surfaces.rest.request_runner import RequestRunner, RequestState
+from tests.faces.checkstack_people import Person
 
 from .conftest import COMMAND, SOURCE, Shell
 from .test_mcp import ERAS, NATIVE, Agent, caller, introduce, said
@@ -58,7 +59,13 @@ class Site:
         return self._door.create_key(**{"tenant": "acme", "user": "ann", **more}).secret
 
     def client(
-        self, path: str = "/mcp", *, mode: str = "auto", key: str | None = None, **headers: str
+        self,
+        path: str = "/mcp",
+        *,
+        mode: str = "auto",
+        key: str | None = None,
+        person: Person | None = None,
+        **headers: str,
     ) -> Client:
         shown = headers | ({"Authorization": f"Bearer {key}"} if key else {})
 
@@ -70,7 +77,7 @@ class Site:
             ):
                 yield streams
 
-        return Client(transport(), mode=mode)
+        return Client(transport(), mode=mode, elicitation_callback=person)
 
     def post(
         self, path: str = "/mcp", *, headers: Mapping[str, str] | None = None, content: Any = None
@@ -134,8 +141,8 @@ def whole_life(agent: Agent) -> None:
     assert word in agent.read(f"memory://entry/{saved['id']}")
     assert "kind: must be one of" in agent.refused("memory_save", content="x", kind="rumour")
     assert agent.ask(agent.client.get_prompt, "remember", {"what": word}).messages
-    assert agent.did("memory_update", action="retire", id=saved["id"])["changed"] == ["status"]
-    assert agent.did("memory_forget", id=saved["id"])["id"] == saved["id"]
+    assert agent.did("memory_forget", id=saved["id"])["erased"] is False
+    assert agent.did("memory_update", action="retire", id=saved["id"])["changed"] == []
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -146,6 +153,19 @@ def test_an_agent_comes_in_over_the_streams_of_a_process(tmp_path: Path, introdu
     agent.did("memory_save", content="Left by an agent.")
     with connect(tmp_path / "stdio.db") as door:
         assert [memory.origin for memory in door.browse().memories] == ["agent"]
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_over_the_streams_of_a_process_a_person_is_asked_before_an_agent_erases(
+    tmp_path: Path, introduce: Meet, era: str
+) -> None:
+    person = Person("no")
+    agent = introduce(Client(started(tmp_path), mode=era, elicitation_callback=person))
+    agent.did("memory_save", content="Left by an agent.")
+    assert agent.did("memory_forget", id="1")["erased"] is False
+    person.answer = "yes"
+    assert agent.did("memory_forget", id="1")["erased"] is True
+    assert len(person.asked) == 2
 
 
 def test_faces_and_a_run_are_chosen_on_the_command_line(tmp_path: Path, introduce: Meet) -> None:
@@ -170,6 +190,16 @@ def test_an_agent_comes_in_over_http_with_a_key(site: Site, introduce: Meet, era
     agent = introduce(site.client(mode=era, key=site.key()))
     whole_life(agent)
     assert (agent.client.protocol_version == "2026-07-28") is (era == "auto")
+
+
+def test_over_http_a_person_is_asked_before_an_agent_erases(site: Site, introduce: Meet) -> None:
+    person, key = Person("no"), site.key(actor="agent")
+    agent = introduce(site.client(key=key, person=person))
+    id = agent.did("memory_save", content=f"Left by an agent: {uuid.uuid4().hex}.")["id"]
+    assert agent.did("memory_forget", id=id)["erased"] is False
+    person.answer = "yes"
+    assert agent.did("memory_forget", id=id)["erased"] is True
+    assert len(person.asked) == 2
 
 
 @pytest.mark.parametrize("era", ERAS)

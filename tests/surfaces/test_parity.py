@@ -22,6 +22,7 @@ from onrecord.aio import AsyncOnRecord
 from onrecord.app import local_caller
 from onrecord.client import connect, connect_async
 from onrecord.config import load
+from onrecord.context.frame import CAUTION
 from onrecord.errors import OnRecordError
 from onrecord.features import OPERATIONS
 from onrecord.model.limits import PERMISSIONS
@@ -31,6 +32,7 @@ from onrecord.model.wire import to_json
 from onrecord.operation import Operation
 from onrecord.surfaces.mcp.faces import chosen
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
+from onrecord.surfaces.mcp.tools import NOTICE
 
 from .conftest import Served, Shell
 from .test_mcp import Agent, introduce, said
@@ -121,6 +123,7 @@ STORY: tuple[Call, ...] = (
     ("clear_scratchpad", {"agent": "planner"}),
     ("set_agent", {"agent": "planner", "decay": True, "decay_floor": 0.25}),
     ("show_agent", {"agent": "planner"}),
+    ("set_tenant", {"members_retire": True}),
     ("list_tenants", {}),
     ("audit", {"subject": "1", "limit": 2}),
     ("status", {}),
@@ -271,7 +274,10 @@ def through_tools(agent: Agent, operation: Operation, given: dict[str, Any]) -> 
     result = agent.call(operation.name.rstrip("_"), **given)
     if result.is_error:
         return Outcome("", None, "refused", said(result))
-    return Outcome("", result.structured_content)
+    fields = dict(result.structured_content or {})
+    # It is said of the rest, and belongs to no other door.
+    assert fields.pop(NOTICE) == CAUTION
+    return Outcome("", fields)
 
 
 def propose(db: Path) -> None:

@@ -87,7 +87,9 @@ def test_an_agent_on_this_machine_is_not_taken_for_its_owner(
     agent = introduce(Site(server.url, server.parts.door).client("/mcp/full", mode=era))
     saved = agent.did("remember", content="Ship on Fridays.")["memory"]
     assert saved["origin"] == "agent"
-    assert "only a person" in agent.refused("remember", content="Ship at night.", always_inject=True)
+    asked = agent.did("remember", content="Ship at night.", always_inject=True)
+    assert not asked["memory"]["always_inject"]
+    assert "Kept as proposal" in " ".join(asked["warnings"])
     assert "Only a person" in agent.refused("approve", id=saved["id"])
     # What its owner does without a key is still their own.
     assert server.client.post("/v1/memories", json={"content": "Ship on Mondays."}).json()["memory"][

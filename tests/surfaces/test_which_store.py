@@ -61,7 +61,7 @@ class TestForWhom:
     ) -> None:
         whose = ["--tenant", "acme", "--user", "bob"]
         save = ["slayer", "memory", "save", "--learning", "net of refunds", "--entities", "orders.amount"]
-        search = ["slayer", "search", "--entities", "orders.amount"]
+        search = ["slayer", "search", "--entities", "orders.amount", "--format", "json"]
         forget = ["slayer", "memory", "forget", "1"]
 
         def said(words: list[str]) -> Any:
@@ -194,7 +194,7 @@ class TestWhereThereIsNone:
         assert set(READING) <= set(NEEDING)
         assert BEGINNING == [
             "remember", "ingest", "conversations register", "artifacts write", "scratchpads append", "agents set",
-            "keys create", "tenants create", "import",
+            "keys create", "tenants create", "tenants set", "import",
         ]  # fmt: skip
 
     @pytest.mark.parametrize(

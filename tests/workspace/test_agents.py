@@ -41,7 +41,14 @@ def test_what_a_question_says_itself_counts(given_settings: AgentSettings) -> No
 def test_every_setting_can_be_put_and_has_the_same_default_there() -> None:
     asked = {each.name: each.default for each in request_fields(SetAgent)}
     assert asked.keys() - {"agent"} == {each.name for each in fields(AgentSettings)}
-    assert all(asked[each.name] == each.default for each in fields(AgentSettings))
+    # In a request, nothing stands for an empty object.
+    assert asked.pop("metadata") is None
+    assert all(asked[name] == getattr(AgentSettings(), name) for name in asked.keys() - {"agent"})
+
+
+def test_decay_that_the_agent_leaves_open_is_as_the_question_has_it() -> None:
+    for decay in (True, False):
+        assert filled(Recall("why?", decay=decay), AgentSettings(decay=None)).decay is decay
 
 
 def test_the_defaults_are_those_of_a_question() -> None:

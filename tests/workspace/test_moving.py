@@ -116,7 +116,7 @@ _steps = st.lists(
         st.tuples(st.just("clear_scratchpad"), st.fixed_dictionaries({"agent": _agents})),
         st.tuples(st.just("set_agent"), st.fixed_dictionaries(
             {"agent": _agents}, optional={"decay": st.booleans(), "decay_floor": st.floats(0, 1),
-                                          "limit": st.integers(1, 50), "advisor": _lines | st.none()})),
+                                          "limit": st.integers(1, 50), "metadata": st.dictionaries(_lines, _lines, max_size=2)})),
     ),
     min_size=3,
     max_size=12,

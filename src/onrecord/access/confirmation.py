@@ -1,4 +1,4 @@
-"""HAS someone said yes to this? A word, given to a caller who was asked about something and good for a few minutes.
+"""WAS someone asked exactly this? A word that goes out with a question to a person, good for a few minutes.
 
 It is signed and kept nowhere, so that any process of the same store believes it: the key of the signature is in the store.
 """
@@ -9,7 +9,7 @@ import re
 import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
-from typing import Final
+from typing import Final, Literal
 
 from onrecord.model.caller import Caller
 from onrecord.store.ports.store import Store
@@ -17,6 +17,8 @@ from onrecord.store.ports.store import Store
 GOOD_FOR: Final = timedelta(minutes=5)
 _WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)
 _SECRET_BYTES: Final = 32
+#: What a word is worth that came back.
+Worth = Literal["good", "late", "wrong"]
 
 
 def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
@@ -30,17 +32,18 @@ def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
     return f"{until}-{_signature(caller, what, until, secret)}"
 
 
-def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) -> bool:
+def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) -> Worth:
     read = _WORD.fullmatch(word)
     if read is None:
-        return False
+        return "wrong"
     with store.ledger(writes=False) as ledger:
         secret = ledger.secret()
     if secret is None:
-        return False
+        return "wrong"
     until = int(read["until"])
-    is_ours = hmac.compare_digest(_signature(caller, what, until, secret), read["signature"])
-    return is_ours and now.timestamp() < until
+    if not hmac.compare_digest(_signature(caller, what, until, secret), read["signature"]):
+        return "wrong"
+    return "good" if now.timestamp() < until else "late"
 
 
 def _signature(caller: Caller, what: str, until: int, secret: str) -> str:

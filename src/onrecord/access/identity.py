@@ -31,6 +31,7 @@ RUN: Final = "OnRecord-Run"
 _KEY: Final = re.compile(rf"(?:{'|'.join(KEY_PREFIXES)})(?P<id>[a-z0-9]+)_[A-Za-z0-9]+")
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<secret>[A-Za-z0-9._~+/-]+=*) *")
 _LONGEST_BEARER: Final = 16 * 1024
+_SHORTEST_OPERATOR: Final = 32
 #: A proxy has passed it on, so it does not come from this machine, whatever the connection says.
 _PASSED_ON: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 #: For so long a key that was revoked elsewhere may still work here, and the first one may be overlooked.
@@ -45,6 +46,23 @@ class TokenReader(Protocol):
         """Whom a token speaks for; Unauthenticated if it is not valid here, IdentityUnavailable if none can tell."""
 
 
+class Operator:
+    """Whoever runs the store, and the secret by which they are known over the network."""
+
+    def __init__(self, secret: str, caller: Caller) -> None:
+        if (
+            len(secret) < _SHORTEST_OPERATOR
+            or not _BEARER.fullmatch(f"Bearer {secret}")
+            or _KEY.fullmatch(secret)
+        ):
+            reason = f"must be at least {_SHORTEST_OPERATOR} letters, digits and signs of a bearer token, and no key of a tenant"
+            raise Invalid([Fault("operator_key", reason)])
+        self._digest, self.caller = sha256(secret.encode()).digest(), caller
+
+    def is_shown(self, secret: str) -> bool:
+        return compare_digest(sha256(secret.encode()).digest(), self._digest)
+
+
 class Authenticator:
     """Turns what a request carries into its caller. Threads may share it."""
 
@@ -53,15 +71,17 @@ class Authenticator:
         store: Store,
         *,
         local: Caller | None = None,
+        operator: Operator | None = None,
         tokens: TokenReader | None = None,
         grants: Grants = NO_GRANTS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
         """`local` is who comes with nothing to show, while the store has no keys and no tokens are read: only for a
-        server that none but this machine can reach."""
+        server that none but this machine can reach. `operator` is who runs the store, if they are let in here."""
+        self._operator = operator
         self._store, self._tokens, self._grants, self._clock = store, tokens, grants, clock
-        # Whoever runs the store sits before it; over the network no one does. Where tokens are asked for, they are needed.
+        # Whoever runs the store sits before it, or shows its secret. Where tokens are asked for, they are needed.
         self._local = None if local is None or tokens is not None else replace(local, operator=False)
         self._timer = timer
         self._keys = _KnownKeys(timer)
@@ -117,6 +137,8 @@ class Authenticator:
         shown = _BEARER.fullmatch(authorization) if len(authorization) <= _LONGEST_BEARER else None
         if shown is None:
             raise Unauthenticated()
+        if self._operator is not None and self._operator.is_shown(shown["secret"]):
+            return self._operator.caller
         if key := _KEY.fullmatch(shown["secret"]):
             return self._by_key(key["id"], key[0])
         if self._tokens is None or shown["secret"].count(".") != 2:

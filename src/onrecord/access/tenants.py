@@ -1,27 +1,28 @@
 """WHICH tenants are there? Made, listed, and erased with everything that is theirs."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 
-from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.errors import Fault, Forbidden, Invalid, NotFound
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, MEMORIES, Home
+from onrecord.model.ledger import TenantSettings
 from onrecord.model.limits import ENTITIES_OF, GLOBAL_TENANT
 from onrecord.model.request import Request, ask
-from onrecord.model.rules import NAME
+from onrecord.model.rules import FLAG, NAME, OrNone
 from onrecord.operation import Call, operation
-from onrecord.store.ports.archive import Archive
 from onrecord.store.ports.store import Store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant(Answer):
-    """A tenant and how much it holds."""
+    """A tenant, how much it holds, and what it has said of who may change what."""
 
     name: str
     memories: int
     entities: int
+    settings: TenantSettings = TenantSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,21 @@ class ListedTenants(Answer):
     """Tenants by name."""
 
     tenants: tuple[Tenant, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetTenant(Request):
+    """Say who may change what in the caller's tenant; only what is given changes.
+
+    Left as it comes, an agent corrects what agents of the same owner wrote, and what is shared is retired by its owner.
+    """
+
+    agents_share: bool | None = ask(
+        OrNone(FLAG), "Agents are of one tier and correct what any of them shared, whosever it is.", None
+    )
+    members_retire: bool | None = ask(
+        OrNone(FLAG), "Members may retire and supersede what others shared, within their tier.", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +97,13 @@ def create_tenant(call: Call, ask: CreateTenant) -> CreatedTenant:
     created = call.store.make_room(ask.name)
     if created:
         call.note("create_tenant", ask.name)
-    with call.store.archive() as archive:
-        return CreatedTenant(tenant=_counted(archive, ask.name), created=created)
+    return CreatedTenant(tenant=_counted(call.store, ask.name), created=created)
 
 
 @operation("read", "memory.admin", "GET /tenants", "tenants list")
 def list_tenants(call: Call, ask: ListTenants) -> ListedTenants:
     names = _names(call.store) if call.caller.operator else [call.caller.tenant]
-    with call.store.archive() as archive:
-        return ListedTenants(tenants=tuple(_counted(archive, name) for name in names))
+    return ListedTenants(tenants=tuple(_counted(call.store, name) for name in names))
 
 
 def _names(store: Store) -> list[str]:
@@ -101,10 +115,22 @@ def _names(store: Store) -> list[str]:
     return sorted(names - {GLOBAL_TENANT})
 
 
+@operation("write", "memory.admin", "PATCH /tenants", "tenants set", begins=True)
+def set_tenant(call: Call, ask: SetTenant) -> Tenant:
+    caller = call.caller
+    _require_person(caller, "says who may change what")
+    said = {name: value for name, value in asdict(ask).items() if value is not None}
+    with call.store.ledger(caller.tenant) as ledger:
+        ledger.set(replace(ledger.settings(), **said), caller.user, call.now)
+        ledger.note(caller, "set_tenant", call.now)
+    return _counted(call.store, caller.tenant)
+
+
 @operation("destroy", "memory.admin", "DELETE /tenants/{name}", "tenants erase")
 def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
     """What is found afterwards is told: whoever has to prove an erasure needs both numbers."""
     _refuse_reserved(ask.name)
+    _require_person(call.caller, "erases a tenant")
     if not call.store.rows_of(ask.name):
         raise NotFound(f"No tenant {ask.name} here. List the tenants to see which there are.")
     erased, residue = call.store.erase_tenant(ask.name)
@@ -115,9 +141,17 @@ def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
     return ErasedTenant(name=ask.name, erased=erased, residue=residue)
 
 
-def _counted(archive: Archive, name: str) -> Tenant:
-    memories, entities = (archive.count(Home(name, each)) for each in (MEMORIES, ENTITIES))
-    return Tenant(name=name, memories=memories, entities=entities)
+def _counted(store: Store, name: str) -> Tenant:
+    with store.archive() as archive:
+        memories, entities = (archive.count(Home(name, each)) for each in (MEMORIES, ENTITIES))
+    with store.ledger(name, writes=False) as ledger:
+        settings = ledger.settings()
+    return Tenant(name=name, memories=memories, entities=entities, settings=settings)
+
+
+def _require_person(caller: Caller, what: str) -> None:
+    if caller.actor != "person":
+        raise Forbidden(f"Only a person {what}: use the key of a person.")
 
 
 def _refuse_reserved(name: str) -> None:

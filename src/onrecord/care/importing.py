@@ -21,6 +21,7 @@ from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation
 from onrecord.model.request import Request, ask
+from onrecord.model.tiers import lowered
 from onrecord.model.workspace import WorkspaceNumbers
 from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Counters, MemoryHistory, Restoring
@@ -217,12 +218,18 @@ class _Reader:
                 continue
             if section is None:
                 raise line.fault("comes before the line of its tenant; this is not a whole export")
-            section.put(kind.read(line, section.home.tenant), line)
+            section.put(self._no_higher(kind.read(line, section.home.tenant)), line)
             if section.is_full:
                 yield section
                 section = _Section(section.home, section.counters)
         if section is not None:
             yield section
+
+    def _no_higher(self, told: Any) -> Any:
+        """A file claims no tier that whoever brings it does not have."""
+        if not isinstance(told, MemoryHistory):
+            return told
+        return told._replace(versions=tuple(lowered(each, self._caller) for each in told.versions))
 
     def _read_header(self, line: Line | None) -> None:
         if line is None:

@@ -13,6 +13,7 @@ from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.record import RELATION, record_faults
 from onrecord.model.rules import Counted, OrNone
 from onrecord.model.shapes import Object, Several
+from onrecord.model.tiers import credited
 from onrecord.model.wire import shape_of
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.archive import Counters, MemoryHistory
@@ -33,8 +34,8 @@ def read_counters(line: Line, tenant: str) -> Counters:
 def read_history(line: Line, tenant: str) -> MemoryHistory:
     id = line.checked("id", rules.ID)
     _check_home(line, id, tenant)
-    versions = line.checked("versions", _VERSIONS)
-    versions = tuple([_sound(line, place, version, tenant) for place, version in enumerate(versions)])
+    told = credited(line.checked("versions", _VERSIONS))
+    versions = tuple([_sound(line, place, version, tenant) for place, version in enumerate(told)])
     if any(version.memory.id != id for version in versions):
         raise line.fault(f"has versions that are not of memory {id}")
     if [version.number for version in versions] != list(range(1, len(versions) + 1)):
@@ -81,7 +82,13 @@ def _known_name(value: str) -> str:
     return rules.NAME(value)
 
 
+def _memory(**given: Any) -> Memory:
+    """An empty author says that the file does not tell; then it is found out from the versions."""
+    return Memory(**{"author": "", **given})
+
+
 _MEMORY: Final = shape_of(Memory)
+_LATER: Final = ("author", "proposes")
 _VERSIONS: Final = Several(
     Object(
         "a version",
@@ -92,8 +99,10 @@ _VERSIONS: Final = Several(
             "origin": rules.ORIGIN,
             "at": rules.INSTANT,
             "until": OrNone(rules.INSTANT),
-            # Where something is left out of a record, it was damaged.
-            "memory": replace(_MEMORY, needed=tuple(_MEMORY.fields)),
+            # Where something is left out of a record, it was damaged; but there were files before these were fields.
+            "memory": replace(
+                _MEMORY, needed=tuple(name for name in _MEMORY.fields if name not in _LATER), build=_memory
+            ),
         },
         needed=("number", "change", "by", "origin", "at", "until", "memory"),
         build=Version,

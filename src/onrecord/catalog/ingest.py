@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ingest(Request):
-    """Let the catalog learn what there is: from model files, a live database, or what dbt has written.
+    """Let the catalog learn what there is: from model files, a store of models, a live database, or what dbt has written.
 
     What is given is told apart by looking at it. Doing it again takes in what has changed; what is no longer there is
     retired, and taken out of the references of memories, which keep their text.
@@ -62,7 +62,8 @@ class Ingest(Request):
 
     path: str = ask(
         rules.Text(at_least=1, at_most=4_096),
-        "A folder of model files, a manifest.json of dbt or its folder, a SQLite file, or the URL of a database.",
+        "A folder of model files, a manifest.json of dbt or its folder, a SQLite file (a store of models, or any "
+        "database), or the URL of a database.",
         positional=True,
     )
     datasource: str | None = ask(MAYBE_NAME, "What to call the datasource; else its own name.", None)
@@ -88,11 +89,21 @@ class EntityChanges(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LostReferences(Answer):
+    """A memory, and which of its references are gone from it."""
+
+    memory: str
+    entities: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested(Answer):
     """What a source has told the catalog, and what that did to the memories.
 
-    `stripped` counts memories that lost references to what is gone; `stale_queries` names those whose example query
-    can no longer be understood, which are left alone.
+    `gone_entities` names what is no longer there, of a model or datasource that is gone itself not each part; `stripped`
+    counts memories that lost references to it, and `lost` says which lost what. Both name the first thousand.
+    `stale_queries` names memories whose example query can no longer be understood, which are left alone. On a dry run
+    all but these is what would be.
     """
 
     source: str
@@ -100,13 +111,17 @@ class Ingested(Answer):
     added: EntityChanges
     changed: EntityChanges
     gone: EntityChanges
+    gone_entities: tuple[str, ...] = ()
     stripped: int = 0
+    lost: tuple[LostReferences, ...] = ()
     stale_queries: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     dry_run: bool = False
 
 
 _BATCH: Final = 1_000
+#: So many that are gone, or lost something, are named.
+_MOST_NAMED: Final = 1_000
 Item = TypeVar("Item")
 
 
@@ -165,7 +180,7 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
         plan = _planned(
             reading.reading_of(ENTITIES), models, others, known.keys() - fingerprints.keys(), vanished
         )
-    stripped, stale = 0, tuple[str, ...]()
+    stale = tuple[str, ...]()
     if not dry_run:
         if plan.size:
             # Twice: a worker may be through before all is written, and an ingest may break off.
@@ -173,7 +188,8 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
             _write(store, caller, plan, now, progress)
             _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
         _ask_for_vectors(store, Home(caller.tenant), now, embeds and _lacks_vectors(store, caller, now))
-        stripped = _clean_up(store, caller, [*roots, *vanished], plan.gone, now)
+    lost = _clean_up(store, caller, [*roots, *vanished], plan.gone, now, dry_run)
+    if not dry_run:
         stale = _stale_queries(store, caller, now)
     return Ingested(
         source=source.kind,
@@ -181,11 +197,24 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
         added=_counted(plan.added),
         changed=_counted(record for known, record in plan.changed if known.is_live),
         gone=EntityChanges(**Counter(f"{entity_of(record)['kind']}s" for record in plan.gone)),
-        stripped=stripped,
+        gone_entities=tuple(islice(_topmost(map(_canonical, plan.gone)), _MOST_NAMED)),
+        stripped=len(lost),
+        lost=tuple(
+            LostReferences(memory=id, entities=entities) for id, entities in islice(lost.items(), _MOST_NAMED)
+        ),
         stale_queries=stale,
         notes=tuple(source.notes()),
         dry_run=dry_run,
     )
+
+
+def _topmost(names: Iterable[str]) -> Iterator[str]:
+    """Sorted, without those that lie in another of them."""
+    every = set(names)
+    for name in sorted(every):
+        datasource, *rest = name.split(".", 2)
+        if not rest or not every & {datasource, *([f"{datasource}.{rest[0]}"] if len(rest) > 1 else [])}:
+            yield name
 
 
 class _Known(NamedTuple):
@@ -381,6 +410,7 @@ def _memory(record: Record, tenant: str, change: Change) -> Memory:
         confidence="high",
         scope="tenant",
         owner=change.by,
+        author=change.by,
         origin="import",
         created_at=change.at,
         updated_at=change.at,
@@ -404,18 +434,18 @@ def _history(record: Record, tenant: str, change: Change) -> MemoryHistory:
 
 
 def _clean_up(
-    store: Store, caller: Caller, roots: Sequence[str], gone: Iterable[Memory], now: datetime
-) -> int:
-    """Strip what is gone, and every other reference that is definitively missing; gives from how many memories."""
+    store: Store, caller: Caller, roots: Sequence[str], gone: Iterable[Memory], now: datetime, dry_run: bool
+) -> dict[str, tuple[str, ...]]:
+    """Strip what is gone, and every other reference that is definitively missing; gives which memory lost what."""
     known_gone = {_canonical(record) for record in gone}
     with store.reading(caller, now) as reading:
         lookup = StoredCatalog(reading)
         referred = [each for root in (*roots, MEMORY_PREFIX) for each in reading.references(root)]
         missing = [each for each in referred if each in known_gone or _is_missing(each, lookup)]
     if not missing:
-        return 0
+        return {}
     with store.writing(caller, now) as writing:
-        return writing.strip(missing, Change("strip", caller.user, caller.actor, now))
+        return writing.strip(missing, Change("strip", caller.user, caller.actor, now), dry_run=dry_run)
 
 
 def _is_missing(reference: str, lookup: StoredCatalog) -> bool:

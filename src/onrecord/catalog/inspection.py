@@ -5,6 +5,7 @@ catalog or from a memory is data: in the Markdown it stays on its line and insid
 so can forge neither a heading nor a row.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,22 +13,27 @@ from itertools import islice
 from typing import Any, Final, get_args
 
 from onrecord.catalog.lookup import Lookup
-from onrecord.catalog.rendering import in_words, listed
+from onrecord.catalog.rendering import cut, in_words, listed
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Join, Model, Part, PartKind, canonicals_of
+from onrecord.text.tokens import count_tokens
 
 #: In the order in which they are shown.
 SECTIONS: Final = ("columns", "measures", "aggregations", "joins", "reachable_fields", "samples", "learnings")
 DEEPEST_REACH: Final = 20
 #: A dense web of joins leads to more fields than anyone reads.
 MOST_REACHABLE_FIELDS: Final = 1_000
+#: So many tokens a look at a model costs unless more are asked for.
+INSPECTION_TOKENS: Final = 8_000
+#: What telling of one list that was cut may cost.
+_NOTE_TOKENS: Final = 60
 
 _ELLIPSIS: Final = "…"
 _NAME_SHOWN: Final = 60
 _KIND_OF_SECTION: Final[Mapping[str, PartKind]] = {f"{kind}s": kind for kind in get_args(PartKind)}
 _TITLES: Final = (
     *("name", "target_model", "join_type", "join_pairs", "type", "primary_key", "label", "description"),
-    *("format", "allowed_aggregations", "filter", "formula", "params", "sql", "tags"),
+    *("format", "allowed_aggregations", "distinct_count", "filter", "formula", "params", "sql", "tags"),
 )
 #: What a cell shows as code; everything else in a table is prose.
 _CODE: Final = frozenset({"name", "target_model", "join_pairs", "sql", "filter", "formula", "params"})
@@ -128,6 +134,49 @@ def inspection(  # noqa: PLR0913 - these are the arguments of `inspect_model`, a
     return {**shown, "notes": notes}
 
 
+def within_tokens(inspected: Mapping[str, Any], most: int) -> dict[str, Any]:
+    """As much of it as costs so many tokens, in either form; what is left out is counted in its notes.
+
+    Short lists stay whole, and the long ones share what is left; of the first text only so much is kept that lists have
+    room.
+    """
+    if _cost(inspected) <= most and count_tokens(as_markdown(inspected)) <= most:
+        return dict(inspected)
+    shown, notes = dict(inspected), list(inspected["notes"])
+    for name, text in inspected.items():
+        if isinstance(text, str) and text != (shorter := cut(text, 3 * most // 8)):
+            shown[name] = shorter
+            notes.append(f"{name} is cut; see it whole with a greater max_tokens than {most}.")
+    lists = {name: kept for name, kept in shown.items() if isinstance(kept, list | dict) and name != "notes"}
+    rest = {name: told for name, told in shown.items() if name not in lists}
+    left = most - _cost({**rest, **{name: [] for name in lists}}) - _NOTE_TOKENS * len(lists)
+    costs = {name: [_cost(each) + len(_TITLES) for each in _items(kept)] for name, kept in lists.items()}
+    for place, name in enumerate(sorted(costs, key=lambda name: sum(costs[name]))):
+        share, kept = left // (len(costs) - place), 0
+        for cost in costs[name]:
+            if cost > share:
+                break
+            share, left, kept = share - cost, left - cost, kept + 1
+        if kept < len(costs[name]):
+            shown[name] = (
+                dict(_items(lists[name])[:kept]) if isinstance(lists[name], dict) else lists[name][:kept]
+            )
+            alone = f"sections=['{name}'] or " if name in SECTIONS and len(lists) > 1 else ""
+            notes.append(
+                f"{len(costs[name]) - kept} of {len(costs[name])} {name} are left out to stay within {most} tokens; "
+                f"see more with {alone}a greater max_tokens."
+            )
+    return {**shown, "notes": notes}
+
+
+def _items(listed_or_named: Any) -> list[Any]:
+    return list(listed_or_named.items() if isinstance(listed_or_named, dict) else listed_or_named)
+
+
+def _cost(told: Any) -> int:
+    return count_tokens(json.dumps(told, ensure_ascii=False))
+
+
 def as_markdown(inspected: Mapping[str, Any]) -> str:
     """The same for reading; each section under its heading, with the number of what it shows."""
     blocks = [[f"# {_code(inspected['canonical'])}"], list(_facts(inspected))]
@@ -190,6 +239,7 @@ def _part(part: Part, choice: _Choice) -> dict[str, Any]:
             description=choice.description(part.description),
             format=in_words(details.get("format")),
             allowed_aggregations=listed(details.get("allowed_aggregations")),
+            distinct_count=details.get("distinct_count"),
             filter=in_words(details.get("filter")),
             formula=in_words(details.get("formula")),
             params=_params(details.get("params"), choice),

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from onrecord.model.catalog import Model
+
+#: What is said where nothing can be found because nothing was ever read in.
+INGEST_FIRST: Final = "the catalog is empty: ingest a source first"
 
 
 class Lookup(Protocol):
@@ -22,6 +25,9 @@ class Lookup(Protocol):
 
     def model(self, datasource: str, name: str) -> Model | None:
         """The model of exactly this name."""
+
+    def model_names(self) -> Sequence[str]:
+        """The canonical names of the models that may be told of, sorted."""
 
     def datasources_of(self, model: str) -> Sequence[str]:
         """The datasources that hold a model of this name, sorted."""
@@ -53,6 +59,9 @@ class NoCatalog:
 
     def model(self, datasource: str, name: str) -> Model | None:
         return None
+
+    def model_names(self) -> Sequence[str]:
+        return ()
 
     def datasources_of(self, model: str) -> Sequence[str]:
         return ()

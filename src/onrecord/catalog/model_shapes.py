@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from onrecord.errors import Fault
-from onrecord.model.catalog import Details, Form, Join, Part, PartKind
-from onrecord.model.rules import FLAG, Choice, Json, Rule, Text
+from onrecord.model.catalog import SAMPLED, Details, Form, Join, Part, PartKind
+from onrecord.model.rules import FLAG, Choice, Integer, Json, Rule, Text
 from onrecord.model.shapes import Object, Pair, Several
 
-MODEL_VERSION: Final = 6
+MODEL_VERSION: Final = 7
 BUILT_IN_AGGREGATIONS: Final = frozenset(
     """
     sum avg min max count count_distinct first last weighted_avg median percentile stddev_samp stddev_pop var_samp
@@ -55,6 +55,8 @@ def tags_of(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _part(kind: PartKind, *details: str) -> Callable[..., Part]:
     def build(**given: Any) -> Part:
+        # Since version 7 values come one by one, beside the text of them or instead of it.
+        given.setdefault(SAMPLED, given.get("sampled_values"))
         known: Details = kept(given, *details)
         return Part(
             name=given["name"],
@@ -70,7 +72,7 @@ def _part(kind: PartKind, *details: str) -> Callable[..., Part]:
     return build
 
 
-def _join(target_model: str, join_pairs: Any, join_type: Any = "left") -> Join:
+def _join(target_model: str, join_pairs: Any, join_type: Any = "left", **_unkept: Any) -> Join:
     return Join(target=target_model, pairs=join_pairs, kind=join_type)
 
 
@@ -98,10 +100,22 @@ def model_fields(name: Rule, query: Rule, measure: Object) -> dict[str, Rule]:
             "allowed_aggregations": NOTES,
             "filter": NOTE,
             "sampled": _sampled,
+            "sampled_values": _sampled,
+            "distinct_count": Integer(0),
         },
         needed=("name",),
         build=_part(
-            "column", "sql", "filter", "format", "allowed_aggregations", "primary_key", "sampled", "meta"
+            "column",
+            *(
+                "sql",
+                "filter",
+                "format",
+                "allowed_aggregations",
+                "primary_key",
+                "sampled",
+                "distinct_count",
+                "meta",
+            ),
         ),
     )
     parameter = Object("a parameter", {"name": name, "sql": NOTE}, needed=("name", "sql"))
@@ -118,6 +132,8 @@ def model_fields(name: Rule, query: Rule, measure: Object) -> dict[str, Rule]:
             "target_model": name,
             "join_pairs": Several(_JOIN_PAIR, at_least=1),
             "join_type": Choice(("left", "inner")),
+            "description": NOTE,
+            "meta": OBJECT,
         },
         needed=("target_model", "join_pairs"),
         build=_join,
@@ -136,6 +152,7 @@ def model_fields(name: Rule, query: Rule, measure: Object) -> dict[str, Rule]:
         "default_time_dimension": NOTE,
         "hidden": FLAG,
         "query_variables": OBJECT,
+        "backing_query_sql": NOTE,
     }
 
 

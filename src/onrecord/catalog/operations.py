@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from onrecord.catalog.ingest import keep, priority_record, retire
-from onrecord.catalog.inspection import Learning, as_markdown, inspection
+from onrecord.catalog.inspection import INSPECTION_TOKENS, Learning, as_markdown, inspection, within_tokens
+from onrecord.catalog.lookup import INGEST_FIRST
 from onrecord.catalog.records import HIDDEN, entity_of, record_id, record_of_datasource, records_of_model
-from onrecord.catalog.resolution import AmbiguousModel, Unresolved, resolve, resolve_model
+from onrecord.catalog.resolution import AmbiguousModel, Unresolved, near_models, resolve, resolve_model
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.model import rules
@@ -74,6 +75,11 @@ class Inspect(Request):
     )
     reachable_fields_depth: int = ask(rules.Integer(0, 20), "How many joins to follow.", 5)
     num_rows: int = ask(rules.Integer(0, 100), "How many example values of a column.", 3)
+    max_tokens: int = ask(
+        rules.Integer(500, 1_000_000),
+        "How many tokens it may cost to read; what is left out is told.",
+        INSPECTION_TOKENS,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +174,8 @@ def _entity(record: Memory) -> Entity:
     )
 
 
+# So many are named to whoever asks for one that is not there.
+_LISTED_MODELS: Final = 50
 #: What an inspection passes on as it was asked.
 _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fields_depth", "num_rows")
 
@@ -176,7 +184,8 @@ _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fi
 def inspect(call: Call, ask: Inspect) -> Inspected:
     shown = {name: getattr(ask, name) for name in _SHOWN}
     with call.reading() as reading:
-        model, told = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+        model, every = inspected(reading, ask.model, data_source=ask.data_source, **shown)
+    told = within_tokens(every, ask.max_tokens)
     return Inspected(model=model.canonical, sections=told, markdown=as_markdown(told))
 
 
@@ -207,11 +216,11 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
         except Unresolved:
             model = None
     if model is None:
-        known = [f"{home}.{each}" for home in lookup.datasources() for each in lookup.models(home)]
-        shown = ", ".join(known[:50]) or "none; ingest a source first"
-        raise NotFound(
-            f"Model {name!r} not found. Available models: {shown}{' …' if len(known) > 50 else ''}"
-        )
+        known = lookup.model_names()
+        if not known:
+            raise NotFound(f"Model {name!r} not found: {INGEST_FIRST}.")
+        shown = f"{', '.join(known[:_LISTED_MODELS])}{' …' if len(known) > _LISTED_MODELS else ''}"
+        raise NotFound(f"Model {name!r} not found.{near_models(name, lookup)} Available models: {shown}")
     return model
 
 
@@ -233,9 +242,9 @@ def drop_entity(call: Call, ask: DropEntity) -> DroppedEntity:
             _without_parts(writing, lookup, names, change)
         elif kind == "model":
             _tell_datasource(writing, lookup, canonical.partition(".")[0], change)
-        stripped = writing.strip([canonical] if gone[0] is meant else names, change)
+        lost = writing.strip([canonical] if gone[0] is meant else names, change)
         writing.note("drop_entity", ask.entity)
-    return DroppedEntity(entity=canonical, kind=kind, entities=len(gone), stripped=stripped)
+    return DroppedEntity(entity=canonical, kind=kind, entities=len(gone), stripped=len(lost))
 
 
 def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
@@ -245,8 +254,9 @@ def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
     elif ask.kind == "datasource":
         canonical = ask.entity
         if canonical not in lookup.datasources():
-            known = ", ".join(lookup.datasources()) or "none"
-            raise NotFound(f"Datasource {canonical!r} not found. Known datasources: {known}")
+            known = ", ".join(lookup.datasources())
+            told = f". Known datasources: {known}" if known else f": {INGEST_FIRST}."
+            raise NotFound(f"Datasource {canonical!r} not found{told}")
     else:
         canonical = ask.entity if lookup.record(ask.entity) else resolve(ask.entity, lookup).canonical
     record = lookup.record(canonical)

@@ -21,7 +21,7 @@ Described = TypeVar("Described", Model, Part, Datasource, System)
 #: Under this name the record of an entity keeps what is known of it.
 ENTITY: Final = "entity"
 #: To be raised whenever the same entity would get another text, or lose other secrets: then all are written anew.
-RECORD_VERSION: Final = 1
+RECORD_VERSION: Final = 2
 HIDDEN: Final = "hidden"
 GONE: Final = "gone"
 _NOT_IN_IDS: Final = re.compile(r"[:/?#%~\s\x00-\x1f\x7f-\x9f]")
@@ -137,6 +137,8 @@ def fields_of(record: Record) -> dict[str, Any]:
         "kind": "reference",
         "dimension": "entity",
         "title": record.canonical[:TITLE_CHARACTERS],
+        # Twice as much for its own name as for where it lies: who asks for a customer means `orders.customer_id`, too.
+        "hint": record.name or None,
         "content": record.text,
         "tags": record.tags,
         "entities": (record.canonical, *record.aliases),

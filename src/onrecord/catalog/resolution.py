@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, NoReturn, Self
 from unicodedata import normalize
 
 from onrecord.catalog.formulas import UnreadableFormula, shown, split_aggregation
-from onrecord.catalog.lookup import Lookup
+from onrecord.catalog.lookup import INGEST_FIRST, Lookup
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, limits
 from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model
@@ -164,7 +164,9 @@ def _model_called(text: str, lookup: Lookup) -> Model:
     if dot:
         _check_names(text.split("."), asked)
         return _model_at(text.split("."), asked)
-    return _ranked_model(text, asked) or _fail(asked, f"{shown(text)} is not a model in any datasource.")
+    return _ranked_model(text, asked) or _fail(
+        asked, f"{shown(text)} is not a model in any datasource.{near_models(text, lookup)}"
+    )
 
 
 def within(model: Model, path: str, lookup: Lookup) -> str | None:
@@ -372,7 +374,8 @@ def _bare(name: str, asked: _Asked) -> Resolved:
             )
     raise Unresolved(
         asked.reference,
-        f"{shown(name)} was not found in any datasource, neither as a model nor as a part of one.",
+        f"{shown(name)} was not found in any datasource, neither as a model nor as a part of one."
+        f"{near_models(name, asked.lookup)}",
     )
 
 
@@ -408,7 +411,8 @@ def _model_in(datasource: str, name: str, asked: _Asked) -> Model:
     if model := asked.lookup.model(datasource, name):
         return model
     namesakes = [f"{holder}.{datasource}" for holder in asked.lookup.datasources_of(datasource)]
-    hint = f" For the model of the same name write '{namesakes[0]}'." if namesakes else ""
+    same = f" For the model of the same name write '{namesakes[0]}'." if namesakes else ""
+    hint = near_models(name, asked.lookup) or same
     raise Unresolved(
         asked.reference,
         f"{shown(name)} is not a model in datasource {shown(datasource)} {_segment_of(asked)}{hint}",
@@ -427,7 +431,11 @@ def _head(name: str, asked: _Asked) -> Model:
     return (
         _in_sight(name, asked)
         or _ranked_model(name, asked)
-        or _fail(asked, f"{shown(name)} is neither a known datasource nor a model {_segment_of(asked)}")
+        or _fail(
+            asked,
+            f"{shown(name)} is neither a known datasource nor a model {_segment_of(asked)}"
+            f"{near_models(name, asked.lookup)}",
+        )
     )
 
 
@@ -489,6 +497,17 @@ def _no_part(model: Model, name: str, asked: _Asked) -> NoReturn:
 def _near(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known, n=1)
     return f" Did you mean {shown(near[0])}?" if near else ""
+
+
+def near_models(name: str, lookup: Lookup) -> str:
+    """What whoever asked for a model that is not there may have meant; or that nothing is there yet."""
+    if not lookup.datasources():
+        return f" {INGEST_FIRST.capitalize()}."
+    spelled: dict[str, str] = {}
+    for canonical in lookup.model_names():
+        spelled.setdefault(canonical.partition(".")[2].casefold(), canonical)
+    near = get_close_matches(name.rpartition(".")[2].casefold(), spelled)
+    return f" Did you mean {' or '.join(shown(spelled[each]) for each in near)}?" if near else ""
 
 
 def _segment_of(asked: _Asked) -> str:

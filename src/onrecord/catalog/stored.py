@@ -58,10 +58,10 @@ class StoredCatalog:
             self._models[canonical] = model_of(record) if record is not None and is_model else None
         return self._models[canonical]
 
-    def models(self, datasource: str) -> list[str]:
-        """The names of a datasource's models, sorted; not of those that are hidden, which nobody is told of."""
-        found = [] if self.is_empty else self._records.filed_memories(entity_facet("in", datasource))
-        return sorted(str(entity_of(each)["name"]) for each in found if each.status_reason != HIDDEN)
+    def model_names(self) -> list[str]:
+        """Not those of hidden ones, which nobody is told of."""
+        found = [] if self.is_empty else self._records.filed_memories(entity_facet("is", "model"))
+        return sorted(str(entity_of(each)["canonical"]) for each in found if each.status_reason != HIDDEN)
 
     def datasources_of(self, model: str) -> Sequence[str]:
         return sorted(name.removesuffix("." + model) for name in self._filed("model", model))

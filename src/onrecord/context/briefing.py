@@ -3,13 +3,15 @@
 Pointers, not a copy: the agent reads in full what looks relevant.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from onrecord.context.frame import enclosed, one_line
 from onrecord.context.parts import ContextPiece, ContextSection
-from onrecord.model.limits import BRIEFED
+from onrecord.model.limits import BRIEFED, BROWSE_LIMIT
 from onrecord.model.memory import Memory
+from onrecord.model.tiers import WORDS
 from onrecord.store.ports.filters import MemoryFilter
 from onrecord.store.ports.records import Reading
 
@@ -22,18 +24,33 @@ HEADING: Final = (
 
 
 def briefing(reading: Reading, conversation: str) -> ContextSection:
-    """What is pinned to a conversation or said in it alone; what is pinned nowhere is no part of it."""
-    found, _ = reading.browse(MemoryFilter(conversation=conversation, limit=BRIEFED))
-    pieces = [ContextPiece(text=_pointer(memory), memory=memory.id) for memory in found]
-    return ContextSection(name="briefing", pieces=pieces, render=_rendered)
+    """What is pinned to a conversation or said in it alone, the last written first; what is pinned nowhere is no part of it."""
+    every = list(_pinned(reading, conversation))
+    newest = sorted(every, key=lambda memory: (memory.created_at, memory.place or ()), reverse=True)[:BRIEFED]
+    pieces = [ContextPiece(text=_pointer(memory), memory=memory) for memory in newest]
+    return ContextSection(name="briefing", pieces=pieces, render=partial(_rendered, len(every)))
+
+
+def _pinned(reading: Reading, conversation: str) -> Iterator[Memory]:
+    after: str | None = None
+    while True:
+        page, after = reading.browse(MemoryFilter(conversation=conversation, limit=BROWSE_LIMIT, after=after))
+        yield from page
+        if after is None:
+            return
 
 
 def _pointer(memory: Memory) -> str:
-    line = f"- #{one_line(memory.id)} [{memory.kind}] {one_line(memory.title)}"
+    line = f"- #{one_line(memory.id)} [{memory.kind}, {WORDS[memory.tier]}] {one_line(memory.title)}"
     tags = ", ".join(map(one_line, memory.tags))
     return f"{line} [{tags}]" if tags else line
 
 
-def _rendered(lines: Sequence[str]) -> str:
+def _rendered(total: int, lines: Sequence[str]) -> str:
     counted = f"{len(lines)} {'entry' if len(lines) == 1 else 'entries'} (newest first):"
-    return f"{_OPENING}\n{enclosed(HEADING, [counted, *lines])}\n{_CLOSING}"
+    # Where the tokens of the frame alone are counted the lines are empty, and all may still be left out.
+    left = total - sum(map(bool, lines))
+    more = (
+        [f"({left} more of this conversation {'is' if left == 1 else 'are'} not listed here)"] if left else []
+    )
+    return f"{_OPENING}\n{enclosed(HEADING, [counted, *lines, *more])}\n{_CLOSING}"

@@ -1,18 +1,20 @@
 """HOW does stored text reach a model? As data in one frame that it cannot leave, and that says what it is.
 
+Text has a frame of lines; an answer made of fields has a notice beside them, and its texts are shown in the same way.
 The same notes always give the same bytes, so that what a prompt begins with can be cached.
 """
 
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Final
-from unicodedata import category
+from functools import lru_cache
+from typing import Any, Final
+from unicodedata import category, normalize
 
-from onrecord.model.limits import Origin
 from onrecord.model.memory import Memory
+from onrecord.model.tiers import WORDS
 
 #: Said of everything that is framed.
 CAUTION: Final = (
@@ -23,11 +25,16 @@ NOTHING: Final = "(nothing is stored)"
 _TAG: Final = "stored-notes"
 _TAG_DIGITS: Final = 12
 _NEW_LINE: Final = re.compile(r"\r\n|\r|\n")
-# Whatever begins like a frame of ours, however it is spaced or whichever form of the sign it uses.
+# Whatever begins like a frame of ours, however it is spaced.
 _LIKE_A_FRAME: Final = re.compile(
-    r"[<＜﹤‹〈](?=[\s/\\／∕⁄]*stored[\W_]*notes)|\[(?=\s*(?:/\s*mem\b|/?\s*END\b|DELEGATION\b))",
-    re.IGNORECASE,
+    r"<(?=[\s/\\]*stored[\W_]*notes)|\[(?=\s*(?:/\s*mem\b|/?\s*END\b|DELEGATION\b))", re.IGNORECASE
 )
+#: Signs that a reader takes for these, beside other forms of the very same sign.
+_LOOKS_LIKE: Final = {
+    sign: plain
+    for plain, signs in {"<": "‹〈⟨❮❰˂ᐸ≺⧼《«", "[": "⟦〔【〖〚❲⁅⦋", "/": "∕⁄⧸"}.items()
+    for sign in signs
+}
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 #: Categories without a shape of their own: control, format (bidirectional, zero width, tags), separators, halves.
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
@@ -35,29 +42,28 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
 _BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 _LAST_PLANES: Final = 0xE0000
 _EMOJI_STYLE: Final = "\ufe0f"
-_WRITERS: Final[dict[Origin, str]] = {
-    "person": "by a person",
-    "agent": "by an agent",
-    "unattended": "by an unattended run",
-    "tool": "by a tool",
-    "import": "imported",
-}
 
 
-def framed(memories: Sequence[Memory], *, heading: str, with_content: bool = True) -> str:
+class Framed(str):
+    """A text that stands in a frame already, or holds nothing but such texts and our own words: told as it is."""
+
+    __slots__ = ()
+
+
+def framed(memories: Sequence[Memory], *, heading: str, with_content: bool = True) -> Framed:
     """Some memories under a heading, each with what it is, how far it is to be trusted, and what it says."""
     blocks = [entry(memory) if with_content else entry_line(memory) for memory in memories]
     return enclosed(heading, blocks)
 
 
-def enclosed(heading: str, blocks: Sequence[str], caution: str = CAUTION) -> str:
+def enclosed(heading: str, blocks: Sequence[str], caution: str = CAUTION) -> Framed:
     """Blocks whose every line was made here, between two lines that none of them can hold."""
     if not blocks:
-        return f"{one_line(heading)}\n{NOTHING}"
+        return Framed(f"{one_line(heading)}\n{NOTHING}")
     # A heading may repeat a question.
     head, inside = f"{one_line(heading)}\n{caution}", "\n".join(blocks)
     tag = _tag(f"{head}\n{inside}")
-    return f"{head}\n<{tag}>\n{inside}\n</{tag}>"
+    return Framed(f"{head}\n<{tag}>\n{inside}\n</{tag}>")
 
 
 def _tag(text: str) -> str:
@@ -79,12 +85,12 @@ def entry(memory: Memory) -> str:
 def entry_line(memory: Memory) -> str:
     """What a memory is. Its title comes last and in quotes, where it can pretend nothing about the rest."""
     line = f"- #{one_line(memory.id)} [{memory.kind}] {', '.join(_trust(memory))}"
-    return f"{line}: {json.dumps(one_line(memory.title), ensure_ascii=False)}"
+    return f"{line}: {in_quotes(memory.title)}"
 
 
 def _trust(memory: Memory) -> Iterator[str]:
     yield f"updated {_day(memory.updated_at)}"
-    yield _WRITERS[memory.origin]
+    yield WORDS[memory.origin]
     if memory.approved_by is not None:
         yield "approved" + (f" {_day(memory.approved_at)}" if memory.approved_at else "")
     yield f"verified {_day(memory.verified_at)}" if memory.verified_at else "not verified"
@@ -115,15 +121,57 @@ def one_line(text: str) -> str:
     return " ".join(line.strip() for line in lines_of(text)).strip()
 
 
+def in_quotes(text: str) -> str:
+    """A text as a slot of a sentence of ours, where it can pretend nothing about the rest."""
+    return json.dumps(one_line(text), ensure_ascii=False)
+
+
+def data(value: Any) -> Any:
+    """A JSON value whose every text is shown as in a frame, names of fields too: for whoever reads an answer by its fields."""
+    if isinstance(value, Framed):
+        return str(value)
+    if isinstance(value, str):
+        return "\n".join(lines_of(value))
+    if isinstance(value, Mapping):
+        return {data(name): data(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [data(each) for each in value]
+    return value
+
+
 def lines_of(text: str) -> list[str]:
     """The lines of a text with everything unseen made visible, and whatever looks like a frame of ours broken."""
-    return [_LIKE_A_FRAME.sub(_escaped_match, _shown(line)) for line in _NEW_LINE.split(text)]
+    return [_broken(_shown(line, _escaped)) for line in _NEW_LINE.split(text)]
 
 
-def _shown(line: str) -> str:
+def _broken(line: str) -> str:
+    plain = line if line.isascii() else "".join(map(_plain, line))
+    starts = {match.start() for match in _LIKE_A_FRAME.finditer(plain)}
+    if not starts:
+        return line
+    return "".join(_escaped(letter) if at in starts else letter for at, letter in enumerate(line))
+
+
+@lru_cache(4_096)
+def _plain(letter: str) -> str:
+    """What a reader takes a letter for, where that is one letter too."""
+    folded = _LOOKS_LIKE.get(letter) or normalize("NFKC", letter)
+    return folded if len(folded) == 1 else letter
+
+
+def _escaped(letter: str) -> str:
+    return f"\\u{{{ord(letter):x}}}"
+
+
+def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
+    """A text as a screen may show it: what cannot be seen, or would steer the screen, is written out."""
+    return "\n".join(_shown(line, escaped) for line in _NEW_LINE.split(text))
+
+
+def _shown(line: str, escaped: Callable[[str], str]) -> str:
     if line.isascii() and line.isprintable():
         return line
-    return "".join(_escaped(letter) if _is_unseen(line, at) else letter for at, letter in enumerate(line))
+    return "".join(escaped(letter) if _is_unseen(line, at) else letter for at, letter in enumerate(line))
 
 
 def _is_unseen(line: str, at: int) -> bool:
@@ -145,11 +193,3 @@ def _is_unseen(line: str, at: int) -> bool:
 
 def _takes_style(letter: str) -> bool:
     return category(letter) in {"So", "Sm", "Nd", "Po"}
-
-
-def _escaped(letter: str) -> str:
-    return f"\\u{{{ord(letter):x}}}"
-
-
-def _escaped_match(match: re.Match[str]) -> str:
-    return _escaped(match[0])

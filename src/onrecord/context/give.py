@@ -112,7 +112,7 @@ class _Gathering:
     def _memories(self) -> ContextSection:
         found = recall(self.call, Recall(self.ask.question or ""))
         self.degraded += found.degraded
-        pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory.id) for hit in found.hits]
+        pieces = [ContextPiece(text=entry(hit.memory), memory=hit.memory) for hit in found.hits]
         return ContextSection(name="memories", pieces=pieces, render=_under(_RECALLED))
 
 
@@ -122,9 +122,13 @@ def _under(heading: str) -> Callable[[Sequence[str]], str]:
 
 def _once(parts: Sequence[ContextSection]) -> Iterator[ContextSection]:
     """What is told in every turn need not be told again as an answer to the question."""
-    told = {piece.memory for part in parts if part.name == "always" for piece in part.pieces}
+    told = {_id(piece) for part in parts if part.name == "always" for piece in part.pieces}
     for part in parts:
         if part.name == "memories":
-            yield replace(part, pieces=[piece for piece in part.pieces if piece.memory not in told])
+            yield replace(part, pieces=[piece for piece in part.pieces if _id(piece) not in told])
         else:
             yield part
+
+
+def _id(piece: ContextPiece) -> str | None:
+    return None if piece.memory is None else piece.memory.id

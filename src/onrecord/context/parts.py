@@ -4,19 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from onrecord.context.frame import Framed
 from onrecord.model.answer import Answer
-from onrecord.model.limits import ContextPart
+from onrecord.model.limits import ContextPart, Tier
+from onrecord.model.memory import Memory
 from onrecord.text.tokens import count_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBlock(Answer):
-    """One part of the context, framed; `memories` are the ids of what it shows."""
+    """One part of the context, framed; `memories` are the ids of what it shows, and `tiers` whose word each of them is."""
 
     part: ContextPart
     text: str
     tokens: int
     memories: tuple[str, ...] = ()
+    tiers: tuple[Tier, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +43,7 @@ class ContextPiece:
     """What is told whole or not at all, and of which memory it is."""
 
     text: str
-    memory: str | None = None
+    memory: Memory | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +61,15 @@ class ContextSection:
 
     def told(self, chosen: set[int]) -> ContextBlock:
         order = sorted(chosen, reverse=self.backwards)
-        text = self.render([self.pieces[at].text for at in order])
-        ids = tuple(id for at in order if (id := self.pieces[at].memory) is not None)
-        return ContextBlock(part=self.name, text=text, tokens=count_tokens(text), memories=ids)
+        text = Framed(self.render([self.pieces[at].text for at in order]))
+        shown = [memory for at in order if (memory := self.pieces[at].memory) is not None]
+        return ContextBlock(
+            part=self.name,
+            text=text,
+            tokens=count_tokens(text),
+            memories=tuple(memory.id for memory in shown),
+            tiers=tuple(memory.tier for memory in shown),
+        )
 
 
 @dataclass(slots=True)
@@ -101,7 +110,7 @@ def fitted(parts: Sequence[ContextSection], max_tokens: int, degraded: Sequence[
     for part in by_need:
         choice.fill(part, choice.left)
     blocks = tuple(part.told(choice.chosen[part.name]) for part in held if choice.chosen[part.name])
-    text = _GAP.join(block.text for block in blocks)
+    text = Framed(_GAP.join(block.text for block in blocks))
     told = sum(map(len, choice.chosen.values()))
     return ContextGiven(
         text=text,

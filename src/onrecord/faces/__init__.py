@@ -1,8 +1,8 @@
 """WHICH vocabularies are spoken here? The table of the faces; each is a folder of its own, loaded when it is asked for.
 
 A face translates the words of one other system to our operations and back. Its folder holds all that is said in them:
-the translation, the tools of agents (`tools.py`), the routes of programs (`routes.py`), the commands of a shell
-(`commands.py`), and its page (`README.md`). `native` and `full` are our own words, and tools alone.
+the translation, the tools of agents (`tools.py`, and `opening.py` where they depend on settings), the routes of programs
+(`routes.py`), the commands of a shell (`commands.py`), and its page (`README.md`). `native` and `full` are our own words, and tools alone.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Final, Literal
 
-Part = Literal["tools", "routes", "commands"]
+Part = Literal["tools", "routes", "commands", "opening"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Face:
     routes: str | None = None
     #: Has `commands()`, for the command line.
     commands: str | None = None
+    #: Has `tools(config, door)`, where its tools depend on its settings, and `is_kept_elsewhere(config)`.
+    opening: str | None = None
     #: Settings of its own, beside those of everyone.
     settings: tuple[FaceSetting, ...] = ()
     #: Variables that its users have set for it already, by the setting which they set unless ours is set too.
@@ -60,16 +62,18 @@ TABLE: Final = (
         "the words of datamind",
         tools="onrecord.faces.datamind.tools",
         routes="onrecord.faces.datamind.routes",
+        opening="onrecord.faces.datamind.opening",
         settings=(
             FaceSetting(
                 "long_term",
                 "yes",
-                "Whether the classes of the datamind face keep anything for longer than that: yes or no.",
+                "Whether the classes and tools of the datamind face keep anything for longer than that: yes or no.",
             ),
             FaceSetting(
                 "backend",
                 "sqlite",
-                "Which store those classes use, by the name it is registered under: sqlite, postgres or one of your own.",
+                "Which store those use, by the name it is registered under: sqlite, postgres, or one of your own as "
+                "MODULE:NAME.",
             ),
         ),
         variables={

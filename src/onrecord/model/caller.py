@@ -30,7 +30,7 @@ class Caller:
     #: The id of the key that was shown, and of the request that is answered: for the audit.
     key: str | None = None
     request: str | None = None
-    #: Holds the database itself, and so cares for every tenant in it; no key or token makes one.
+    #: Holds the database itself, and so cares for every tenant in it; no key of a tenant and no token makes one.
     operator: bool = False
     #: What it shares unattended counts at once, for as long as the cap of its run lasts; said by a surface, never asked.
     active_at_once: bool = False

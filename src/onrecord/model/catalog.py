@@ -42,7 +42,7 @@ class Part:
     type: str | None = None
     hidden: bool = False
     tags: tuple[str, ...] = ()
-    #: Of a column: sql, filter, format, allowed_aggregations, primary_key, sampled, meta.
+    #: Of a column: sql, filter, format, allowed_aggregations, primary_key, sampled, distinct_count, meta.
     #: Of a measure: formula, meta. Of an aggregation: formula, params, meta.
     details: Details = field(default_factory=dict)
 
@@ -65,7 +65,7 @@ class Model:
     upstream: tuple[str, ...] = ()
     #: Other names under which it is known elsewhere, such as `urn:li:dataset:(…)`.
     aliases: tuple[str, ...] = ()
-    #: sql_table, sql, source_queries, filters, default_time_dimension, query_variables, meta.
+    #: sql_table, sql, source_queries, backing_query_sql, filters, default_time_dimension, query_variables, meta.
     details: Details = field(default_factory=dict)
 
     @property

@@ -42,3 +42,15 @@ class AuditEntry(Answer):
     key: str | None = None
     run: str | None = None
     request: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantSettings(Answer):
+    """What a tenant has said of who may change what.
+
+    `agents_share`: its agents, attended or not, are of one tier and correct what any of them shared, whosever it is.
+    `members_retire`: whoever may save there may also retire and supersede what others shared, within their tier.
+    """
+
+    agents_share: bool = False
+    members_retire: bool = False

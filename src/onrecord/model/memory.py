@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from onrecord.model.limits import (
     LIVE,
@@ -13,9 +13,11 @@ from onrecord.model.limits import (
     Dimension,
     Kind,
     Origin,
+    ProposedChange,
     RelationName,
     Scope,
     Status,
+    Tier,
 )
 
 _ELLIPSIS: Final = "…"
@@ -32,8 +34,26 @@ class RowPlace(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """What a memory that waits would do once a person approves it.
+
+    `of` names the memories that it would change, and `versions` how each of them stood when it was proposed; `fields` is
+    what a revision changes, and its values stand in the memory that waits. Nothing of it is done before.
+    """
+
+    change: ProposedChange
+    of: tuple[str, ...] = ()
+    versions: tuple[int, ...] = ()
+    fields: tuple[str, ...] = ()
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One remembered thing."""
+    """One remembered thing. `author` wrote the text that it has now, as what `origin` says; `owner` is whose it is."""
+
+    #: What is told of it beside its fields.
+    DERIVED: ClassVar[tuple[str, ...]] = ("tier",)
 
     tenant: str
     id: str
@@ -59,6 +79,7 @@ class Memory:
     persona: str | None = None
     system: str | None = None
     conversation: str | None = None
+    author: str
     origin: Origin
 
     created_at: datetime
@@ -73,6 +94,7 @@ class Memory:
     always_inject: bool = False
     approved_by: str | None = None
     approved_at: datetime | None = None
+    proposes: Proposal | None = None
 
     place: RowPlace | None = field(default=None, compare=False, repr=False)
 
@@ -80,6 +102,16 @@ class Memory:
     def is_live(self) -> bool:
         """Not retired: pending, active or stale."""
         return self.status in LIVE
+
+    @property
+    def tier(self) -> Tier:
+        """Whose word it is: approved by a person, or else as what its author wrote it."""
+        return self.origin if self.approved_by is None else "approved"
+
+    @property
+    def waits(self) -> bool:
+        """For review, or turned down there: it is told to its owner and to reviewers alone."""
+        return self.status == "pending" or self.proposes is not None
 
     @property
     def has_own_title(self) -> bool:

@@ -7,11 +7,33 @@ from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import ids, limits, rules
-from onrecord.model.memory import Memory, Relation
-from onrecord.model.rules import Counted, Json, ListOf, OrNone, Reference, Rule
-from onrecord.model.shapes import Object, kept_fault, kept_faults
+from onrecord.model.memory import Memory, Proposal, Relation
+from onrecord.model.rules import Choice, Counted, Json, ListOf, OrNone, Reference, Rule
+from onrecord.model.shapes import Object, Several, kept_fault, kept_faults
+from onrecord.model.wire import to_json
 
 _MAYBE_NAME: Final = OrNone(rules.NAME)
+
+_PROPOSAL: Final = Object(
+    "a proposal",
+    {
+        "change": Choice(limits.PROPOSED_CHANGES),
+        "of": ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
+        "versions": Several(rules.Integer(1, 2**31 - 1)),
+        "fields": ListOf(rules.NAME, at_most=None),
+        "at": OrNone(rules.INSTANT),
+    },
+    needed=("change",),
+    build=Proposal,
+)
+
+
+class ReadProposal(Json):
+    """A proposal, as an object of JSON or as itself."""
+
+    def __call__(self, value: Any, /) -> Any:
+        return _PROPOSAL(to_json(value))
+
 
 # Times need no rule: a datetime in UTC is all that the record can hold.
 RECORD_RULES: Final[Mapping[str, Rule]] = {
@@ -34,16 +56,18 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
     "persona": _MAYBE_NAME,
     "system": _MAYBE_NAME,
     "conversation": _MAYBE_NAME,
+    "author": rules.NAME,
     "origin": rules.ORIGIN,
     "status": rules.STATUS,
     "status_reason": OrNone(rules.REASON),
     "always_inject": rules.FLAG,
     "approved_by": _MAYBE_NAME,
+    "proposes": OrNone(ReadProposal()),
 }
 
 
 # A store holds few different values of these, so each set of them is looked at once.
-_OFTEN_REPEATED: Final = ("kind", "dimension", "confidence", "scope", "owner", "origin", "status")
+_OFTEN_REPEATED: Final = ("kind", "dimension", "confidence", "scope", "owner", "author", "origin", "status")
 _often_repeated: Final = attrgetter(*_OFTEN_REPEATED)
 _RARELY_REPEATED: Final = tuple(item for item in RECORD_RULES.items() if item[0] not in _OFTEN_REPEATED)
 _rarely_repeated: Final = attrgetter(*(name for name, _ in _RARELY_REPEATED))

@@ -187,6 +187,9 @@ class Definitions:
         """A dataclass as the wire has it: every field is there, and what a store notes for itself is not."""
         hints = get_type_hints(kind)
         names = [each.name for each in fields(kind) if not _is_place(hints[each.name])]
+        for name in getattr(kind, "DERIVED", ()):
+            names.append(name)
+            hints[name] = get_type_hints(getattr(kind, name).fget)["return"]
         return {
             "type": "object",
             "description": " ".join((kind.__doc__ or "").split()),

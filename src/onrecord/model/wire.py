@@ -41,6 +41,8 @@ def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
     names = tuple(each.name for each in fields(kind) if each.name != "place")
     hints = get_type_hints(kind)
     odd = tuple(name for name in names if not _is_plain(hints[name]))
+    # Derived from the fields, and so told to readers and never read back.
+    names += getattr(kind, "DERIVED", ())
 
     def write(value: Any) -> dict[str, Any]:
         told = {name: getattr(value, name) for name in names}

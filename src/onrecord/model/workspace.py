@@ -3,9 +3,10 @@
 The last classes are how a store hands them over as a whole, for moving them to another.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 Encoding = Literal["text", "base64"]
 ScratchpadKind = Literal["agent", "shared"]
@@ -55,13 +56,13 @@ class Scratchpad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSettings:
-    """How one agent searches and saves where a request leaves it open.
+    """How one agent searches where a request leaves it open, and what programs keep with it.
 
-    The last five are for an advisor: which one, and what it is let do.
+    `decay` None leaves it to the way that is asked. Nothing here reads `metadata`: it is kept as it is given.
     """
 
     intent: bool = True
-    decay: bool = False
+    decay: bool | None = None
     half_life_days: int = 90
     decay_floor: float = 0.5
     limit: int = 10
@@ -69,11 +70,7 @@ class AgentSettings:
     profile_places: int = 4
     global_places: int = 2
     max_tokens: int | None = None
-    advisor: str | None = None
-    search_expand: bool = False
-    rerank: bool = False
-    auto_tag: bool = False
-    auto_supersede: bool = False
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
 def scratchpad_kind(agent: str) -> ScratchpadKind:

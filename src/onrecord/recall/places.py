@@ -10,11 +10,11 @@ from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.limits import RECALL_LIMIT
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.channels import eligible_of
-from onrecord.recall.draft import Among, Crowd, RecallDraft, RecallTools, replace
+from onrecord.recall.draft import Among, Crowd, RecallDraft, RecallTools, best_first, replace
 from onrecord.recall.references import MOST_HOLDERS, rank
 from onrecord.store.ports.index import About, Found, Key, Match
 from onrecord.store.ports.records import Reading
-from onrecord.text.names import names_in, names_of
+from onrecord.text.names import names_in, names_of, words_of
 
 #: So many of each list take part, of each channel: as many as may ever be told, so that no cap changes an order.
 DEPTH: Final = RECALL_LIMIT
@@ -24,6 +24,9 @@ FIRST_LOOK: Final = 1_000
 LAST_LOOK: Final = 4_000
 #: A name that more entities share says nothing of any one of them; their words do.
 MOST_NAMESAKES: Final = RECALL_LIMIT
+
+#: What a word in the name of what a memory is about is worth, against one in its text.
+SUBJECT_SHARE: Final = 0.25
 
 
 class SearchPlace:
@@ -64,8 +67,26 @@ class SearchPlace:
             # An entity that is given is known already.
             return self._with(draft, tools, "references", (), names)
         draft = self._with(draft, tools, "references", draft.ask.entities)
+        if draft.recipe.reads_subjects:
+            return self._with_subject_words(draft, tools)
         # Columns are called by everyday words: to be about one brings a memory in, and says nothing for it.
         return self._with(draft, tools, "lexical", (), names)
+
+    def _with_subject_words(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+        """The draft with what the words of a memory's references say for it, as if they stood in its text."""
+        found = tools.index.match_terms(draft.terms, most=LAST_LOOK, subjects=True)
+        said = {each.key: each.score for each in found}
+        strangers = [key for key in said if key not in draft.matches]
+        matches = {**draft.matches, **eligible_of(draft, tools, strangers)} if strangers else draft.matches
+        wanted = {token.term for token in draft.terms}
+        scores = {each.key: each.score for each in draft.found.get("lexical", ())}
+        for key in said.keys() & matches.keys():
+            there = filter(self._is_there, matches[key].entities)
+            if any(wanted & words_of(reference) for reference in there):
+                scores[key] = scores.get(key, 0.0) + SUBJECT_SHARE * said[key]
+        if not scores:
+            return replace(draft, matches=matches)
+        return replace(draft, matches=matches, found={**draft.found, "lexical": best_first(scores)})
 
     def _with(
         self,
@@ -85,7 +106,10 @@ class SearchPlace:
         counted = self._counted(about, matches, bool(names))
         if not counted.holders:
             return replace(draft, matches=matches)
-        found = _followed(draft.found.get(channel, ()), rank(counted))
+        ranked = rank(counted)
+        if self._is_catalog:
+            ranked = _own_names_first(ranked, counted, matches)
+        found = _followed(draft.found.get(channel, ()), ranked)
         return replace(draft, matches=matches, found={**draft.found, channel: found})
 
     def _counted(self, about: About, matches: Mapping[Key, Match], by_name: bool) -> About:
@@ -133,6 +157,16 @@ def is_inside(references: Iterable[str], datasource: str | None) -> bool:
 def _whole_names(held: Sequence[str]) -> tuple[str, ...]:
     """Those that are not the end of another: `id` says nothing more of what is called `customer id`."""
     return tuple(each for each in held if not any(other.endswith(f" {each}") for other in held))
+
+
+def _own_names_first(ranked: Sequence[Found], about: About, matches: Mapping[Key, Match]) -> list[Found]:
+    """Of entities with an equal claim to a name first those that bear it alone: `orders.customer_id` is called customer
+    id, `customers.id` only together with its model."""
+
+    def borrows(key: Key) -> bool:
+        return names_of(matches[key].entities[0])[-1:] not in [(held,) for held in about.holders[key]]
+
+    return sorted(ranked, key=lambda each: (-each.score, borrows(each.key), each.key))
 
 
 def _followed(first: Sequence[Found], then: Sequence[Found]) -> Sequence[Found]:

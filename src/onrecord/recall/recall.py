@@ -44,6 +44,7 @@ from onrecord.recall.boosts import (
 from onrecord.recall.channels import keep_eligible
 from onrecord.recall.draft import RecallDraft, RecallTools
 from onrecord.recall.fusion import fuse
+from onrecord.recall.graduated import graduate, weigh_fields
 from onrecord.recall.graph import expand_links
 from onrecord.recall.hits import Hit
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
@@ -70,6 +71,7 @@ FIND: Final[tuple[Layer, ...]] = (
     compare_others,
     raise_pairs,
     count_terms,
+    weigh_fields,
 )
 ORDER: Final[tuple[Layer, ...]] = (
     fuse,
@@ -82,6 +84,7 @@ ORDER: Final[tuple[Layer, ...]] = (
     boost_verified,
     decay_with_age,
     diversify,
+    graduate,
     judge_relevance,
 )
 SHARE: Final[tuple[Layer, ...]] = (share_places, read_hits, fit_tokens)
@@ -245,4 +248,6 @@ def filled(ask: Recall, settings: AgentSettings) -> Recall:
     """A question with what it leaves open taken from an agent's settings; what it says itself counts."""
     left_open = {each.name for each in request_fields(ask) if getattr(ask, each.name) == each.default}
     kept = {each.name: getattr(settings, each.name) for each in fields(settings)}
-    return replace(ask, **{name: value for name, value in kept.items() if name in left_open})
+    return replace(
+        ask, **{name: value for name, value in kept.items() if name in left_open and value is not None}
+    )

@@ -26,8 +26,14 @@ class Recipe:
     follows_blindly: bool = False
     #: What one mention of a word is worth by its field, where mentions are counted; else words weigh by how rare they are.
     counts: Mapping[str, float] = field(default_factory=dict)
+    #: Whether, where things are looked for by subject, the words of what a memory is about count like its own.
+    reads_subjects: bool = False
+    #: What a word is worth by the heaviest field that holds it, where the field comes before how often and how rare.
+    fields: Mapping[str, float] = field(default_factory=dict)
     #: What is left, inside a conversation, of what is pinned to another.
     elsewhere: float = 1.0
+    #: What a place among what is pinned here is worth, against one among all; 0 where places do not count.
+    here: float = 0.0
     #: Where the chance that anything here bears on the question is less than this, there is no hit; 0 takes all.
     floor: float = 0.0
     #: How many each channel brings at least.
@@ -51,12 +57,24 @@ RECIPES: Final[Mapping[str, Recipe]] = {
         Recipe(name="semantic", weights={"semantic": 1.0}),
         Recipe(name="entity", weights={"references": 1.0}),
         replace(_AUTO, name="graph", weights={**_AUTO.weights, "graph": 4.0}, follows_blindly=True),
-        replace(_AUTO, name="conversation", elsewhere=0.8),
+        Recipe(
+            name="graduated",
+            weights={"lexical": 1.0, "semantic": 0.1},
+            fusion="blend",
+            fields={"title": 10.0, "hint": 10.0, "tags": 8.0, "content": 4.0, "source": 2.0},
+            elsewhere=0.8,
+            here=1.5,
+            floor=_AUTO.floor,
+            pool=200,
+            # Vectors have no say about what the words found.
+            without=frozenset({"compare_others", "boost_next_turn"}),
+        ),
         replace(_AUTO, name="rrf", fusion="rrf", rerank=0.0),
         Recipe(
             name="plain_rrf",
             weights={"lexical": 1.0, "semantic": 1.0, "references": 1.0},
             fusion="rrf",
+            reads_subjects=True,
             floor=_AUTO.floor,
             without=frozenset({"compare_others", "boost_datasource"}),
         ),

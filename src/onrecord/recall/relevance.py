@@ -105,7 +105,7 @@ def words_of(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> Evi
 
 
 def _word_score(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> float:
-    if draft.recipe.counts:
+    if draft.recipe.counts or draft.recipe.fields:
         # Such a recipe has scores of its own, on another scale.
         return next((each.score for each in tools.index.match_terms(draft.terms, most=1)), 0.0)
     scores = {each.key: each.score for each in draft.found["lexical"]}

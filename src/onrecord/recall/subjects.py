@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.ingest import staleness
+from onrecord.catalog.lookup import INGEST_FIRST
 from onrecord.catalog.queries import read_query
 from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, resolve_leniently
@@ -32,6 +33,7 @@ from onrecord.recall.channels import keep_eligible
 from onrecord.recall.datasources import boost_datasource
 from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.recall.fusion import fuse
+from onrecord.recall.graduated import weigh_fields
 from onrecord.recall.graph import expand_links
 from onrecord.recall.lexical import raise_pairs, search_lexical, weigh_words
 from onrecord.recall.places import SearchPlace, is_example, is_inside, is_learning
@@ -118,6 +120,7 @@ ORDER: Final[tuple[Layer, ...]] = (
     compare_others,
     raise_pairs,
     count_terms,
+    weigh_fields,
     fuse,
     rerank,
     diversify,
@@ -191,8 +194,9 @@ def search(call: Call, ask: Search) -> Searched:
 
 def _require_datasource(ask: Search, lookup: StoredCatalog) -> None:
     if ask.datasource is not None and ask.datasource not in lookup.datasources():
-        known = ", ".join(lookup.datasources()) or "none"
-        raise Invalid([Fault("datasource", f"{ask.datasource!r} not found; known: [{known}]")])
+        known = ", ".join(lookup.datasources())
+        told = f"known: [{known}]" if known else INGEST_FIRST
+        raise Invalid([Fault("datasource", f"{ask.datasource!r} not found; {told}")])
 
 
 def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
 from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DIMENSION_OF, GLOBAL_TENANT, SHARED_SCOPES
-from onrecord.model.memory import Memory, derive_title
+from onrecord.model.memory import Memory, Proposal, derive_title
 from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset
 from onrecord.remember.draft import SaveDraft, SaveTools
@@ -44,10 +44,12 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
         tenant=caller.tenant,
         id=_id(ask),
         owner=caller.user,
+        author=caller.user,
         origin=caller.actor,
         created_at=written,
         updated_at=written,
         status="pending" if waits else "active",
+        proposes=Proposal(change="save") if waits else None,
         **{**placement._asdict(), "scope": scope},
         **values,
     )

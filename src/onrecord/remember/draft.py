@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from onrecord.remember.remember import Remember
 
 
+Outcome = Literal["created", "updated", "unchanged", "proposed"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveDraft:
     """A save on its way: what was asked, the memory it makes, and what was found out on the way."""
@@ -23,7 +26,7 @@ class SaveDraft:
     ask: "Remember"
     now: datetime
     memory: Memory | None = None
-    outcome: Literal["created", "updated", "unchanged"] = "created"
+    outcome: Outcome = "created"
     duplicate: Memory | None = None
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from time import perf_counter
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
@@ -22,7 +22,7 @@ from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.remember.check import check
 from onrecord.remember.dedupe import dedupe
-from onrecord.remember.draft import SaveDraft, SaveTools
+from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.embed import embed, keep_vectors
 from onrecord.remember.enter import enter
 from onrecord.remember.link import link
@@ -30,7 +30,7 @@ from onrecord.remember.placement import placement_faults, placement_of
 from onrecord.remember.refer import refer
 from onrecord.remember.save import save
 from onrecord.remember.scrub import scrub
-from onrecord.remember.supersede import supersede
+from onrecord.remember.supersede import defer, supersede
 from onrecord.remember.trial import tried
 from onrecord.remember.within_limits import within_limits
 from onrecord.store.ports.records import Writing
@@ -75,7 +75,9 @@ class Remember(Request):
         rules.INSTANT, "When a new memory was written down, if that was elsewhere; now when left out.", UNSET
     )
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
-    always_inject: bool | Unset = ask(rules.FLAG, "Tell agents this unasked.", UNSET)
+    always_inject: bool | Unset = ask(
+        rules.FLAG, "Tell agents this unasked; asked for by an agent, it waits for a person.", UNSET
+    )
     supersedes: Sequence[str] = ask(
         ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
         "Memories that stop being true with this one.",
@@ -89,19 +91,18 @@ class Remember(Request):
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from placement_faults(placement_of(self, caller), caller)
-        if self.always_inject is True and caller.actor != "person":
-            yield Fault("always_inject", "only a person may have a memory told unasked; leave it out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered(Answer):
     """A save that is on disk. `scrubbed` counts the secrets that were taken out of it.
 
+    What would change a text of a higher tier is `proposed`: `memory` is the proposal, and the old text is told as before.
     `degraded` says what could not be done now and will be done later.
     """
 
     memory: Memory
-    outcome: Literal["created", "updated", "unchanged"]
+    outcome: Outcome
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
     degraded: tuple[str, ...] = ()
@@ -117,6 +118,7 @@ COMMIT: Final[tuple[Callable[[SaveDraft, Writing, SaveTools], SaveDraft], ...]] 
     enter,
     refer,
     dedupe,
+    defer,
     save,
     within_limits,
     supersede,

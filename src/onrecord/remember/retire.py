@@ -11,6 +11,7 @@ from onrecord.model.memory import Memory
 from onrecord.model.request import MAYBE_INSTANT, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.operation import Call, operation
+from onrecord.remember.propose import Proposer, propose_end
 from onrecord.remember.supersede import end
 
 
@@ -25,22 +26,33 @@ class Retire(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retired(Answer):
-    """A memory that is no longer true; `changed` is false if it was retired before."""
+    """A memory that is no longer true; `changed` is false if it was retired before.
+
+    Where its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    """
 
     memory: Memory
     changed: bool
+    proposal: Memory | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @operation("write", "memory.manage", "POST /memories/{id}/retire")
 def retire(call: Call, ask: Retire) -> Retired:
     with call.writing(ask.id) as writing:
-        memory = writing.target(ask.id)
+        memory = writing.named(ask.id, ends=True)
         if not memory.is_live:
             return Retired(memory=memory, changed=False)
         at = ask.at or max(call.now, memory.valid_from)
         faults = list(_end_faults(ask.at, memory, call.now))
         if faults:
             raise Invalid(faults)
+        if writing.is_outranked(memory):
+            proposed = propose_end(Proposer.of(call), writing, memory, "retire", ask.reason, ask.at)
+            return Retired(memory=memory, changed=False, proposal=proposed.memory, warnings=(proposed.told,))
+        if memory.status == "pending":
+            # It was true at no time that counts.
+            at = memory.valid_from
         ended = end(writing, memory, "archived", at, ask.reason, call.change("retire"))
     return Retired(memory=ended, changed=True)
 

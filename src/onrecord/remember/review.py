@@ -1,23 +1,33 @@
 """WHO approves? A proposal counts once a person has said so; each is one transaction."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, Final
 
-from onrecord.errors import Conflict
+from onrecord.errors import Conflict, VersionConflict
 from onrecord.model.answer import Answer
+from onrecord.model.limits import ProposedChange
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
-from onrecord.model.rules import ID, REASON, OrNone
+from onrecord.model.rules import ID, REASON, Integer, OrNone
 from onrecord.operation import Call, operation
+from onrecord.remember.revise import embed_again
 from onrecord.remember.save import refuse_retired
-from onrecord.remember.supersede import end
+from onrecord.remember.supersede import end, end_by
 from onrecord.store.ports.records import Writing
 
 
 @dataclass(frozen=True, slots=True)
 class Approve(Request):
-    """Let a proposal count, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+    """Let a proposal take effect, or vouch for a memory that an agent wrote: after that it may be told unasked.
+
+    What a proposal would change is changed then, and told as approved.
+    """
 
     id: str = ask(ID, "The memory to approve.", positional=True)
+    expected_version: int | None = ask(
+        OrNone(Integer(1, 2**31 - 1)), "Fail rather than approve if it is no longer at this version.", None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,30 +40,122 @@ class Reject(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed(Answer):
-    """A memory after a person has looked at it; `changed` is false if nothing was to be done."""
+    """A memory after a person has looked at it, or the one that a proposal has changed; `changed` is false if nothing was
+    to be done."""
 
     memory: Memory
     changed: bool
+    degraded: tuple[str, ...] = ()
 
 
 @operation("write", "memory.review", "POST /memories/{id}/approve")
 def approve(call: Call, ask: Approve) -> Reviewed:
-    """A proposal becomes active; a memory that is active already is vouched for."""
+    """A proposal takes effect; a memory that is active already is vouched for."""
     with call.writing(ask.id) as writing:
         memory = writing.reviewable(ask.id)
         refuse_retired(memory)
+        if ask.expected_version not in (None, memory.version):
+            raise VersionConflict(memory.id, ask.expected_version or 0, memory.version)
         if memory.status != "pending" and memory.approved_by is not None:
             return Reviewed(memory=memory, changed=False)
-        approved = replace(
-            memory,
-            status="active" if memory.status == "pending" else memory.status,
-            status_reason=None if memory.status == "pending" else memory.status_reason,
-            approved_by=call.caller.user,
-            approved_at=call.now,
-            updated_at=max(call.now, memory.updated_at),
-        )
-        saved = writing.replace(memory, approved, call.change("approve"))
-    return Reviewed(memory=saved, changed=True)
+        change = "save" if memory.proposes is None else memory.proposes.change
+        saved = _TAKE_EFFECT[change](call, writing, memory)
+        told_anew = saved.id != memory.id and saved.is_live and call.embedders.current is not None
+        if told_anew:
+            writing.embed(saved, None, ())
+    return Reviewed(memory=saved, changed=True, degraded=embed_again(call, saved) if told_anew else ())
+
+
+def _approved(call: Call, memory: Memory) -> dict[str, Any]:
+    return {
+        "approved_by": call.caller.user,
+        "approved_at": call.now,
+        "updated_at": max(call.now, memory.updated_at),
+    }
+
+
+def _count(call: Call, writing: Writing, memory: Memory) -> Memory:
+    """It is told from now on, by whom it was written and as approved."""
+    waited = memory.status == "pending"
+    counts: dict[str, Any] = {"status": "active", "status_reason": None, "proposes": None} if waited else {}
+    return writing.replace(
+        memory, replace(memory, **counts, **_approved(call, memory)), call.change("approve")
+    )
+
+
+def _supersede(call: Call, writing: Writing, memory: Memory) -> Memory:
+    olds = [old for old in _targets(writing, memory) if old.is_live]
+    saved = _count(call, writing, memory)
+    for old in olds:
+        end_by(writing, saved, old, call.change("supersede"))
+    return saved
+
+
+def _revise(call: Call, writing: Writing, memory: Memory) -> Memory:
+    """What was proposed to change is changed, and nothing else; the text is by whoever proposed it."""
+    assert memory.proposes is not None
+    [before] = _targets(writing, memory)
+    refuse_retired(before)
+    fields = [name for name in memory.proposes.fields if name != "status"]
+    changes = {name: getattr(memory, name) for name in fields}
+    if "content" in changes:
+        changes |= {"author": memory.author, "origin": memory.origin}
+    if "status" in memory.proposes.fields:
+        changes["status"] = "stale" if before.status == "active" else "active"
+    after = replace(before, **changes, **_approved(call, before))
+    saved = writing.replace(before, after, call.change("approve"))
+    _settle(call, writing, memory)
+    return saved
+
+
+def _retire(call: Call, writing: Writing, memory: Memory) -> Memory:
+    assert memory.proposes is not None
+    [before] = _targets(writing, memory)
+    refuse_retired(before)
+    at = max(memory.proposes.at or call.now, before.valid_from)
+    ended = end(writing, before, "archived", at, memory.status_reason, call.change("approve"))
+    _settle(call, writing, memory)
+    return ended
+
+
+def _forget(call: Call, writing: Writing, memory: Memory) -> Memory:
+    """With what was proposed to change it, this proposal too."""
+    [before] = _targets(writing, memory)
+    writing.erase(before, call.change("forget"))
+    return memory
+
+
+_TAKE_EFFECT: Final[Mapping[ProposedChange, Callable[[Call, Writing, Memory], Memory]]] = {
+    "save": _count,
+    "revise": _revise,
+    "supersede": _supersede,
+    "retire": _retire,
+    "forget": _forget,
+}
+
+
+def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
+    """What a proposal would change, as long as it says what it said then: nobody has agreed to lose something newer."""
+    assert proposal.proposes is not None
+    found = []
+    for id, version in zip(proposal.proposes.of, proposal.proposes.versions, strict=True):
+        memory = writing.reviewable(id)
+        then = writing.versions(id)[version - 1].memory
+        fields = proposal.proposes.fields or ("content",)
+        if moved := [name for name in fields if getattr(then, name) != getattr(memory, name)]:
+            raise Conflict(
+                f"Memory {id} has changed since this was proposed ({', '.join(moved)}). "
+                f"Reject {proposal.id}, or revise {id} yourself."
+            )
+        found.append(memory)
+    return found
+
+
+def _settle(call: Call, writing: Writing, proposal: Memory) -> None:
+    """It has done what it was there for, and was never told itself."""
+    assert proposal.proposes is not None
+    done = f"taken into {', '.join(proposal.proposes.of)}"
+    end(writing, proposal, "archived", proposal.valid_from, done, call.change("approve"))
 
 
 @operation("write", "memory.review", "POST /memories/{id}/reject")
@@ -65,7 +167,7 @@ def reject(call: Call, ask: Reject) -> Reviewed:
             _refuse_settled(memory, writing)
             return Reviewed(memory=memory, changed=False)
         reason = ask.reason or f"rejected by {call.caller.user}"
-        rejected = end(writing, memory, "archived", call.now, reason, call.change("reject"))
+        rejected = end(writing, memory, "archived", memory.valid_from, reason, call.change("reject"))
     return Reviewed(memory=rejected, changed=True)
 
 

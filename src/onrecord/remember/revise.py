@@ -16,12 +16,14 @@ from onrecord.model.limits import Confidence, Dimension, Kind, Status
 from onrecord.model.memory import Memory, changed_fields
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import OrNone
+from onrecord.model.tiers import written
 from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
 from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
+from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import referred
-from onrecord.remember.save import refuse_retired, with_approval, with_derived
+from onrecord.remember.save import asks_to_be_told, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.workspace.artifacts import linked_file
 
@@ -54,7 +56,9 @@ class Revise(Request):
     conversation: str | None | Unset = ask(MAYBE_NAME, "The conversation to pin it to; null unpins.", UNSET)
     valid_from: datetime | Unset = ask(rules.INSTANT, "Since when it is true.", UNSET)
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
-    always_inject: bool | Unset = ask(rules.FLAG, "Tell agents this unasked.", UNSET)
+    always_inject: bool | Unset = ask(
+        rules.FLAG, "Tell agents this unasked; asked for by an agent, it waits for a person.", UNSET
+    )
     status: Status | Unset = ask(
         rules.Choice(("active", "stale")), "active or stale; use retire to end a memory.", UNSET
     )
@@ -62,18 +66,20 @@ class Revise(Request):
     vouch: bool = ask(rules.FLAG, "As a person: stand for the text as if you had written it.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
-        if self.always_inject is True and caller.actor != "person":
-            yield Fault("always_inject", "only a person may have a memory told unasked; leave it out")
         if self.vouch and caller.actor != "person":
             yield Fault("vouch", "only a person may vouch for a memory; leave it out")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revised(Answer):
-    """A memory after its correction; `changed` names the fields, and is empty when nothing was different."""
+    """A memory after its correction; `changed` names the fields, and is empty when nothing was different.
+
+    Where its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    """
 
     memory: Memory
     changed: tuple[str, ...]
+    proposal: Memory | None = None
     scrubbed: int = 0
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -86,32 +92,46 @@ def revise(call: Call, ask: Revise) -> Revised:
     with call.writing(ask.id) as writing:
         if number := linked_file(ask.artifact, writing):
             ask = replace(ask, artifact=number)
-        before = writing.target(ask.id)
+        before = writing.named(ask.id)
         if ask.expected_version not in (None, before.version):
             raise VersionConflict(before.id, ask.expected_version or 0, before.version)
         refuse_retired(before)
         changes = _revision(caller, ask, before, now)
         after, scrubbed = scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
-        after = with_approval(before, after, caller.actor)
+        after = written(before, after, caller, now)
         warnings: tuple[str, ...] = ()
         if {"entities", "query"} & changes.keys():
             after, warnings = referred(after, writing)
         changed = changed_fields(before, after)
         if not changed:
             return Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
+        if writing.is_outranked(before) or asks_to_be_told(caller, before, after):
+            proposed = propose_revision(Proposer.of(call), writing, before, after)
+            told = (*warnings, proposed.told)
+            return Revised(
+                memory=before, changed=(), proposal=proposed.memory, scrubbed=scrubbed, warnings=told
+            )
+        if before.proposes is not None and before.proposes.change == "revise":
+            fields = tuple(dict.fromkeys((*before.proposes.fields, *changed)))
+            after = replace(after, proposes=replace(before.proposes, fields=fields))
         after = replace(after, updated_at=max(now, before.updated_at))
         saved = writing.replace(before, after, call.change("revise"))
         is_new = embedder is not None and embedded_text(saved) != embedded_text(before)
         if is_new:
             writing.embed(saved, None, ())
-    if embedder is None or not is_new:
-        return Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
-    put_off: tuple[str, ...] = (TOO_LONG,)
-    if len(embedded_text(saved)) <= QUICK_CHARACTERS:
-        # If this fails, the job stands.
-        failures = embed_batch(call.store, embedder, Home(saved.tenant), [saved]).failures
-        put_off = tuple(told_later(reason) for reason in failures)
+    put_off = embed_again(call, saved) if is_new else ()
     return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off, warnings=warnings)
+
+
+def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
+    """The vectors of a text that has just changed, made at once where that is quick; what is put off has its job."""
+    if call.embedders.current is None:
+        return ()
+    if len(embedded_text(saved)) > QUICK_CHARACTERS:
+        return (TOO_LONG,)
+    # If this fails, the job stands.
+    failures = embed_batch(call.store, call.embedders.current, Home(saved.tenant), [saved]).failures
+    return tuple(told_later(reason) for reason in failures)
 
 
 def _revision(caller: Caller, ask: Revise, before: Memory, now: datetime) -> dict[str, Any]:
@@ -124,7 +144,6 @@ def _revision(caller: Caller, ask: Revise, before: Memory, now: datetime) -> dic
         raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
     if ask.vouch:
         changes |= {"approved_by": caller.user, "approved_at": now}
-    reviews = caller.actor != "unattended" and "memory.review" in caller.permissions
-    if "status" in changes and before.status == "pending" and not reviews:
-        raise Forbidden(f"Memory {before.id} waits for review, which needs the permission memory.review.")
+    if "status" in changes and before.status == "pending":
+        raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")
     return changes

@@ -4,12 +4,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from onrecord.errors import Conflict, Invalid
-from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES, Actor
+from onrecord.model.caller import Caller
+from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES
 from onrecord.model.memory import Memory, derive_title
+from onrecord.model.tiers import written
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
-from onrecord.remember.draft import SaveDraft, SaveTools
+from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
+from onrecord.remember.propose import Proposer, propose_revision, told_of
 from onrecord.store.ports.records import Writing
 
 if TYPE_CHECKING:
@@ -21,14 +24,34 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if before is None and draft.ready.id:
         before = writing.holder(draft.ready.id)
     if before is None:
-        return replace(draft, memory=writing.add(draft.ready, draft.change("remember")))
+        return _added(draft, writing, tools)
     refuse_retired(before)
     after = merged(before, draft)
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
+    if writing.is_outranked(before) or asks_to_be_told(draft.caller, before, after):
+        by = Proposer(draft.caller, draft.now, tools.saves_per_run, embeds=False)
+        proposed = propose_revision(by, writing, before, after)
+        warnings = (*draft.warnings, proposed.told)
+        return replace(draft, memory=proposed.memory, outcome="proposed", warnings=warnings)
     after = replace(after, updated_at=max(draft.now, before.updated_at))
     saved = writing.replace(before, after, draft.change("remember"))
     return replace(draft, memory=saved, outcome="updated")
+
+
+def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
+    """A new row. What an agent wants told unasked is saved at once, and that it be told so waits for a person."""
+    new, caller = draft.ready, draft.caller
+    if new.proposes is not None:
+        saved = writing.add(new, draft.change("remember"))
+        outcome: Outcome = "proposed" if new.proposes.of else "created"
+        return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, told_of(saved)))
+    if not new.always_inject or caller.actor == "person":
+        return replace(draft, memory=writing.add(new, draft.change("remember")))
+    saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
+    by = Proposer(caller, draft.now, tools.saves_per_run, embeds=tools.embedder is not None)
+    proposed = propose_revision(by, writing, saved, replace(saved, always_inject=True))
+    return replace(draft, memory=saved, warnings=(*draft.warnings, proposed.told))
 
 
 def merged(before: Memory, draft: SaveDraft) -> Memory:
@@ -40,14 +63,14 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
         changes["entities"] = fresh.entities
     changes |= _moved(ask, fresh)
     after = with_derived(before, replace(before, **changes), set(changes))
-    after = with_approval(before, after, draft.caller.actor)
+    after = written(before, after, draft.caller, draft.now)
     if (placement := _placement(after)) != _placement(before):
         faults = list(placement_faults(placement, draft.caller))
         if faults:
             raise Invalid(faults)
         if fresh.status == "pending" and after.scope in SHARED_SCOPES and before.scope not in SHARED_SCOPES:
             # What an unattended run lets others see waits, also when it was its own note before.
-            after = replace(after, status="pending")
+            after = replace(after, status="pending", proposes=fresh.proposes)
     return after
 
 
@@ -74,11 +97,10 @@ def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:
     return after
 
 
-def with_approval(before: Memory, after: Memory, actor: Actor) -> Memory:
-    """Nobody has approved a text that someone other than a person has changed since."""
-    if actor == "person" or before.approved_by is None or after.content == before.content:
-        return after
-    return replace(after, approved_by=None, approved_at=None)
+def asks_to_be_told(caller: Caller, before: Memory, after: Memory) -> bool:
+    """Whether someone other than a person wants a memory that counts to be told unasked from now on."""
+    asked = after.always_inject and not before.always_inject
+    return asked and caller.actor != "person" and before.status != "pending"
 
 
 def refuse_retired(memory: Memory) -> None:

@@ -3,16 +3,33 @@
 from dataclasses import replace
 from datetime import datetime
 
-from onrecord.errors import Conflict, Fault, Invalid, NotFound
-from onrecord.model.memory import Change, Memory
+from onrecord.errors import Conflict, Fault, HigherTier, Invalid, NotFound
+from onrecord.model.memory import Change, Memory, Proposal
+from onrecord.model.tiers import WORDS
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 
+def defer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
+    """A save that would end what is of a higher tier waits with it; so does what it ends where the save itself waits."""
+    new, olds = draft.ready, [writing.named(id, ends=True) for id in draft.ask.supersedes]
+    higher = [old for old in olds if writing.is_outranked(old)]
+    if not higher and (not olds or new.status != "pending"):
+        return draft
+    if new.id and writing.holder(new.id) is not None:
+        raise HigherTier(
+            f"The text of memory {(higher or olds)[0].id} is {WORDS[(higher or olds)[0].tier]}, so that this can only be "
+            f"proposed, and {new.id} is there already: save it without that id."
+        )
+    ids, versions = tuple(old.id for old in olds), tuple(old.version for old in olds)
+    proposal = Proposal(change="supersede", of=ids, versions=versions)
+    return replace(draft, memory=replace(new, status="pending", proposes=proposal))
+
+
 def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """One id that cannot be superseded fails the whole save, and nothing is written."""
+    """One id that cannot be superseded fails the whole save, and nothing is written. A save that waits ends nothing yet."""
     new = draft.ready
-    olds = [writing.target(id) for id in draft.ask.supersedes]
+    olds = [writing.named(id, ends=True) for id in draft.ask.supersedes]
     if any(old.id == new.id for old in olds):
         # Nobody held this id until the save was given it as the next number.
         raise NotFound(f"No memory {new.id} that you can see. Check the id, or browse what is there.")
@@ -26,11 +43,17 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
         raise Invalid(
             [Fault("supersedes", "a global memory can only be superseded by a global one, and the reverse")]
         )
+    if new.status == "pending":
+        return draft
     for old in olds:
-        writing.relate(new, "supersedes", old, draft.change("supersede"))
-        reason = f"superseded by {new.id}"
-        end(writing, old, "superseded", new.valid_from, reason, draft.change("supersede"))
+        end_by(writing, new, old, draft.change("supersede"))
     return replace(draft, superseded=tuple(old.id for old in olds))
+
+
+def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
+    """One memory takes the place of another."""
+    writing.relate(new, "supersedes", old, change)
+    end(writing, old, "superseded", new.valid_from, f"superseded by {new.id}", change)
 
 
 def end(

@@ -1,23 +1,30 @@
 """MAY they save so much? Caps for unattended runs and quotas of keys, counted in the transaction that saves."""
 
 from onrecord.errors import SaveLimit
+from onrecord.model.caller import Caller
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
 
 def within_limits(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """One save too many is taken back as a whole. What failed, or changed nothing, is no save and counts for nothing."""
-    caller = draft.caller
+    if draft.outcome != "unchanged":
+        refuse_too_many(draft.caller, writing, tools.saves_per_run)
+    return draft
+
+
+def refuse_too_many(caller: Caller, writing: Writing, saves_per_run: int) -> None:
+    """SaveLimit if this transaction made it one too many; what is proposed is a save like any other."""
     capped = caller.actor == "unattended" and caller.run is not None
-    if draft.outcome == "unchanged" or not (capped or caller.key):
-        return draft
+    if not (capped or caller.key):
+        return
     saves = writing.save_counts()
-    if capped and saves.by_run > tools.saves_per_run:
+    if capped and saves.by_run > saves_per_run:
         raise SaveLimit(
-            f"This run has reached its limit of saves ({tools.saves_per_run}); nothing more is kept of it. "
+            f"This run has reached its limit of saves ({saves_per_run}); nothing more is kept of it. "
             "Save what matters most first, or let a person save the rest.",
             "run",
-            tools.saves_per_run,
+            saves_per_run,
         )
     if saves.key_may is not None and saves.by_key > saves.key_may:
         raise SaveLimit(
@@ -26,4 +33,3 @@ def within_limits(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveD
             "key",
             saves.key_may,
         )
-    return draft

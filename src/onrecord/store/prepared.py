@@ -26,7 +26,7 @@ from onrecord.store.tables import RECORD, audit, counters, facets, memories, pos
 
 Row = tuple[Any, ...]
 
-# With the 39 columns of a version: within the parameters that a statement may have on either database.
+# With the 41 columns of a version: within the parameters that a statement may have on either database.
 _ROWS_AT_ONCE: Final = 250
 _ROW: Final = ("tenant", "collection", "row")
 #: What is counted in a home.

@@ -11,7 +11,8 @@ from sqlalchemy import ColumnElement, FromClause, Row, TypeDecorator, type_coerc
 
 from onrecord.errors import StoreUnavailable
 from onrecord.model import ids
-from onrecord.model.memory import Change, Memory, Relation, RowPlace, Version, changed_fields
+from onrecord.model.memory import Change, Memory, Proposal, Relation, RowPlace, Version, changed_fields
+from onrecord.model.wire import from_json, to_json
 from onrecord.store.audience import audience_of
 from onrecord.store.tables import RECORD, memories, versions
 from onrecord.store.timestamps import datetime_of, microseconds_of
@@ -32,6 +33,7 @@ _MAYBE_TIMES_AT: Final = tuple(map(RECORD.index, _MAYBE_TIMES))
 _LISTS_AT: Final = tuple(map(RECORD.index, _LISTS))
 _METADATA_AT: Final = RECORD.index("metadata")
 _QUERY_AT: Final = RECORD.index("query")
+_PROPOSES_AT: Final = RECORD.index("proposes")
 _ALWAYS_AT: Final = RECORD.index("always_inject")
 #: How many columns a memory takes: its identity, and the record.
 _READ: Final = 5 + len(RECORD)
@@ -50,6 +52,8 @@ def record_of(memory: Memory) -> Stored:
     values[_METADATA_AT] = _write_json(values[_METADATA_AT]) if values[_METADATA_AT] else "{}"
     if values[_QUERY_AT] is not None:
         values[_QUERY_AT] = _write_json(values[_QUERY_AT])
+    if values[_PROPOSES_AT] is not None:
+        values[_PROPOSES_AT] = _write_json(to_json(values[_PROPOSES_AT]))
     return tuple(values)
 
 
@@ -116,9 +120,14 @@ def read_memory(row: Sequence[Any], tenant: str) -> Memory:
     try:
         return _read_memory(row, tenant)
     except (ValueError, TypeError, OverflowError) as broken:
-        raise StoreUnavailable(
-            f"Memory {row[2]} is damaged ({broken}). Run `onrecord doctor`, and restore a backup."
-        ) from broken
+        raise damaged(row[2], broken) from broken
+
+
+def damaged(id: str, broken: Exception) -> StoreUnavailable:
+    """What is said of a memory whose row holds what was never written there."""
+    return StoreUnavailable(
+        f"Memory {id} is damaged ({broken}). `onrecord doctor` lists what is; restore a backup."
+    )
 
 
 def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
@@ -136,6 +145,8 @@ def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
         record[_METADATA_AT] = {}
     if record[_QUERY_AT] is not None:
         record[_QUERY_AT] = json.loads(record[_QUERY_AT])
+    if record[_PROPOSES_AT] is not None:
+        record[_PROPOSES_AT] = from_json(Proposal, json.loads(record[_PROPOSES_AT]))
     record[_ALWAYS_AT] = bool(record[_ALWAYS_AT])
     return Memory(
         tenant=tenant,

@@ -127,6 +127,9 @@ def _record_columns() -> list[Column[Any]]:
         Column("always_inject", Boolean, nullable=False),
         Column("approved_by", Text),
         Column("approved_at", TimestampColumn),
+        # SQLite adds a column that is never empty only with a value for the rows that are there.
+        Column("author", Text, nullable=False, server_default=text("''")),
+        Column("proposes", JsonColumn),
     ]
 
 
@@ -411,7 +414,19 @@ idempotency = Table(
     Index("idempotency_at", "tenant", "at"),
 )
 
-LEDGER: Final = (api_keys, audit, idempotency)
+#: What a tenant has said of who may change what; one that has said nothing has no row.
+tenant_settings = Table(
+    "tenant_settings",
+    metadata,
+    Column("tenant", Integer, nullable=False, autoincrement=False),
+    Column("agents_share", Boolean, nullable=False),
+    Column("members_retire", Boolean, nullable=False),
+    Column("updated_at", TimestampColumn, nullable=False),
+    Column("updated_by", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", name="tenant_settings_key"),
+)
+
+LEDGER: Final = (api_keys, audit, idempotency, tenant_settings)
 
 #: Numbers that a tenant gives to what it keeps beside its memories: the last of each sort, so that none comes twice.
 numbers = Table(

@@ -2,10 +2,10 @@
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Boolean, ColumnElement, FromClause, and_, bindparam, or_
+from sqlalchemy import Boolean, ColumnElement, FromClause, Text, and_, bindparam, func, or_
 
 from onrecord.model.caller import EVERY_SYSTEM, Caller
-from onrecord.store.audience import SYSTEM, audiences_of
+from onrecord.store.audience import LATER, SYSTEM, WAITING, audiences_of, waiting, waiting_audiences_of
 from onrecord.store.list_parameters import one_of
 from onrecord.store.tenant import of_home
 
@@ -15,17 +15,21 @@ class Visibility(NamedTuple):
 
     is_admin: bool
     sees_every_system: bool
+    reviews: bool
 
 
 def visibility_of(caller: Caller) -> Visibility:
-    return Visibility(caller.is_admin, EVERY_SYSTEM in caller.systems)
+    return Visibility(caller.is_admin, EVERY_SYSTEM in caller.systems, "memory.review" in caller.permissions)
 
 
 def visibility_parameters(caller: Caller) -> dict[str, Any]:
     """The names that fill the predicate, apart from those of the home that is asked."""
     managed = sorted(system for system, grant in caller.systems.items() if grant == "manage")
+    later = waiting_audiences_of(caller)
     return {
-        "seen_audiences": audiences_of(caller),
+        "seen_audiences": [*audiences_of(caller), *(waiting(caller.user) + each for each in later)],
+        "later_audiences": later,
+        "own_systems": waiting(caller.user) + SYSTEM,
         "own_user": caller.user,
         "managed_systems": managed,
         "manages_all": EVERY_SYSTEM in managed,
@@ -40,10 +44,19 @@ def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     home = of_home(table)
     if visibility.is_admin:
         return home
-    own = one_of(table.c.audience, "seen_audiences")
+    audience = table.c.audience
+    # Of what waits, one's own is in the list.
+    seen = [one_of(audience, "seen_audiences")]
     if visibility.sees_every_system:
-        own = or_(own, table.c.audience.startswith(SYSTEM, autoescape=True))
-    return and_(home, own)
+        seen.append(audience.startswith(SYSTEM, autoescape=True))
+        seen.append(audience.startswith(bindparam("own_systems", type_=Text)))
+    if visibility.reviews:
+        later = func.substr(audience, LATER + 1, type_=Text)
+        then = [one_of(later, "later_audiences")]
+        if visibility.sees_every_system:
+            then.append(later.startswith(SYSTEM, autoescape=True))
+        seen.append(and_(audience.startswith(WAITING, autoescape=True), or_(*then)))
+    return and_(home, or_(*seen) if len(seen) > 1 else seen[0])
 
 
 def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:

@@ -75,6 +75,9 @@ class HeldCatalog:
         found = (model for model in self.models if (model.datasource, model.name) == (datasource, name))
         return next(found, None)
 
+    def model_names(self) -> Sequence[str]:
+        return sorted(model.canonical for model in self.models if not model.hidden)
+
     def datasources_of(self, model: str) -> Sequence[str]:
         return sorted(each.datasource for each in self.models if each.name == model)
 

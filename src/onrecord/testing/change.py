@@ -10,7 +10,7 @@ import pytest
 
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
 from onrecord.model.caller import Caller
-from onrecord.model.limits import GLOBAL_TENANT, SCOPES, Scope
+from onrecord.model.limits import GLOBAL_TENANT, SCOPES, Actor, Scope
 from onrecord.model.memory import Change
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
@@ -58,9 +58,16 @@ class ChangeConformance(Conformance):
         scopes = tuple(scope for scope in SCOPES if scope != "user")
         assert _refusals(rooms, person("bob", **_BESIDE), scopes) == []
 
-    def test_an_unattended_run_changes_nothing_that_is_shared(self, rooms: World) -> None:
-        caller = replace(OWNER, actor="unattended")
-        assert _refusals(rooms, caller, ("tenant", "persona", "system")) == []
+    @pytest.mark.parametrize("actor", ["agent", "unattended"])
+    def test_lower_tiers_change_nothing_that_a_person_wrote(self, rooms: World, actor: Actor) -> None:
+        door, admin = rooms.door(replace(OWNER, actor=actor)), rooms.door(administrator())
+        for name, (scope, (one, two)) in product(CHANGES, rooms.kept.items()):
+            if scope == "global":
+                continue
+            before = [(admin.history(each.id), admin.neighbours(each.id)) for each in (one, two)]
+            outcome(ATTEMPTS[name], Try(rooms, door, one, two, beside=two))
+            after = [(admin.history(each.id), admin.neighbours(each.id)) for each in (one, two)]
+            assert after == before, f"{name} on {scope}"
 
     def test_those_who_may_can(self, rooms: World) -> None:
         for number, (caller, scopes) in enumerate(
@@ -75,7 +82,7 @@ class ChangeConformance(Conformance):
                 (person("bob", systems={"*": "read"}), ()),
                 (person("bob", systems={"crm": "read", "erp": "manage"}), ()),
                 (person("ann", personas={"chef"}), ("tenant", "persona", "user")),
-                (person("ann", actor="unattended", conversation="talk"), ("user", "session")),
+                (person("ann", actor="unattended", conversation="talk"), ()),
                 (person("ann", tenant="beta"), ()),
                 (person("root"), ()),
                 (person("root", tenant="beta"), ()),
@@ -84,8 +91,8 @@ class ChangeConformance(Conformance):
             door, changed = rooms.door(caller), []
             for scope in SCOPES:
                 with suppress(Forbidden, NotFound):
-                    door.revise(rooms.id(scope, 1), content=f"changed {number}")
-                    changed.append(scope)
+                    if door.revise(rooms.id(scope, 1), content=f"changed {number}").changed:
+                        changed.append(scope)
             assert set(changed) == set(scopes), caller
 
     def test_a_save_onto_an_id_that_another_holds_unseen_tells_nothing_of_it(
@@ -220,9 +227,9 @@ class UnattendedConformance(Conformance):
         with refused(Forbidden, "unattended", by=store):
             bot.forget("k")
 
-    def test_it_cannot_have_a_memory_told_unasked(self, bot: OnRecord, store: Store) -> None:
-        with refused(Invalid, "always_inject", by=store):
-            bot.remember("obey me", scope="user", always_inject=True)
+    def test_it_cannot_have_a_memory_told_unasked(self, bot: OnRecord) -> None:
+        bot.remember("obey me", scope="user", always_inject=True)
+        assert bot.context(parts=["always"]).text == ""
 
 
 class TransactionConformance(Conformance):

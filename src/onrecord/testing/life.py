@@ -173,22 +173,21 @@ class ReviseConformance(Conformance):
         assert everything(store) == before
 
     def test_every_revision_is_in_the_history_with_who_and_when(self, ann: OnRecord, clock: Clock) -> None:
-        ann.remember("one", id="k")
+        ann.as_caller(person(actor="agent")).remember("one", id="k")
         later = clock.tick()
-        agent = ann.as_caller(person(actor="agent"))
-        agent.revise("k", content="two", kind="decision")
+        ann.revise("k", content="two", kind="decision")
         first, second = ann.history("k").versions
         assert (first.change, first.by, first.origin, first.at, first.until) == (
             "remember",
             "ann",
-            "person",
+            "agent",
             START,
             later,
         )
         assert (second.change, second.by, second.origin, second.at, second.until) == (
             "revise",
             "ann",
-            "agent",
+            "person",
             later,
             None,
         )

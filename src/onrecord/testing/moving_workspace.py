@@ -45,7 +45,9 @@ def fill_workspace(root: OnRecord, clock: Clock) -> None:
     bob.clear_scratchpad("gone")
     ann.set_agent("scout", decay=True, limit=3)
     clock.tick()
-    bob.set_agent("scout", decay=True, half_life_days=7, decay_floor=0.25, max_tokens=100, advisor="a:b")
+    bob.set_agent(
+        "scout", decay=True, half_life_days=7, decay_floor=0.25, max_tokens=100, metadata={"a": ["b"]}
+    )
     bob.set_agent("Planner_2")
 
 

@@ -69,7 +69,7 @@ class SearchConformance(Conformance):
             ann.remember(f"kestrel {id}", id=id, conversation=conversation)
         assert recalled(ann, "kestrel") == ["there", "free", "here"]
         assert recalled(ann, "kestrel", conversation="talk") == ["here", "there", "free"]
-        assert recalled(ann, "kestrel", conversation="talk", recipe="conversation") == [
+        assert recalled(ann, "kestrel", conversation="talk", recipe="graduated") == [
             "here",
             "free",
             "there",

@@ -25,6 +25,12 @@ from onrecord.testing.listing import BrowseConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
+from onrecord.testing.tiers import (
+    ImportedTierConformance,
+    TenantSettingConformance,
+    TierConformance,
+    WaitingConformance,
+)
 from onrecord.testing.trial import TrialConformance
 from onrecord.testing.visibility import NameConformance, VisibilityConformance
 from onrecord.testing.when import (
@@ -73,5 +79,9 @@ class StoreConformance(
     TenantConformance,
     RepeatedRequestConformance,
     TrialConformance,
+    TierConformance,
+    WaitingConformance,
+    TenantSettingConformance,
+    ImportedTierConformance,
 ):
-    """Everything: lives, times, visibility, search, lists, vectors, jobs, archives, keys and audit."""
+    """Everything: lives, times, visibility, tiers, search, lists, vectors, jobs, archives, keys and audit."""

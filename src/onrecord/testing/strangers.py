@@ -349,6 +349,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.filed_memories": lambda t: t.read(
         lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
     ),
+    "Reading.proposals": lambda t: t.read(lambda r: r.proposals(t.one.id)),
     "Reading.references": lambda t: t.read(lambda r: r.references(t.one.entities[0])),
     "Index.match_terms": lambda t: t.read(
         lambda r: [
@@ -413,6 +414,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
     "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),
     "Writing.target": lambda t: t.write(lambda w: w.target(t.one.id)),
+    "Writing.named": lambda t: t.write(lambda w: w.named(t.one.id)),
     "Writing.reviewable": lambda t: t.write(lambda w: w.reviewable(t.one.id)),
     "Writing.save_counts": lambda t: t.write(lambda w: w.save_counts()),
     "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
@@ -513,6 +515,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "revoke_key": lambda t: t.door.revoke_key("unknown"),
     "create_tenant": lambda t: t.door.create_tenant("another"),
     "list_tenants": lambda t: [each.name for each in t.door.list_tenants().tenants],
+    "set_tenant": lambda t: t.door.set_tenant(members_retire=False) and None,
     "erase_tenant": lambda t: t.door.erase_tenant(t.one.tenant, confirm=t.one.tenant),
     "audit": _audited,
     "export": _exported,
@@ -523,8 +526,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "embed_missing": lambda t: t.door.embed_missing() and None,
     "status": lambda t: t.door.status() and None,
 }
-#: What is given to the care of a workspace alone: it changes what goes with a conversation, and tells none of it.
-UNSEEN: Final = {"Writing.attached"}
+#: What is given to the care of a workspace alone, and tells none of it; and what is asked of a memory at hand.
+UNSEEN: Final = {"Writing.attached", "Writing.is_outranked"}
 #: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
 COUNTS: Final = {
     "Reading.size",
@@ -564,6 +567,7 @@ ECHOED: Final = {
 #: What changes a memory, for those who see it and may not.
 CHANGES: Final = (
     "Writing.target",
+    "Writing.named",
     "Writing.holder",
     "Writing.replace",
     "Writing.erase",

@@ -113,22 +113,22 @@ class TrialConformance(Conformance):
     def test_a_word_is_good_for_the_same_caller_and_the_same_thing(
         self, ann: OnRecord, root: OnRecord, store: Store, clock: Clock
     ) -> None:
-        assert not ann.verify_confirmation("forget 1", "1-" + "0" * 64)
+        assert ann.verify_confirmation("forget 1", "1-" + "0" * 64) == "wrong"
         word = ann.issue_confirmation("forget 1")
-        assert ann.verify_confirmation("forget 1", word)
-        assert confirmation.verify(person("ann"), "forget 1", word, store, clock.now)
-        assert not ann.verify_confirmation("forget 2", word)
+        assert ann.verify_confirmation("forget 1", word) == "good"
+        assert confirmation.verify(person("ann"), "forget 1", word, store, clock.now) == "good"
+        assert ann.verify_confirmation("forget 2", word) == "wrong"
         for other in (person("bob"), person("ann", tenant="beta"), person("ann", conversation="talk")):
-            assert not root.as_caller(other).verify_confirmation("forget 1", word)
+            assert root.as_caller(other).verify_confirmation("forget 1", word) == "wrong"
         for wrong in ("", word[:-1], word + "0", "9" + word, word.upper(), "x-y"):
-            assert not ann.verify_confirmation("forget 1", wrong)
+            assert ann.verify_confirmation("forget 1", wrong) == "wrong"
 
     def test_a_word_is_good_for_five_minutes(self, ann: OnRecord, clock: Clock) -> None:
         word = ann.issue_confirmation("forget 1")
         clock.tick(minutes=4, seconds=59)
-        assert ann.verify_confirmation("forget 1", word)
+        assert ann.verify_confirmation("forget 1", word) == "good"
         clock.tick(seconds=1)
-        assert not ann.verify_confirmation("forget 1", word)
+        assert ann.verify_confirmation("forget 1", word) == "late"
 
     def test_a_store_has_one_secret(self, store: Store) -> None:
         with store.ledger() as ledger:

@@ -666,7 +666,7 @@ class AgentConformance(WorkspaceConformance):
 
     def test_an_agent_that_nobody_has_set_has_the_defaults(self, ann: OnRecord) -> None:
         shown = ann.show_agent("scout")
-        assert (shown.updated_at, shown.settings.intent, shown.settings.decay) == (None, True, False)
+        assert (shown.updated_at, shown.settings.intent, shown.settings.decay) == (None, True, None)
         assert shown.settings == AgentSettings()
 
     def test_settings_are_kept_as_they_were_put(self, ann: OnRecord, clock: Clock) -> None:
@@ -681,25 +681,22 @@ class AgentConformance(WorkspaceConformance):
             profile_places=2,
             global_places=0,
             max_tokens=800,
-            advisor="some-model",
-            search_expand=True,
-            rerank=True,
-            auto_tag=True,
-            auto_supersede=True,
+            metadata={"role": "looks things up", "tools": ["fetch"]},
         )
         assert (put.updated_at, put.updated_by) == (clock.now, "ann")
         assert put.settings.half_life_days == 30
+        assert put.settings.metadata == {"role": "looks things up", "tools": ["fetch"]}
         assert ann.show_agent("scout") == put
 
     def test_what_is_left_out_takes_its_default_again(self, ann: OnRecord) -> None:
         ann.set_agent("scout", decay=True, limit=3)
-        assert ann.set_agent("scout", limit=4).settings.decay is False
+        assert ann.set_agent("scout", limit=4).settings.decay is None
         assert ann.show_agent("scout").settings.limit == 4
 
     def test_settings_are_held_to_the_rules_of_what_they_fill(self, ann: OnRecord) -> None:
         with pytest.raises(Invalid) as refused:
-            ann.set_agent("scout", decay_floor=1.5, half_life_days=0, limit=201, advisor="")
-        assert faults_of(refused) == ["half_life_days", "decay_floor", "limit", "advisor"]
+            ann.set_agent("scout", decay_floor=1.5, half_life_days=0, limit=201, metadata=[])  # type: ignore[arg-type]
+        assert faults_of(refused) == ["half_life_days", "decay_floor", "limit", "metadata"]
         assert ann.show_agent("scout").updated_at is None
 
     def test_another_tenant_sets_an_agent_of_its_own(self, ann: OnRecord, stranger: OnRecord) -> None:

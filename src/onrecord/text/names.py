@@ -25,6 +25,13 @@ def names_of(reference: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def words_of(reference: str) -> frozenset[str]:
+    """The terms of every part of its name: `shop.orders.customer_id` is told by shop, order, customer, id and more."""
+    if reference.startswith(_MEMORY):
+        return frozenset()
+    return frozenset(term for terms in document_words(reference.removeprefix(_THING)) for term in terms)
+
+
 def names_in(question: str) -> tuple[str, ...]:
     """Every run of words that could be a name: some word of it means something, as in The Hague and in Plan A."""
     return tuple(dict.fromkeys(_runs(question)))

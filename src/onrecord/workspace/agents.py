@@ -1,30 +1,35 @@
 """HOW is an agent set? A document of its own, which fills what its requests leave open."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final, cast
 
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
 from onrecord.model.caller import Caller
-from onrecord.model.request import MAYBE_NAME, PLACES, Request, ask
+from onrecord.model.request import PLACES, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.workspace import AgentSettings
 from onrecord.operation import Call, operation
+from onrecord.providers.scrubber import scrub_value
 
 _DEFAULT: Final = AgentSettings()
 
 
 @dataclass(frozen=True, slots=True)
 class SetAgent(Request):
-    """Say how an agent searches and saves where its requests leave it open. What is left out here takes its default."""
+    """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
     intent: bool = ask(
         rules.FLAG, "Let cue words of a question raise the kinds they speak of.", _DEFAULT.intent
     )
-    decay: bool = ask(rules.FLAG, "Let old memories weigh less.", _DEFAULT.decay)
+    decay: bool | None = ask(
+        OrNone(rules.FLAG),
+        "Let old memories weigh less; left to the way that is asked when left out.",
+        _DEFAULT.decay,
+    )
     half_life_days: int = ask(
         rules.Integer(1, 36_500), "How fast they do, with decay.", _DEFAULT.half_life_days
     )
@@ -42,14 +47,8 @@ class SetAgent(Request):
         "How many tokens its hits may cost to read.",
         _DEFAULT.max_tokens,
     )
-    advisor: str | None = ask(MAYBE_NAME, "The model that advises it.", _DEFAULT.advisor)
-    search_expand: bool = ask(
-        rules.FLAG, "Let the advisor put questions in other words too.", _DEFAULT.search_expand
-    )
-    rerank: bool = ask(rules.FLAG, "Let the advisor put the hits in order.", _DEFAULT.rerank)
-    auto_tag: bool = ask(rules.FLAG, "Let the advisor add tags to what it saves.", _DEFAULT.auto_tag)
-    auto_supersede: bool = ask(
-        rules.FLAG, "Let the advisor retire what a save contradicts.", _DEFAULT.auto_supersede
+    metadata: Mapping[str, Any] | None = ask(
+        OrNone(rules.Json()), "Anything else that is kept with it, as a JSON object.", None
     )
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -71,7 +70,8 @@ _NAMES: Final = tuple(each.name for each in fields(AgentSettings))
 
 @operation("write", "memory.manage", "PUT /workspace/agents/{agent}", "agents set", begins=True)
 def set_agent(call: Call, ask: SetAgent) -> ShownAgent:
-    settings = AgentSettings(**{name: getattr(ask, name) for name in _NAMES})
+    clean = cast(Mapping[str, Any], scrub_value("", ask.metadata or {})[0])
+    settings = AgentSettings(**{name: getattr(ask, name) for name in _NAMES} | {"metadata": clean})
     with call.writing() as writing:
         made = writing.workspace.set_agent(ask.agent, settings)
         writing.note("set_agent", ask.agent)

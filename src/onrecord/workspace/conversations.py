@@ -1,11 +1,12 @@
 """WHICH conversations does a tenant know? Registered by name, or by their first use; deleted with their files."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
-from onrecord.errors import Forbidden, NotFound, StoreUnavailable
+from onrecord.errors import Forbidden, HigherTier, NotFound, StoreUnavailable
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -13,6 +14,7 @@ from onrecord.model.limits import TITLE_CHARACTERS
 from onrecord.model.memory import Memory
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import OrNone
+from onrecord.model.tiers import WORDS
 from onrecord.model.workspace import Conversation
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub
@@ -162,6 +164,7 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
             )
         files = [artifact.id for artifact in writing.workspace.artifacts(gone.id)]
         touched = writing.attached(gone.id, files)
+        _refuse_higher(writing, gone.id, touched)
         changes = [_let_go(writing, call, memory, gone.id, files) for memory in touched]
         writing.workspace.drop_conversation(gone.id)
         writing.note("delete_conversation", gone.id)
@@ -173,6 +176,17 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
         retired=changes.count(_RETIRE),
         unlinked=sum(memory.artifact in files for memory in touched),
     )
+
+
+def _refuse_higher(writing: Writing, conversation: str, touched: Sequence[Memory]) -> None:
+    """What only this conversation could see ends with it, so whoever deletes it must be free to end that."""
+    for memory in touched:
+        ends = memory.scope == "session" and memory.conversation == conversation and memory.is_live
+        if ends and writing.is_outranked(memory):
+            raise HigherTier(
+                f"Conversation {conversation} holds memory {memory.id}, whose text is {WORDS[memory.tier]} and would end "
+                "with it. Let a person delete it."
+            )
 
 
 def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, files: list[str]) -> str | None:

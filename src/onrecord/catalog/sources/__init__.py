@@ -1,4 +1,4 @@
-"""WHERE does a catalog come from? A folder of YAML files, a database, or what dbt wrote: told apart by a look."""
+"""WHERE does a catalog come from? Model files, a store of models, a database, or what dbt wrote: told apart by a look."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from onrecord.catalog.sources.database import DatabaseCatalog
 from onrecord.catalog.sources.database_access import URL_SCHEMES
 from onrecord.catalog.sources.dbt import DbtCatalog
 from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
+from onrecord.catalog.sources.model_store import ModelStore, is_model_store
 from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
 from onrecord.errors import Fault, Invalid
@@ -71,6 +72,9 @@ def open_source(
     if "://" in given:
         return DatabaseCatalog(given, datasource=datasource, schema=schema, sample_values=sample_values)
     path = Path(given).expanduser()
+    if is_sqlite(path) and is_model_store(path):
+        _refuse_for_files(given, sample_values=sample_values, schema=schema, datasource=datasource)
+        return ModelStore(path)
     if is_sqlite(path):
         return DatabaseCatalog(path, datasource=datasource, schema=schema, sample_values=sample_values)
     manifest = _manifest_of(path)

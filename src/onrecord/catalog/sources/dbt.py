@@ -1,4 +1,5 @@
-"""WHAT does dbt know? Models, seeds, snapshots and sources from its manifest.json, types from the catalog.json beside it."""
+"""WHAT does dbt know? Models with their measures, seeds, snapshots and sources from its manifest.json, types from the
+catalog.json beside it."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from typing import Final
 
 from onrecord.catalog.sources.dbt_artifacts import NOTHING, ArtifactPart, read_catalog, read_manifest
 from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_of
+from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.naming import legal_name
 from onrecord.errors import Fault, Invalid
@@ -16,7 +18,7 @@ from onrecord.model.catalog import Datasource, Form, Join, Model, System
 
 #: What becomes a model, those that are the first to choose their names first.
 _KINDS: Final = ("model", "seed", "snapshot", "source")
-_LEFT_OUT: Final = ("metrics", "semantic_models", "saved_queries", "functions")
+_LEFT_OUT: Final = ("saved_queries", "functions")
 
 
 class DbtCatalog:
@@ -77,6 +79,7 @@ class _Project:
         self._package = metadata.text("project_name")
         self.datasource = datasource or self._project_name()
         self._names = self._all_names()
+        self._semantics = DbtSemantics(manifest, self._names)
         self._columns = {
             unique_id: columns_of(self._nodes[unique_id], self._listing(unique_id))
             for unique_id in self._names
@@ -131,7 +134,8 @@ class _Project:
             # A seed may fill the very table that is declared as a source; the first of the two keeps the alias.
             aliases = tuple(alias for alias in model.aliases if alias not in known)
             known.update(aliases)
-            yield replace(model, aliases=aliases, joins=tuple(joins.get(unique_id, ())))
+            model = replace(model, aliases=aliases, joins=tuple(joins.get(unique_id, ())))
+            yield self._semantics.added_to(unique_id, model)
 
     def _model(self, unique_id: str) -> Model:
         node, listing = self._nodes[unique_id], self._listing(unique_id)
@@ -207,6 +211,7 @@ class _Project:
             for what in _LEFT_OUT
             if (found := self._manifest.pieces(what))
         ]
+        notes += self._semantics.notes()
         if not self._listed:
             notes.append(
                 "There is no catalog.json, so types are known only where people wrote them down; "

@@ -138,7 +138,7 @@ _MEASURE: Final = measure_of_model(
     },
     needed=("name",),
 )
-_MODEL: Final = Object(
+MODEL: Final = Object(
     "a model",
     {
         "version": Integer(1, MODEL_VERSION),
@@ -147,7 +147,7 @@ _MODEL: Final = Object(
     },
     needed=("name",),
 )
-_DATASOURCE: Final = Object(
+DATASOURCE: Final = Object(
     "a datasource",
     {
         "name": reference_name,
@@ -205,9 +205,13 @@ def _read_model(path: Path) -> Model:
         folder = path.parent.name
         yield from _place_faults(given, "data_source", f"the folder is called {folder!r}", folder)
 
-    given = _checked(path, replace(_MODEL, between=between))
+    return model_from(path.parent.name, _checked(path, replace(MODEL, between=between)))
+
+
+def model_from(datasource: str, given: Mapping[str, Any]) -> Model:
+    """The model that its checked fields describe."""
     return Model(
-        datasource=path.parent.name,
+        datasource=datasource,
         name=given["name"],
         form=next(form for key, form in FORM_OF.items() if key in given),
         description=given.get("description") or None,
@@ -217,7 +221,10 @@ def _read_model(path: Path) -> Model:
         state="deprecated" if given.get("meta", {}).get("deprecated") is True else "present",
         parts=parts_of(given),
         joins=given.get("joins", ()),
-        details=kept(given, *FORM_OF, "filters", "default_time_dimension", "query_variables", "meta"),
+        details=kept(
+            given,
+            *(*FORM_OF, "backing_query_sql", "filters", "default_time_dimension", "query_variables", "meta"),
+        ),
     )
 
 
@@ -232,9 +239,15 @@ def _read_datasource(path: Path) -> Datasource:
         return _place_faults(given, "name", f"the file is called {path.name!r}", path.stem)
 
     # How it is reached may be said in any words, which are not even looked at: no fault may quote a password.
-    given = _checked(path, replace(_DATASOURCE, between=between), only=_DATASOURCE.fields)
+    return datasource_from(
+        path.stem, _checked(path, replace(DATASOURCE, between=between), only=DATASOURCE.fields)
+    )
+
+
+def datasource_from(name: str, given: Mapping[str, Any]) -> Datasource:
+    """The datasource that its checked fields describe."""
     return Datasource(
-        name=path.stem,
+        name=name,
         description=given.get("description") or None,
         hidden=given.get("hidden", False),
         tags=tags_of(given),

@@ -1,6 +1,5 @@
 """HOW does one run an agent's text from a shell? `onrecord slash`: its `/mem` lines are done, and their blocks printed."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +9,7 @@ import click
 from onrecord.errors import Fault, Invalid
 from onrecord.model.wire import to_json
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
+from onrecord.surfaces.cli.render import show_json
 
 _HELP: Final = """Run the memory commands in an agent's text and print what they answer.
 
@@ -45,7 +45,7 @@ def _run(context: click.Context, file: str, agent: str | None, **given: Any) -> 
     with opened_door(common, create=True) as door:
         answer = slash.run(door, text, agent=agent)
     if common["as_json"]:
-        click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2))
+        show_json(to_json(answer))
     elif answer.output:
         click.echo(answer.output)
 

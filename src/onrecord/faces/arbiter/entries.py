@@ -34,13 +34,25 @@ from onrecord.model import ids
 from onrecord.model.limits import RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
 from onrecord.model.workspace import Artifact
+from onrecord.remember.forget import Forgotten
+from onrecord.remember.retire import Retired
+from onrecord.remember.revise import Revised
 from onrecord.service import OnRecord
 
 #: What a list shows: what is not over, and does not wait for a review.
 ACTIVE: Final[tuple[Status, ...]] = ("active", "stale")
-#: As the default, but inside a conversation what is pinned to another comes after what is pinned to none.
-RECIPE: Final = "conversation"
+#: Title and tags before content, a phrase before scattered words, and what is pinned to the conversation first.
+RECIPE: Final = "graduated"
+#: By rank alone: no circle of people has places of its own.
+ONE_LIST: Final[Mapping[str, Any]] = {
+    "recipe": RECIPE,
+    "session_places": 0,
+    "profile_places": 0,
+    "global_places": 0,
+}
 
+#: What of an entry may change after it was written.
+PATCHABLE: Final = ("type", "title", "content", "source", "tags", "artifact_id")
 LIST_LIMIT, LIST_MOST = 50, 200
 RELATIONS_LIMIT, RELATIONS_MOST = 200, 1_000
 _LEFT_OUT: Final = f"{NO_ADVISOR} here, so this was left out"
@@ -81,6 +93,8 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
             "requested": [number(id) for id in supersedes],
             "invalidated": [number(id) for id in answer.superseded],
         }
+    if answer.memory.proposes is not None:
+        told["proposal"] = answer.warnings[-1]
     return told | _unadvised(body, {"auto_tag": ("added",), "supersede": ("candidates", "invalidated")})
 
 
@@ -90,10 +104,13 @@ def get_entry(door: OnRecord, id: str) -> dict[str, Any]:
 
 
 def patch_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Change what is given of an active entry. Where it is pinned stays as it is."""
+    """Change what is given of an active entry; the rest of it stays as it is for good."""
     before = active(door, id)
-    given = {name: value for name, value in body.items() if name != "conversation_id"}
-    changes = entry_fields(door, given, before.title)
+    if fixed := [name for name in body if name not in PATCHABLE]:
+        raise Wrong(
+            fixed[0], f"{', '.join(map(shown, fixed))} cannot be patched; what can is {', '.join(PATCHABLE)}"
+        )
+    changes = entry_fields(door, body, before.title)
     if "content" in changes:
         others = {name: value for name, value in before.metadata.items() if name != _TITLE_ONLY}
         changes["metadata"] = others | changes.get("metadata", {})
@@ -105,28 +122,37 @@ def patch_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, A
         revised = _linked(body, lambda: door.revise(before.id, **changes))
     except (NotFound, Conflict):
         raise Gone(f"entry {id} vanished while it was changed; nothing was written") from None
-    return hydrated(door, revised.memory)
+    return hydrated(door, revised.memory) | _proposal(revised)
 
 
 def delete_entry(door: OnRecord, id: str) -> dict[str, Any]:
     """Erase an entry and its relations, also one that is over."""
     try:
-        door.forget(id)
+        gone = door.forget(id)
     except NotFound:
         raise missing(id) from None
-    return {"deleted": True}
+    return {"deleted": gone.proposal is None} | _proposal(gone)
+
+
+def _proposal(answer: Revised | Retired | Forgotten) -> dict[str, Any]:
+    """What was asked of an entry that a person wrote waits for one, and nothing has changed so far."""
+    return {} if answer.proposal is None else {"proposal": answer.warnings[-1]}
 
 
 def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Say that an entry is no longer true; a second call finds nothing to end."""
-    at = read_moment("when", body.get("when"))
+    asked = read_moment("when", body.get("when"))
     memory = active(door, id, "not found or already invalidated")
-    if at is not None and at < memory.valid_from and seconds(at) == seconds(memory.valid_from):
-        # In seconds they are the same time.
-        at = memory.valid_from
-    if not door.retire(memory.id, at=at).changed:
+    # Nothing ends before it begins: then it was never true, and its window is empty.
+    at = asked if asked is None else max(asked, memory.valid_from)
+    retired = door.retire(memory.id, at=at)
+    if not retired.changed and retired.proposal is None:
         raise missing(id, "not found or already invalidated")
-    return {"invalidated": True, "id": number(memory.id)}
+    told = {"invalidated": retired.changed, "id": number(memory.id)} | _proposal(retired)
+    if asked is None or seconds(asked) >= (begun := seconds(memory.valid_from)):
+        return told
+    note = f"'when' lies before the entry began, so its window is closed where it opened: valid_to is {begun}"
+    return told | {"valid_to": begun, "note": note}
 
 
 def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
@@ -147,13 +173,9 @@ def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mappi
         question,
         **asked,
         **_decay(query),
-        recipe=RECIPE,
+        **ONE_LIST,
         elsewhere=asked["conversation"] is None or is_yes(query.get("graduated", "")),
         intent=query.get("intent", "auto").lower() not in _NO - {""},
-        # One list by rank alone.
-        session_places=0,
-        profile_places=0,
-        global_places=0,
     )
     return [hit.memory for hit in found.hits]
 

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from onrecord.errors import Fault, Invalid, OnRecordError
-from onrecord.faces.arbiter import entries, shapes, slash, workspace
+from onrecord.faces.arbiter import agents, entries, shapes, slash, workspace
 from onrecord.faces.arbiter.entries import (
     LIST_LIMIT,
     LIST_MOST,
@@ -163,6 +163,18 @@ def _kind(found: ArtifactContent) -> str:
     return found.artifact.media_type if found.artifact.media_type.isascii() else MEDIA_TYPE
 
 
+def _get_agent(door: OnRecord, request: Request, body: bytes) -> Response:
+    return JSONResponse(agents.get_agent(door, request.path_params["agent"]))
+
+
+def _put_agent(door: OnRecord, request: Request, body: bytes) -> Response:
+    return JSONResponse(agents.put_agent(door, request.path_params["agent"], _object(body)))
+
+
+def _erase_tenant(door: OnRecord, request: Request, body: bytes) -> Response:
+    return JSONResponse(workspace.erase_tenant(door, request.path_params["id"]))
+
+
 def _slash(door: OnRecord, request: Request, body: bytes) -> Response:
     given, known = _object(body), _TURN["properties"]
     faults = [
@@ -188,6 +200,7 @@ _TURN: Final = {
     "additionalProperties": False,
 }
 _ID: Final = Parameter("id", "Its id, with or without a # before it.")
+_AGENT: Final = Parameter("agent", "The agent.")
 _CONVERSATION: Final = Parameter("id", "The id of a conversation.")
 _ARTIFACT: Final = Parameter("artifact", "The id of a file.")
 _VIA: Final = Parameter(
@@ -465,6 +478,33 @@ HTTP: Final = FaceHttp(
             _ARTIFACT,
         ),
         _raw("/artifacts/{artifact}/raw", "raw_any_artifact", _ARTIFACT, _VIA),
+        _get(
+            "/agents/{agent}",
+            "get_agent",
+            "An agent's document, its memory block with what is in force.",
+            _get_agent,
+            shapes.AGENT_SET,
+            _AGENT,
+        ),
+        FaceRoute(
+            method="PUT",
+            path="/v1/agents/{agent}",
+            name="put_agent",
+            summary="Set an agent by its document.",
+            act=_put_agent,
+            parameters=(_AGENT,),
+            body=shapes.AGENT,
+            answers={
+                200: RouteAnswer("The document, its memory block with what is in force.", shapes.AGENT_SET)
+            },
+        ),
+        _delete(
+            "/admin/tenants/{id}",
+            "erase_tenant",
+            "Erase a tenant with everything in it, for whoever runs the server.",
+            _erase_tenant,
+            Parameter("id", "The tenant."),
+        ),
         FaceRoute(
             method="POST",
             path="/v1/slash",

@@ -74,7 +74,7 @@ NEW_ENTRY: Final = sent(
     "type",
     "title",
 )
-CHANGED_ENTRY: Final = sent(_FIELDS)
+CHANGED_ENTRY: Final = sent(_FIELDS) | {"additionalProperties": False}
 INVALIDATION: Final = sent({"when": _SENT_MOMENT})
 NEW_RELATION: Final = sent(
     {"source_id": ID, "target_id": ID, "relation": {"type": "string", "enum": list(RELATIONS)}},
@@ -98,6 +98,27 @@ NEW_ARTIFACT: Final = sent(
     "path",
     "content",
 )
+
+_SWITCH: Final = {"type": ["boolean", "null"]}
+AGENT: Final = sent(
+    {
+        "name": {"type": ["string", "null"]},
+        "advisor": {"type": ["object", "null"], "description": "Kept as it is given; none is configured."},
+        "memory": sent(
+            {
+                "intent_routing": _SWITCH,
+                "search_expand": _SWITCH,
+                "auto_tag": _SWITCH,
+                "auto_supersede": _SWITCH,
+                "age_decay": _SWITCH | {"description": "On unless it is turned off."},
+                "age_half_life_days": {"type": ["integer", "null"], "minimum": 1},
+                "age_floor": {"type": ["number", "null"], "minimum": 0, "maximum": 1},
+            }
+        )
+        | {"type": ["object", "null"], "additionalProperties": False},
+    }
+)
+AGENT_SET: Final = object_of({"agent": AGENT, "updated_at": _MAYBE_SECONDS, "note": TEXT}, "note")
 
 _ARTIFACT: Final = object_of(
     {
@@ -189,7 +210,16 @@ ARTIFACTS: Final = list_of("artifacts", ARTIFACT, bytes_used=_NUMBER)
 ARTIFACTS["properties"] |= {"tenant_id": ID, "conversation_id": ID}
 WRITTEN: Final = object_of({"artifact": ARTIFACT, "created": _YES, "conversation_used_bytes": _NUMBER})
 DELETED: Final = object_of({"deleted": _YES})
-INVALIDATED: Final = object_of({"invalidated": _YES, "id": ID})
+INVALIDATED: Final = object_of(
+    {
+        "invalidated": _YES,
+        "id": ID,
+        "valid_to": _SECONDS,
+        "note": TEXT | {"description": "Said where the end that was asked for lies before the beginning."},
+    },
+    "valid_to",
+    "note",
+)
 ERROR: Final = object_of({"error": TEXT, "existing_id": ID}, "existing_id")
 
 

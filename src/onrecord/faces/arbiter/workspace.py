@@ -138,6 +138,16 @@ def get_scratchpad(door: OnRecord, agent: str) -> dict[str, Any]:
     }
 
 
+def erase_tenant(door: OnRecord, id: str) -> dict[str, Any]:
+    """Erase a tenant with all its entries, relations, conversations, files and notes; only for who runs the server."""
+    door.caller.require_operator("To erase a tenant here")
+    try:
+        door.erase_tenant(id, confirm=id)
+    except NotFound:
+        raise NotFound(f"tenant {id} not found") from None
+    return {"deleted": True}
+
+
 def _conversation(door: OnRecord, conversation: Conversation) -> dict[str, Any]:
     began = seconds(conversation.created_at)
     return {

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal, NamedTuple
 
 from onrecord.context.conversation import for_own_eyes
-from onrecord.context.frame import one_line
+from onrecord.context.frame import in_quotes, one_line
 from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
 from onrecord.model.memory import Memory
 from onrecord.model.rules import FLAG, Choice, Integer, Text
@@ -34,10 +34,10 @@ NAMES: Final[Mapping[str, str]] = {
     "dry_run": "dryRun",
 }
 _KIND: Final[Mapping[Scope, str]] = {"user": "preference", "system": "fact"}
-_NOT_ALWAYS: Final = {
-    "agent": "alwaysInject is proposed, not set: a person switches it on (setMemoryAlwaysInject).",
-    "reader": "alwaysInject is not set: what every reader of a system is told unasked is up to whoever manages it.",
-}
+_NOT_ALWAYS: Final = (
+    "alwaysInject is not set: what every reader of a system is told unasked is up to whoever manages it."
+)
+NOT_AGREED: Final = "Nothing was deleted: a person must agree first."
 _NOT_OF_A_SYSTEM: Final = "systemId is not kept: a memory of scope user belongs to no system."
 
 
@@ -93,7 +93,7 @@ def save_memory(
         saved, notes = _saved(door, asked, dry_run=False)
     except SaveLimit as spent:
         return {"error": _spent(spent)}
-    return {"id": saved.memory.id, "updated": saved.outcome != "created"} | (
+    return {"id": saved.memory.id, "updated": saved.outcome not in ("created", "proposed")} | (
         {"notes": notes} if notes else {}
     )
 
@@ -105,40 +105,51 @@ def summarise_save(door: OnRecord, asked: Asked) -> str:
     except SaveLimit as spent:
         return _spent(spent)
     memory = saved.memory
-    begin = "New memory" if saved.outcome == "created" else "Updates a memory"
-    whose = f"about system {memory.system}" if memory.scope == "system" else "among your own preferences"
+    begin = {"created": "New memory", "proposed": "Proposes to update a memory"}.get(
+        saved.outcome, "Updates a memory"
+    )
+    whose = (
+        f"about system {one_line(memory.system or '')}"
+        if memory.scope == "system"
+        else "among your own preferences"
+    )
     told = "always applied" if memory.always_inject else "recalled when relevant"
-    return "\n".join([f"{begin} {whose}, {told}: {one_line(memory.hint or '')}", *notes])
+    return "\n".join([f"{begin} {whose}, {told}: {in_quotes(memory.hint or '')}", *notes])
 
 
-def delete_memory(door: OnRecord, id: str, dry_run: bool = False) -> dict[str, Any]:
-    """Erase a memory; False, and no error, where there is none or it is not the caller's to erase."""
+def delete_memory(door: OnRecord, id: str, dry_run: bool = False, *, agreed: bool = False) -> dict[str, Any]:
+    """Erase a memory; False, and no error, where there is none or it is not the caller's to erase.
+
+    `agreed` says that a person has said yes to `summarise_delete`; only a person who asks for themselves needs no such word.
+    """
     checked_field("", _GIVEN, {"id": id} if isinstance(id, str) else {})
     if dry_run:
         return {"deleted": False, "summary": summarise_delete(door, id)}
     if not may_delete(door, id):
         return {"deleted": False}
+    if not agreed and door.caller.actor != "person":
+        return {"deleted": False, "summary": summarise_delete(door, id), "note": NOT_AGREED}
     try:
-        _own(door).forget(id)
+        gone = _own(door).forget(id)
     except (NotFound, Forbidden):
         return {"deleted": False}
-    return {"deleted": True}
+    return {"deleted": gone.proposal is None} | ({"note": " ".join(gone.warnings)} if gone.warnings else {})
 
 
 def summarise_delete(door: OnRecord, id: str) -> str:
     """What a person is to see before they agree. Of a memory that the caller does not see it tells nothing."""
     memory = _seen(door, id)
     if memory is None:
-        return f"Delete memory {one_line(str(id))}: it was not found, and may be gone already."
-    whose = f"about system {memory.system}" if memory.scope == "system" else "of your own"
-    return f"Delete memory {memory.id} {whose} for good: {one_line(memory.hint or memory.title)}"
+        what = f"Delete memory {one_line(str(id))}"
+        if may_delete(door, id):
+            return f"{what} for good."
+        return f"{what}: it was not found, and may be gone already."
+    whose = f"about system {one_line(memory.system or '')}" if memory.scope == "system" else "of your own"
+    return f"Delete memory {memory.id} {whose} for good: {in_quotes(memory.hint or memory.title)}"
 
 
 def may_delete(door: OnRecord, id: str) -> bool:
     """Whether a deletion would do anything."""
-    memory = _seen(door, id)
-    if memory is None or not _is_managed(door, memory):
-        return False
     with suppress(OnRecordError):
         return bool(_own(door).forget(id, dry_run=True).id)
     return False
@@ -168,10 +179,10 @@ def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> di
     if memory is None or not _is_managed(door, memory):
         return {"updated": False}
     try:
-        _own(door).revise(id, always_inject=always_inject, vouch=always_inject)
+        revised = _own(door).revise(id, always_inject=always_inject, vouch=always_inject)
     except (NotFound, Forbidden, Conflict):
         return {"updated": False}
-    return {"updated": True}
+    return {"updated": revised.proposal is None}
 
 
 def preamble(door: OnRecord) -> str:
@@ -204,14 +215,15 @@ def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, 
         notes.append(_NOT_OF_A_SYSTEM)
     if asked.tags is not None:
         given["tags"] = asked.tags
-    if asked.always_inject is True and (lacking := _lacks_for_always(door, asked)):
-        notes.append(_NOT_ALWAYS[lacking])
+    if asked.always_inject is True and not _may_always(door, asked):
+        notes.append(_NOT_ALWAYS)
     elif asked.always_inject is not None:
         given["always_inject"] = asked.always_inject
     if door.caller.conversation is not None:
         given["conversation"] = door.caller.conversation
     with _in_its_words():
-        return _own(door).remember(asked.content, **given, dry_run=dry_run), notes
+        saved = _own(door).remember(asked.content, **given, dry_run=dry_run)
+    return saved, [*notes, *saved.warnings]
 
 
 def _spent(limit: SaveLimit) -> str:
@@ -230,15 +242,14 @@ def _in_its_words() -> Iterator[None]:
         raise Invalid(faults) from None
 
 
-def _lacks_for_always(door: OnRecord, asked: Asked) -> str | None:
-    if door.caller.actor != "person":
-        return "agent"
-    manages = asked.scope == "user" or door.caller.manages(asked.system_id or "")
-    return None if manages else "reader"
+def _may_always(door: OnRecord, asked: Asked) -> bool:
+    return asked.scope == "user" or door.caller.manages(asked.system_id or "")
 
 
 def _seen(door: OnRecord, id: str) -> Memory | None:
     """The memory, if the caller sees it; what is no id at all is the id of nothing."""
+    if not OnRecord.show.operation.is_offered_to(door.caller):  # type: ignore[attr-defined]
+        return None
     try:
         return _own(door).show(id).memory
     except (NotFound, Invalid):
@@ -246,7 +257,7 @@ def _seen(door: OnRecord, id: str) -> Memory | None:
 
 
 def _is_managed(door: OnRecord, memory: Memory) -> bool:
-    """Who may read a system may add to what is known of it; to take away from it is for its managers, authors or not."""
+    """What every reader of a system is told unasked is up to its managers, whoever wrote it."""
     return memory.scope != "system" or door.caller.manages(memory.system or "")
 
 

@@ -3,7 +3,6 @@
 Nothing is deleted before a person has said yes to it.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -13,8 +12,7 @@ from onrecord.model.rules import FLAG, Choice, Integer, OrNone, Rule, Text
 from onrecord.model.schema import rule_schema
 from onrecord.model.shapes import Described, Object, Several, taken, taken_by
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.elicitation import CONFIRM, takes_word
-from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer
+from onrecord.surfaces.mcp.tools import Arguments, Confirmation, Tool, ToolAnswer, by_person
 
 _ANY: Final = Text()
 _TEXT: Final = Text(at_least=1)
@@ -45,11 +43,6 @@ def _object(fields: Mapping[str, Rule], *needed: str) -> Object:
     return Object("an answer", fields, needed=needed)
 
 
-def _told(answer: Mapping[str, Any]) -> ToolAnswer:
-    # As JSON every line of a memory stays inside its quotation marks.
-    return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
-
-
 def _tool(
     name: str,
     function: Callable[..., dict[str, Any]],
@@ -61,10 +54,9 @@ def _tool(
 
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
         given = {_parameter(name): value for name, value in taken(shape, arguments).items()}
-        return _told(function(door, **given))
+        return ToolAnswer(function(door, **given))
 
-    asked = takes_word(shape) if "confirmation" in more else shape
-    return Tool(name=name, takes=rule_schema(asked), gives=rule_schema(gives), handle=handle, **more)
+    return Tool(name=name, takes=rule_schema(shape), gives=rule_schema(gives), handle=handle, **more)
 
 
 def _question(door: OnRecord, arguments: Arguments) -> str | None:
@@ -74,12 +66,20 @@ def _question(door: OnRecord, arguments: Arguments) -> str | None:
     return memories.summarise_delete(door, arguments["id"])
 
 
-def _waiting(question: str, word: str) -> ToolAnswer:
+def _agreed(door: OnRecord, arguments: Arguments) -> ToolAnswer:
+    return ToolAnswer(memories.delete_memory(by_person(door), arguments["id"], agreed=True))
+
+
+def _unable(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:
     note = (
-        "Nothing was deleted yet: a person must agree. Show them the summary; if they do, call again within five minutes "
-        f"with the same id and this {CONFIRM}."
+        f"{memories.NOT_AGREED} This client cannot ask one, and your own word does not count. A person deletes it with "
+        f"`onrecord forget {arguments['id']}`, or through a client that can show them a form (elicitation)."
     )
-    return _told({"deleted": False, "summary": question, CONFIRM: word, "note": note})
+    return ToolAnswer({"deleted": False, "summary": question, "note": note})
+
+
+def _kept(note: str) -> Callable[[Arguments], ToolAnswer]:
+    return lambda arguments: ToolAnswer({"deleted": False, "note": note})
 
 
 TOOLS: Final = (
@@ -147,7 +147,6 @@ TOOLS: Final = (
             {
                 "deleted": FLAG,
                 "summary": _ANY,
-                CONFIRM: _ANY,
                 "note": _ANY,
             },
             "deleted",
@@ -156,8 +155,10 @@ TOOLS: Final = (
         is_idempotent=True,
         confirmation=Confirmation(
             question=_question,
-            waiting=_waiting,
-            declined=_told({"deleted": False, "note": "The person did not agree; nothing was deleted."}),
+            agreed=_agreed,
+            unable=_unable,
+            declined=_kept("The person did not agree; nothing was deleted."),
+            late=_kept("The person did not answer in time; nothing was deleted."),
         ),
     ),
     _tool(

@@ -6,13 +6,13 @@ another profile looks like one that has nothing.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from onrecord.context.conversation import for_own_eyes, inside
 from onrecord.errors import Fault, Forbidden, Invalid, NotFound
 from onrecord.faces.datamind import items
 from onrecord.faces.datamind.items import MemoryItem, item_of
-from onrecord.model.limits import Status
+from onrecord.model.limits import Scope, Status
 from onrecord.model.unset import UNSET
 from onrecord.service import OnRecord
 
@@ -49,8 +49,8 @@ def save(
     session_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     id: str | None = None,
-) -> MemoryItem:
-    """Keep one item, for this profile unless a scope says otherwise; what is like another stays beside it."""
+) -> str:
+    """Keep one item, for this profile unless a scope says otherwise, and give its id; what is like another stays beside it."""
     if profile not in (None, door.caller.tenant):
         raise Forbidden(f"Profile {profile!a} is not this caller's own; leave it out to save in yours.")
     there = _in_session(door, session_id)
@@ -69,7 +69,7 @@ def save(
         metadata=metadata or {},
         dedupe=False,
     )
-    return item_of(saved.memory)
+    return saved.memory.id
 
 
 @_in_their_words()
@@ -86,11 +86,7 @@ def recall(
 ) -> list[MemoryItem]:
     """The session's, the profile's and everyone's items that bear on a question, and no others, best first."""
     there = _in_session(door, session_id)
-    scopes = set(items.our_scopes(scope_filter))
-    if profile not in (None, door.caller.tenant):
-        scopes &= {"global"}
-    if there.caller.conversation is None:
-        scopes -= {"session"}
+    scopes = _reached(there, profile, scope_filter)
     asked: dict[str, Any] = {
         "limit": items.how_many(top_k),
         "only_kinds": items.our_kinds(kinds),
@@ -99,10 +95,33 @@ def recall(
     }
     if not scopes:
         return []
-    # An admin may read every session; what is recalled is meant for this one.
-    mine = there.as_caller(for_own_eyes(there.caller))
-    found = mine.recall(query, scopes=sorted(scopes), **asked)
+    found = _mine(there).recall(query, scopes=scopes, **asked)
     return [item_of(hit.memory, hit.score) for hit in found.hits]
+
+
+@_in_their_words()
+def newest(
+    door: OnRecord, top_k: int = items.DEFAULT_RECALLED, profile: str | None = None
+) -> list[MemoryItem]:
+    """Where there is no question: the last of the session's, the profile's and everyone's items."""
+    scopes = _reached(door, profile, None)
+    page = _mine(door).browse(scopes=scopes, limit=items.how_many(top_k))
+    return [item_of(memory) for memory in page.memories]
+
+
+def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] | None) -> list[Scope]:
+    """The scopes of a filter that are open from there: of another profile, only what is for everyone."""
+    scopes: set[Scope] = set(items.our_scopes(scope_filter))
+    if profile not in (None, there.caller.tenant):
+        scopes &= {"global"}
+    if there.caller.conversation is None:
+        scopes -= {"session"}
+    return sorted(scopes)
+
+
+def _mine(there: OnRecord) -> OnRecord:
+    """An admin may read every session; what is recalled is meant for this one."""
+    return there.as_caller(for_own_eyes(there.caller))
 
 
 def _places(per_scope: Mapping[str, int] | None) -> dict[str, int]:
@@ -112,16 +131,24 @@ def _places(per_scope: Mapping[str, int] | None) -> dict[str, int]:
     }
 
 
-@_in_their_words()
-def forget(door: OnRecord, item_id: str, hard: bool = False) -> bool:
+class Ended(NamedTuple):
+    """Whether an item has ended, and what is to be said of it: one that a person wrote waits for a person."""
+
+    deleted: bool
+    notes: tuple[str, ...] = ()
+
+
+def forget(door: OnRecord, item_id: str, hard: bool = False) -> Ended:
     """Archive an item, or erase it; whether there was anything to do. Whoever does not own it is refused."""
     try:
         if hard:
-            door.forget(item_id)
-            return True
-        return door.retire(item_id).changed
-    except NotFound:
-        return False
+            gone = door.forget(item_id)
+            return Ended(gone.proposal is None, gone.warnings)
+        retired = door.retire(item_id)
+        return Ended(retired.changed, retired.warnings)
+    except (NotFound, Invalid):
+        # What is no id at all is the id of nothing.
+        return Ended(False)
 
 
 def list_profiles(door: OnRecord) -> list[str]:
@@ -139,7 +166,7 @@ def count(
     """How many items there are, as far as the caller sees them."""
     scopes = items.our_scopes(None if scope is None else [scope])
     there = _in_session(door, session_id)
-    mine = there.as_caller(for_own_eyes(there.caller))
+    mine = _mine(there)
     statuses = _ALSO_ARCHIVED if include_archived else ()
     found, after = 0, None
     while True:

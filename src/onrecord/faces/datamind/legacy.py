@@ -121,6 +121,7 @@ class _Reader:
             confidence="medium",
             scope=scope,
             owner=self.user,
+            author=self.user,
             conversation=self._session(name, row, odd) if scope == "session" else None,
             origin="import",
             created_at=created,

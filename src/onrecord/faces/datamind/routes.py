@@ -1,6 +1,5 @@
 """WHICH route do programs of datamind know? What is remembered of one profile; the face translates, the operations decide."""
 
-import logging
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -9,33 +8,27 @@ from starlette.responses import JSONResponse, Response
 from onrecord.errors import Fault, Invalid
 from onrecord.faces.datamind import asking
 from onrecord.faces.datamind.items import ITEM, MOST_RECALLED
-from onrecord.faces.datamind.legacy import migrate_own
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, schema_named
 
 #: More than the tools give unasked: a page has room for it.
 _SHOWN: Final = 10
 _QUERY: Final = (
-    Parameter("query", "The question; without one, nothing fits it.", {**TEXT, "default": ""}),
+    Parameter("query", "The question; without one, the newest are listed.", {**TEXT, "default": ""}),
     Parameter(
         "top_k",
         "How many at most.",
         {"type": "integer", "minimum": 1, "maximum": MOST_RECALLED, "default": _SHOWN},
     ),
 )
-_LOG: Final = logging.getLogger(__name__)
-
-
-def _take_over(door: OnRecord) -> None:
-    """If the store is in the file of an older datamind, that is emptied into it first."""
-    for migrated in migrate_own(door, door.caller.tenant):
-        for warning in migrated.warnings:
-            _LOG.warning("%s", warning)
 
 
 def _look(door: OnRecord, request: Request, body: bytes) -> Response:
     profile, asked = request.path_params["profile"], _read(request)
-    found = asking.recall(door, **asked, profile=profile)
+    if asked["query"].strip():
+        found = asking.recall(door, **asked, profile=profile)
+    else:
+        found = asking.newest(door, asked["top_k"], profile)
     return JSONResponse(
         {"profile": profile, "query": asked["query"], "results": [each.as_json() for each in found]}
     )
@@ -57,19 +50,18 @@ def _read(request: Request) -> dict[str, Any]:
 
 HTTP: Final = FaceHttp(
     face="datamind",
-    prepare=_take_over,
     schemas={"DatamindItem": ITEM},
     routes=(
         FaceRoute(
             method="GET",
             path="/api/memory/{profile}",
             name="look",
-            summary="What bears on a question in one profile, and for everyone; another's profile looks like an empty one.",
+            summary="What bears on a question in one profile, and for everyone, or the newest; another's looks like an empty one.",
             act=_look,
             parameters=(Parameter("profile", "The profile, which is the tenant of the key."), *_QUERY),
             answers={
                 200: RouteAnswer(
-                    "What was found, best first.",
+                    "What was found, best first; without a question, newest first.",
                     {
                         "type": "object",
                         "properties": {

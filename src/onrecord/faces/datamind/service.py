@@ -46,7 +46,8 @@ class MemoryService:
         return await self.store.save(
             content,
             scope=scope,
-            profile=(profile or self.profile) if scope == "profile" else profile,
+            # A session belongs to its profile: another's may have the same name.
+            profile=profile if scope == "global" else profile or self.profile,
             session_id=session_id if scope == "session" else None,
             kind=kind,
             metadata=metadata,
@@ -70,14 +71,14 @@ class MemoryService:
         if self.store is None:
             return []
         asked: dict[str, Any] = {
-            "profile": (profile or self.profile) if "profile" in wanted else None,
+            "profile": profile or self.profile,
             "session_id": session_id if "session" in wanted else None,
             "kinds": kinds,
             "include_archived": include_archived,
         }
         if isinstance(self.store, OnRecordMemoryStore):
             return await self.store.recall(query, top_k=top_k, scope_filter=wanted, **asked)
-        # The protocol has no such filter: what is for everyone would crowd out the rest.
+        # The protocol has no such filter: what is not wanted would crowd out the rest.
         most = items.MOST_RECALLED if scope_filter else top_k
         found = await self.store.recall(query, top_k=most, **asked)
         return [each for each in found if each.scope in wanted][:top_k]
@@ -119,10 +120,14 @@ def open_memory(
 
 
 def _open_store(config: Config, storage: str | Path) -> MemoryStore:
+    if is_ours(config):
+        return OnRecordMemoryStore(config.db, profile=config.tenant, storage=storage)
+    return memory_registry.create(config.of_faces["backend"], dsn=config.db, profile=config.tenant)
+
+
+def is_ours(config: Config) -> bool:
+    """Whether the backend that is set is a store of ours; Invalid if it cannot be where it is said to be."""
     backend = config.of_faces["backend"]
     if backend == "postgres" and not config.db.startswith("postgres"):
         raise Invalid([Fault("db", "must be a PostgreSQL DSN (postgresql://…) when backend is postgres")])
-    store = memory_registry.create(backend, dsn=config.db, profile=config.tenant)
-    if isinstance(store, OnRecordMemoryStore):
-        store.take_over(storage)
-    return store
+    return memory_registry.is_made_by(backend, OnRecordMemoryStore)

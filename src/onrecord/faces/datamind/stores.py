@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
@@ -12,14 +14,14 @@ from onrecord.errors import Conflict, Fault, Invalid, NotFound
 from onrecord.faces.datamind import asking, items
 from onrecord.faces.datamind.items import MemoryItem
 from onrecord.faces.datamind.legacy import migrate_own, migrate_storage
-from onrecord.recall.sharing import share
 from onrecord.service import OnRecord
-
-_PLACES: Final = {"session": 2, "profile": 4, "global": 2}
 
 
 class MemoryStore(Protocol):
-    """What a store of items can do. Without a profile or a session, a question asks for none of theirs."""
+    """What a store of items can do. Without a profile or a session, a question asks for none of theirs.
+
+    A session belongs to the profile that is named with it; two profiles may each have one of the same name.
+    """
 
     async def save(
         self,
@@ -70,10 +72,30 @@ class Registry:
         return keep
 
     def create(self, name: str, **given: Any) -> MemoryStore:
-        if name not in self._factories:
+        """The store of that name, given as much of this as it takes: one that takes nothing is made with nothing."""
+        factory = self._factory(name)
+        takes = signature(factory).parameters.values()
+        if not any(each.kind is Parameter.VAR_KEYWORD for each in takes):
+            names = {each.name for each in takes}
+            given = {name: value for name, value in given.items() if name in names}
+        return factory(**given)
+
+    def is_made_by(self, name: str, factory: StoreFactory) -> bool:
+        return self._factory(name) is factory
+
+    def _factory(self, name: str) -> StoreFactory:
+        """By its name, after the module was read that registers it, where one stands before the name: `my_stores:redis`."""
+        module, _, plain = name.rpartition(":")
+        if module:
+            try:
+                import_module(module)
+            except ImportError as problem:
+                reason = f"the module {module!a} of {name!a} cannot be read: {problem}"
+                raise Invalid([Fault("backend", reason)]) from None
+        if plain not in self._factories:
             known = ", ".join(sorted(self._factories))
-            raise Invalid([Fault("backend", f"{name!a} is not registered; there are {known}")])
-        return self._factories[name](**given)
+            raise Invalid([Fault("backend", f"{plain!a} is not registered; there are {known}")])
+        return self._factories[plain]
 
     def __contains__(self, name: str) -> bool:
         return name in self._factories
@@ -135,10 +157,9 @@ class OnRecordMemoryStore:
             raise Invalid([Fault("session_id", "is required when scope is session")])
         door = self._at(profile or self.profile)
         told = session_id if scope == "session" else None
-        saved = await asyncio.to_thread(
+        return await asyncio.to_thread(
             asking.save, door, content, scope, kind, None, told, metadata, self._new_id()
         )
-        return saved.id
 
     async def recall(
         self,
@@ -165,15 +186,8 @@ class OnRecordMemoryStore:
             "per_scope": per_scope,
         }
 
-        def ask() -> list[MemoryItem]:
-            there = self._at(profile or self.profile)
-            found = asking.recall(there, query, scope_filter=sorted(wanted), **asked)
-            if "session" in wanted and there.caller.tenant != self.profile:
-                # What a session was told without a profile is with the store's own.
-                found += asking.recall(self._home, query, scope_filter=["session"], **asked)
-            return _best(found, top_k, _PLACES | dict(per_scope or {}))
-
-        return await asyncio.to_thread(ask)
+        there = self._at(profile or self.profile)
+        return await asyncio.to_thread(asking.recall, there, query, scope_filter=sorted(wanted), **asked)
 
     async def forget(self, item_id: str, *, hard: bool = False, profile: str | None = None) -> bool:
         """Found in whichever profile it is; one that several have is a Conflict unless the profile is named."""
@@ -185,7 +199,7 @@ class OnRecordMemoryStore:
         if len(holding) > 1 and not item_id.startswith("global:"):
             names = ", ".join(door.caller.tenant for door in holding)
             raise Conflict(f"Several profiles have an item {item_id}: {names}. Say whose with profile=….")
-        return bool(holding) and asking.forget(holding[0], item_id, hard)
+        return bool(holding) and asking.forget(holding[0], item_id, hard).deleted
 
     async def list_profiles(self) -> list[str]:
         return await asyncio.to_thread(
@@ -229,16 +243,9 @@ class OnRecordMemoryStore:
 SQLiteMemoryStore = OnRecordMemoryStore
 
 
-def _best(found: Sequence[MemoryItem], top_k: int, places: Mapping[str, int]) -> list[MemoryItem]:
-    """The best of two answers, each item once, with the places that were promised."""
-    once = {each.id: each for each in found}.values()
-    ranked = sorted(once, key=lambda each: (-each.score, items.SCOPES.index(each.scope)))
-    return share(ranked, lambda each: each.scope, top_k, places)
-
-
 def _has(door: OnRecord, item_id: str) -> bool:
     try:
         door.show(item_id)
-    except NotFound:
+    except (NotFound, Invalid):
         return False
     return True

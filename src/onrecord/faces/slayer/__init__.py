@@ -8,22 +8,32 @@ if TYPE_CHECKING:
         SlayerQuery,
         delete_datasource,
         delete_model,
+        edit_model,
         edit_model_remove,
         forget_memory,
+        ingest_datasource_models,
         inspect_model,
+        list_datasources,
+        models_summary,
         save_memory,
         search,
         search_flat,
     )
+    from onrecord.faces.slayer.importing import import_store
 
 __all__ = [
     "SlayerClient",
     "SlayerQuery",
     "delete_datasource",
     "delete_model",
+    "edit_model",
     "edit_model_remove",
     "forget_memory",
+    "import_store",
+    "ingest_datasource_models",
     "inspect_model",
+    "list_datasources",
+    "models_summary",
     "save_memory",
     "search",
     "search_flat",
@@ -34,6 +44,6 @@ def __getattr__(name: str) -> Any:
     """Load a public name when it is first used: `onrecord --help` loads the commands of this face, and no store."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from onrecord.faces.slayer import calls
+    from onrecord.faces.slayer import calls, importing
 
-    return getattr(calls, name)
+    return getattr(importing if name == "import_store" else calls, name)

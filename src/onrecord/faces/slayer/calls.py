@@ -1,4 +1,4 @@
-"""HOW does a user of a semantic layer speak to us? save_memory, forget_memory, search and inspect_model, and their shapes.
+"""HOW does a user of a semantic layer speak to us? Notes, their search, and the models they are about, in its shapes.
 
 A translation alone: what a reference means, what is found and what is refused is decided by the operations.
 """
@@ -13,13 +13,16 @@ from typing import Any, Concatenate, Final, Literal, ParamSpec, TypeVar
 
 from onrecord.app import connect
 from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.lookup import NoCatalog
+from onrecord.catalog.inspection import INSPECTION_TOKENS, as_markdown
+from onrecord.catalog.lookup import INGEST_FIRST, NoCatalog
 from onrecord.catalog.operations import Entity
 from onrecord.catalog.queries import ModelQuery, read_query, to_json
-from onrecord.catalog.rendering import description_in
-from onrecord.catalog.resolution import resolve_all
+from onrecord.catalog.rendering import description_in, in_words
+from onrecord.catalog.resolution import Unresolved, resolve_all
+from onrecord.doors import Door
 from onrecord.errors import Fault, Invalid, NotFound
-from onrecord.faces.slayer.elsewhere import MOST_CHARACTERS, MOST_ROWS, Elsewhere, said_of, within_limit
+from onrecord.faces.slayer.elsewhere import Elsewhere
+from onrecord.faces.slayer.errors import BadValueError, in_their_words
 from onrecord.faces.slayer.fields import (
     CAPS,
     COUNT,
@@ -31,13 +34,15 @@ from onrecord.faces.slayer.fields import (
     PLAIN_ID,
     PREVIEW,
     PREVIEW_CHARACTERS,
+    REMOVE,
     is_one_list,
 )
 from onrecord.model import ids
-from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, EntityKind
+from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT
 from onrecord.model.rules import ListOf, OrNone, Text
 from onrecord.model.shapes import checked_field
+from onrecord.model.wire import to_json as answer_as_json
 from onrecord.recall.subjects import EntityHit, SubjectHit
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
@@ -59,11 +64,17 @@ _CYPHER: Final = re.compile(
     r"\s*MATCH\s*\(\s*(?P<node>\w+)\s*(?P<labels>(?::\s*\w+\s*)+)\)\s*RETURN\s+(?P=node)\.id\s+AS\s+id\s*;?\s*",
     re.IGNORECASE,
 )
-
-
+#: More values of a column are never kept, and no description is longer.
+_MOST_ROWS: Final = 100
+_MOST_CHARACTERS: Final = 100_000
+#: So many models are listed at once.
+_MOST_SUMMARIES: Final = 200
+#: Of the sections of a model, one that is always there and short.
+_SHORT_SECTION: Final = "joins"
 _REFERENCES: Final = OrNone(ListOf(Text(), at_most=None))
 
 
+@in_their_words
 def save_memory(
     door: OnRecord,
     learning: str,
@@ -84,9 +95,8 @@ def save_memory(
     if id is not None:
         given["id"] = _identifier(id)
     links = _links(linked_entities)
-    with said_of("save_memory"):
-        _require_known(door, links)
-        saved = door.remember(**given, **links)
+    _require_known(door, links)
+    saved = door.remember(**given, **links)
     return {
         "memory_id": saved.memory.id,
         "resolved_entities": list(saved.memory.entities),
@@ -98,8 +108,6 @@ def _otherwise(saved: Remembered) -> Iterator[str]:
     """Where what was saved is not just what was given."""
     if saved.scrubbed:
         yield f"secrets were taken out of it before it was saved ({saved.scrubbed})."
-    if saved.memory.status == "pending":
-        yield "it waits for the approval of a person, and is not found until then."
 
 
 def _identifier(given: object) -> str:
@@ -123,7 +131,13 @@ def _links(linked: object) -> dict[str, Any]:
 
 
 def _require_known(door: OnRecord, links: Mapping[str, Any]) -> None:
-    """Elsewhere a reference stands as it was given while there is no catalog to look it up in; here it is unknown."""
+    """Elsewhere a thing may have any name, and a reference stands as it was given while there is no catalog to look it
+    up in; here both are unknown."""
+    for reference in links["entities"]:
+        if reference.strip().startswith(THING_PREFIX):
+            raise Unresolved(
+                reference, f"{reference!r} is not in the catalog, which alone names things here."
+            )
     may_look = OnRecord.entities.operation.is_offered_to(door.caller)  # type: ignore[attr-defined]
     if not may_look or any(door.entities(kind=kind, limit=1).total for kind in ("datasource", "system")):
         return
@@ -141,14 +155,19 @@ def _is_there(door: OnRecord, id: str) -> bool:
     return True
 
 
+@in_their_words
 def forget_memory(door: OnRecord, identifier: str | int) -> dict[str, Any]:
     # What a search shows can be forgotten, also what is for everyone.
     is_global = isinstance(identifier, str) and ids.is_global(identifier)
-    return {"deleted_id": door.forget(str(identifier) if is_global else _identifier(identifier)).id}
+    gone = door.forget(str(identifier) if is_global else _identifier(identifier))
+    if gone.proposal is not None:
+        return {"deleted_id": None, "warnings": list(gone.warnings)}
+    return {"deleted_id": gone.id}
 
 
+@in_their_words
 def search(
-    door: OnRecord,
+    door: Door,
     entities: Sequence[str] | None = None,
     query: Mapping[str, Any] | ModelQuery | None = None,
     question: str | None = None,
@@ -159,29 +178,33 @@ def search(
 ) -> dict[str, Any]:
     """Notes, example queries and entities, each in a list of its own.
 
-    A cap may be any number from 0 on; more than 200 of a list never come back.
+    A cap may be any number from 0 on; more than 200 of a list never come back, and a warning says so.
     """
+    caps = {
+        "max_memories": max_memories,
+        "max_example_queries": max_example_queries,
+        "max_entities": max_entities,
+    }
+    beyond = [
+        f"{name}: more than {RECALL_LIMIT} of that list never come back (asked for {given})."
+        for name, given in caps.items()
+        if checked_field(name, COUNT, given) > RECALL_LIMIT
+    ]
     found = door.search(
         question,
         entities=_listed(entities),
         query=to_json(query) if isinstance(query, ModelQuery) else query,
         datasource=datasource,
-        max_memories=_cap("max_memories", max_memories),
-        max_example_queries=_cap("max_example_queries", max_example_queries),
-        max_entities=_cap("max_entities", max_entities),
         recipe=RECIPE,
+        **{name: min(given, RECALL_LIMIT) for name, given in caps.items()},
     )
     return {
         "memories": [_memory(hit) for hit in found.memories],
         "example_queries": [_memory(hit) | {"query": hit.query} for hit in found.example_queries],
         "entities": [_entity(hit) for hit in found.entities],
         "resolved_input_entities": list(found.resolved_input_entities),
-        "warnings": list(found.warnings),
+        "warnings": [*beyond, *found.warnings],
     }
-
-
-def _cap(name: str, given: object) -> int:
-    return int(min(checked_field(name, COUNT, given), RECALL_LIMIT))
 
 
 def _listed(entities: Sequence[str] | None) -> list[str]:
@@ -189,8 +212,9 @@ def _listed(entities: Sequence[str] | None) -> list[str]:
     return list(checked_field("entities", _REFERENCES, entities) or ())
 
 
+@in_their_words
 def search_flat(
-    door: OnRecord,
+    door: Door,
     entities: Sequence[str] | None = None,
     query: Mapping[str, Any] | ModelQuery | None = None,
     question: str | None = None,
@@ -203,9 +227,14 @@ def search_flat(
 
     Here an entity that is named is found itself, and so is a memory that is named as `memory:<id>`. `cypher_filter`
     keeps some kinds, as in `MATCH (n:Memory:Column) RETURN n.id AS id`. At most 200 notes, as many example queries and
-    as many entities are looked at.
+    as many entities are looked at; a warning says so where more are asked for.
     """
     checked_field("max_results", MOST_RESULTS, max_results)
+    beyond = (
+        [f"max_results: at most {RECALL_LIMIT} of each kind are looked at (asked for {max_results})."]
+        if max_results > RECALL_LIMIT
+        else []
+    )
     kinds = _LABELS.values() if cypher_filter is None else _kinds(cypher_filter)
     found = door.search(
         question,
@@ -227,11 +256,11 @@ def search_flat(
     return {
         "results": results,
         "resolved_input_entities": list(found.resolved_input_entities),
-        "warnings": list(found.warnings),
+        "warnings": [*beyond, *found.warnings],
     }
 
 
-def search_either(door: OnRecord, **asked: Any) -> dict[str, Any]:
+def search_either(door: Door, **asked: Any) -> dict[str, Any]:
     """The later form where something is asked that only it knows, else the earlier one."""
     return search_flat(door, **asked) if is_one_list(asked) else search(door, **asked)
 
@@ -262,7 +291,7 @@ def _kinds(cypher_filter: str) -> list[str]:
 
 
 def _with_named(
-    door: OnRecord, every: list[dict[str, Any]], named: Sequence[str], datasource: str | None
+    door: Door, every: list[dict[str, Any]], named: Sequence[str], datasource: str | None
 ) -> list[dict[str, Any]]:
     """What is named counts as tagged with its own name, so it gets the share of its place among the named."""
     by_name = {_name(hit): hit for hit in every}
@@ -281,7 +310,7 @@ def _name(hit: Mapping[str, Any]) -> str:
     return f"{MEMORY_PREFIX if hit['kind'] == 'memory' else ''}{hit['id']}"
 
 
-def _looked_up(door: OnRecord, name: str, datasource: str | None) -> dict[str, Any] | None:
+def _looked_up(door: Door, name: str, datasource: str | None) -> dict[str, Any] | None:
     """What has this name, unless it is hidden or lies outside of the datasource."""
     if name.startswith(MEMORY_PREFIX):
         memory = door.show(name.removeprefix(MEMORY_PREFIX)).memory
@@ -304,7 +333,7 @@ def _looked_up(door: OnRecord, name: str, datasource: str | None) -> dict[str, A
     return None
 
 
-def _beside(door: OnRecord, name: str) -> Sequence[Entity]:
+def _beside(door: Door, name: str) -> Sequence[Entity]:
     """The entities among which one of this name would be."""
     parent = ".".join(name.split(".", 2)[:-1])
     if parent:
@@ -345,8 +374,9 @@ def _preview(hit: SubjectHit) -> str:
     return hit.description or next((each for each in paragraphs if each), "")[:PREVIEW_CHARACTERS]
 
 
+@in_their_words
 def inspect_model(
-    door: OnRecord,
+    door: Door,
     model_name: str,
     num_rows: int = 3,
     show_sql: bool = False,
@@ -355,40 +385,142 @@ def inspect_model(
     descriptions_max_chars: int | None = None,
     reachable_fields_depth: int = 5,
     data_source: str | None = None,
+    max_tokens: int = INSPECTION_TOKENS,
 ) -> str | dict[str, Any]:
     checked_field("format", FORMAT, format)
-    with said_of("inspect_model"):
-        found = door.inspect(
-            model_name,
-            num_rows=within_limit(num_rows, MOST_ROWS),
-            show_sql=show_sql,
-            sections=sections,
-            descriptions_max_chars=within_limit(descriptions_max_chars, MOST_CHARACTERS),
-            reachable_fields_depth=reachable_fields_depth,
-            data_source=data_source,
+    is_bare = sections is not None and not sections
+    found = door.inspect(
+        model_name,
+        num_rows=_within(num_rows, _MOST_ROWS),
+        show_sql=show_sql,
+        # A query string cannot hold an empty list: one section is asked for, and taken out again.
+        sections=[_SHORT_SECTION] if is_bare else sections,
+        descriptions_max_chars=_within(descriptions_max_chars, _MOST_CHARACTERS),
+        reachable_fields_depth=reachable_fields_depth,
+        data_source=data_source,
+        max_tokens=max_tokens,
+    )
+    told = {name: each for name, each in found.sections.items() if not (is_bare and name == _SHORT_SECTION)}
+    return told if format == "json" else as_markdown(told) if is_bare else found.markdown
+
+
+def _within(cap: Any, most: int) -> Any:
+    """A cap may be any number; what is none is left for the request to refuse."""
+    return most if isinstance(cap, int) and cap > most else cap
+
+
+@in_their_words
+def list_datasources(door: Door) -> dict[str, Any]:
+    """The datasources, each with its description and how many models it has."""
+    found = door.entities(kind="datasource", limit=_MOST_LISTED).entities
+    return {
+        "datasources": [
+            {
+                "name": each.canonical,
+                "description": each.description,
+                "models": door.entities(each.canonical, kind="model", limit=1).total,
+            }
+            for each in found
+            if not each.hidden
+        ]
+    }
+
+
+@in_their_words
+def models_summary(
+    door: Door,
+    datasource_name: str | None = None,
+    format: Literal["markdown", "json"] = "markdown",
+    compact: bool = True,
+) -> str | dict[str, Any]:
+    """The models of a datasource, or of all: what each is; not compact, also what it has and what it is joined to."""
+    checked_field("format", FORMAT, format)
+    known = [each["name"] for each in list_datasources(door)["datasources"]]
+    if datasource_name is not None and datasource_name not in known:
+        there = f"known: [{', '.join(known)}]" if known else INGEST_FIRST
+        raise NotFound(f"Datasource {datasource_name!r} not found; {there}.")
+    inside = known if datasource_name is None else [datasource_name]
+    listed = [each for name in inside for each in door.entities(name, limit=_MOST_LISTED).entities]
+    models = [_model_summary(each, compact) for each in listed if not each.hidden]
+    beyond = max(len(models) - _MOST_SUMMARIES, 0)
+    notes = [f"{beyond} more are left out; name a datasource, or search for them."] if beyond else []
+    if not known:
+        notes.append(f"{INGEST_FIRST.capitalize()}.")
+    summary = {"models": models[:_MOST_SUMMARIES], "notes": notes}
+    return summary if format == "json" else _summary_in_words(summary)
+
+
+def _model_summary(model: Entity, compact: bool) -> dict[str, Any]:
+    told = {"name": model.canonical, "description": model.description}
+    return told if compact else told | {"text": model.text}
+
+
+def _summary_in_words(summary: Mapping[str, Any]) -> str:
+    """Every line of a model's text is one value of it, behind words of ours; so it can forge no other model."""
+    lines = []
+    for each in summary["models"]:
+        lines.append(
+            f"- `{each['name']}`" + (f": {in_words(each['description'])}" if each["description"] else "")
         )
-    return found.markdown if format == "markdown" else dict(found.sections)
+        lines += [f"  - {line}" for line in each.get("text", "").split("\n")[1:]]
+    return "\n".join([*lines, *summary["notes"]])
 
 
-def delete_model(door: OnRecord, name: str, data_source: str | None = None) -> dict[str, Any]:
-    with said_of("delete_model"):
-        dropped = door.drop_entity(name, kind="model", data_source=data_source)
-    return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
-
-
-def delete_datasource(door: OnRecord, name: str) -> dict[str, Any]:
-    with said_of("delete_datasource"):
-        dropped = door.drop_entity(name, kind="datasource")
-    return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
-
-
-def edit_model_remove(
-    door: OnRecord, name: str, remove: Sequence[str], data_source: str | None = None
+@in_their_words
+def ingest_datasource_models(
+    door: Door,
+    path: str,
+    datasource_name: str | None = None,
+    schema_name: str | None = None,
+    sample_values: int = 0,
+    dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Take columns, measures or aggregations out of a model: all of them, or none."""
+    """Read models in: from a database, a folder of model files, a store of the semantic layer, or what dbt has written."""
+    told = door.ingest(
+        path, datasource=datasource_name, schema=schema_name, sample_values=sample_values, dry_run=dry_run
+    )
+    ingested: dict[str, Any] = answer_as_json(told)
+    return ingested
+
+
+@in_their_words
+def delete_model(door: Door, name: str, data_source: str | None = None) -> dict[str, Any]:
+    dropped = door.drop_entity(name, kind="model", data_source=data_source)
+    return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
+
+
+@in_their_words
+def delete_datasource(door: Door, name: str) -> dict[str, Any]:
+    dropped = door.drop_entity(name, kind="datasource")
+    return {"deleted": dropped.entity, "stripped_memories": dropped.stripped}
+
+
+@in_their_words
+def edit_model(
+    door: Door, model_name: str, remove: Mapping[str, Sequence[str]], data_source: str | None = None
+) -> dict[str, Any]:
+    """Take columns, measures or aggregations out of a model, as in `{"columns": ["amount"]}`: all of them, or none."""
+    by_kind = checked_field("remove", REMOVE, remove)
+    model = door.inspect(model_name, data_source=data_source, sections=[_SHORT_SECTION]).model
+    kinds = {each.canonical: each.kind for each in door.entities(model, limit=_MOST_LISTED).entities}
+    faults = [
+        Fault(f"remove.{listed}", f"{name!r} is a {kind} of {model}, not among its {listed}")
+        for listed, names in by_kind.items()
+        for name in names
+        if (kind := kinds.get(f"{model}.{name}")) and f"{kind}s" != listed
+    ]
+    if faults:
+        raise Invalid(faults)
+    return edit_model_remove(door, model, [name for names in by_kind.values() for name in names])
+
+
+@in_their_words
+def edit_model_remove(
+    door: Door, name: str, remove: Sequence[str], data_source: str | None = None
+) -> dict[str, Any]:
+    """The same by their names alone, whatever they are."""
     parts = remove if remove is not None else ()
-    with said_of("edit_model_remove"):
-        dropped = door.drop_entity(name, kind="model", data_source=data_source, parts=parts)
+    dropped = door.drop_entity(name, kind="model", data_source=data_source, parts=parts)
     return {
         "model": dropped.entity,
         "removed": [f"{dropped.entity}.{part.strip()}" for part in dict.fromkeys(parts)],
@@ -397,18 +529,18 @@ def edit_model_remove(
 
 
 def _hop(
-    method: Callable[Concatenate[OnRecord, P], Answer],
+    method: Callable[Concatenate[Any, P], Answer],
 ) -> Callable[Concatenate["SlayerClient", P], Coroutine[Any, Any, Answer]]:
     takes = signature(method)
 
     @wraps(method)
     async def call(self: "SlayerClient", /, *given: P.args, **named: P.kwargs) -> Answer:
-        if self.door is not None:
-            return await asyncio.to_thread(method, self.door, *given, **named)
-        asked = takes.bind(None, *given, **named).arguments
-        del asked["door"]
-        answer: Answer = await self.elsewhere.call(method.__name__, asked)
-        return answer
+        if self.door is None and self.elsewhere.has_route(method.__name__):
+            asked = takes.bind(None, *given, **named).arguments
+            del asked["door"]
+            answer: Answer = await self.elsewhere.call(method.__name__, asked)
+            return answer
+        return await asyncio.to_thread(method, self.door or self.elsewhere.door, *given, **named)
 
     return call
 
@@ -425,7 +557,7 @@ class SlayerClient:
         key: str | None = None,
     ) -> None:
         if (url is None) == (storage is None):
-            raise Invalid([Fault("storage", "or url is needed: one of the two")])
+            raise BadValueError([Fault("storage", "or url is needed: one of the two")])
         self.door: OnRecord | None = None
         if url is not None:
             self.elsewhere = Elsewhere(url, key)
@@ -437,8 +569,12 @@ class SlayerClient:
     search = _hop(search)
     search_flat = _hop(search_flat)
     inspect_model = _hop(inspect_model)
+    list_datasources = _hop(list_datasources)
+    models_summary = _hop(models_summary)
+    ingest_datasource_models = _hop(ingest_datasource_models)
     delete_model = _hop(delete_model)
     delete_datasource = _hop(delete_datasource)
+    edit_model = _hop(edit_model)
     edit_model_remove = _hop(edit_model_remove)
 
     async def close(self) -> None:

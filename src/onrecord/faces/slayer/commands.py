@@ -1,16 +1,19 @@
-"""HOW does one type what the semantic layer's users type? `onrecord slayer memory save`, `forget` and `search`."""
+"""HOW does one type what the semantic layer's users type? `onrecord slayer memory save`, `search`, `inspect` and the rest."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from onrecord.catalog.rendering import in_words
+from onrecord.context.frame import visible
 from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.faces.slayer.fields import CAPS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
+from onrecord.surfaces.cli.render import show_json
 
 #: `--storage` is what it is called there; both mean the same.
 _STORAGE = click.Option(
@@ -31,7 +34,13 @@ def commands() -> list[click.Command]:
     memory.add_command(_save())
     memory.add_command(_forget())
     group.add_command(memory)
-    group.add_command(_search())
+    for name, noun in (("models", "model"), ("datasources", "datasource")):
+        listed = click.Group(name, help=f"List the {name}, and delete one.")
+        listed.add_command(_list(name))
+        listed.add_command(_delete(noun))
+        group.add_command(listed)
+    for command in (_search(), _inspect(), _ingest(), _import(), _delete(None)):
+        group.add_command(command)
     return [group]
 
 
@@ -45,7 +54,7 @@ def _keep_storage(context: click.Context, db: str | None) -> None:
 
 def _failed(message: str) -> click.exceptions.Exit:
     """There every failure leaves with 1."""
-    click.echo(message, err=True)
+    click.echo(visible(message), err=True)
     return click.exceptions.Exit(1)
 
 
@@ -66,6 +75,7 @@ def _save() -> click.Command:
         entities: str | None,
         query: str | None,
         id: str | None,
+        description: str | None,
         **given: Any,
     ) -> None:
         from onrecord.faces.slayer import calls
@@ -77,14 +87,14 @@ def _save() -> click.Command:
             raise _failed("--entities and --query are mutually exclusive.")
         with _told(), opened_door(common, create=True) as door:
             linked: Any = _names(entities) if entities is not None else _json(query or "")
-            saved = calls.save_memory(door, learning, linked, id)
+            saved = calls.save_memory(door, learning, linked, id, description)
         if common["as_json"]:
-            _print(saved)
+            show_json(saved)
             return
         click.echo(f"Saved memory {saved['memory_id']}.")
-        click.echo(f"Resolved entities: {', '.join(saved['resolved_entities'])}")
+        click.echo(visible(f"Resolved entities: {', '.join(saved['resolved_entities'])}"))
         for warning in saved["warnings"]:
-            click.echo(f"Warning: {warning}")
+            click.echo(visible(f"Warning: {warning}"))
 
     return click.Command(
         "save",
@@ -93,6 +103,7 @@ def _save() -> click.Command:
             click.Option(["--entities"], help="References, with commas between."),
             click.Option(["--query"], help="A query as JSON, or @file.json."),
             click.Option(["--id"], help="An id of your own."),
+            click.Option(["--description"], help="A preview of at most 500 characters."),
             *_COMMON,
         ],
         callback=run,
@@ -109,7 +120,9 @@ def _forget() -> click.Command:
         with _told(), opened_door(common) as door:
             forgotten = calls.forget_memory(door, identifier)
         if common["as_json"]:
-            _print(forgotten)
+            show_json(forgotten)
+        elif forgotten["deleted_id"] is None:
+            click.echo(visible("\n".join(forgotten["warnings"])))
         else:
             click.echo(f"Forgot memory {forgotten['deleted_id']}.")
 
@@ -125,20 +138,35 @@ def _forget() -> click.Command:
 
 def _search() -> click.Command:
     @click.pass_context
-    def run(context: click.Context, /, entities: str | None, query: str | None, **asked: Any) -> None:
+    def run(
+        context: click.Context,
+        /,
+        entity: tuple[str, ...],
+        entities: str | None,
+        query: str | None,
+        format: str,
+        verbose: bool,
+        **asked: Any,
+    ) -> None:
         from onrecord.faces.slayer import calls
 
         common = common_options(context, asked)
         given = {name: value for name, value in asked.items() if value is not None}
+        if verbose:
+            given["compact"] = False
         with _told(), opened_door(common) as door:
-            given["entities"] = _names(entities) if entities else None
+            given["entities"] = [*entity, *_names(entities or "")] or None
             given["query"] = _json(query) if query else None
             found = calls.search_either(door, **given)
-        _print(found)
+        if common["as_json"] or format == "json":
+            show_json(found)
+        else:
+            click.echo(visible("\n".join(_found_in_words(found))))
 
     return click.Command(
         "search",
         params=[
+            click.Option(["--entity"], multiple=True, help="A reference; may be given several times."),
             click.Option(["--entities"], help="References, with commas between."),
             click.Option(["--query"], help="A query as JSON, or @file.json."),
             click.Option(["--question"], help="In plain words."),
@@ -157,6 +185,15 @@ def _search() -> click.Command:
                 default=None,
                 help="That list, with previews instead of texts or not.",
             ),
+            click.Option(
+                ["--verbose"], is_flag=True, help="That list, with texts: the same as --no-compact."
+            ),
+            click.Option(
+                ["--format"],
+                type=click.Choice(["text", "json"]),
+                default="text",
+                help="text, or json as elsewhere.",
+            ),
             *_COMMON,
         ],
         callback=run,
@@ -164,8 +201,194 @@ def _search() -> click.Command:
     )
 
 
-def _print(told: Any) -> None:
-    click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+_HEADINGS: Final = {
+    "results": "Results",
+    "memories": "Memories",
+    "example_queries": "Example queries",
+    "entities": "Entities",
+}
+
+
+def _found_in_words(found: Mapping[str, Any]) -> Iterator[str]:
+    """A line for each, with a letter for what it is, and the first line of what it says."""
+    yield from (f"[warning] {warning}" for warning in found["warnings"])
+    if found["resolved_input_entities"]:
+        yield f"Resolved input entities: {', '.join(found['resolved_input_entities'])}"
+    for name, heading in _HEADINGS.items():
+        if name in found:
+            yield f"{heading} ({len(found[name])}):"
+            for hit in found[name]:
+                kind = hit.get("kind", "memory")
+                mark = f"[{kind}]" if kind != "memory" else "Q" if hit.get("query") is not None else "M"
+                yield f"  {mark} {hit['id']} (score={hit['score']:.4f})"
+                yield f"    {in_words((hit['text'] or hit.get('description') or '').strip().partition(chr(10))[0])}"
+
+
+def _inspect() -> click.Command:
+    @click.pass_context
+    def run(
+        context: click.Context,
+        /,
+        reference: str,
+        section: tuple[str, ...],
+        type: str,
+        format: str,
+        **asked: Any,
+    ) -> None:
+        from onrecord.faces.slayer import calls
+
+        common = common_options(context, asked)
+        given = {name: value for name, value in asked.items() if value is not None}
+        with _told(), opened_door(common) as door:
+            told = calls.inspect_model(
+                door,
+                reference,
+                sections=list(section) or None,
+                format="json" if common["as_json"] or format == "json" else "markdown",
+                **given,
+            )
+        if isinstance(told, str):
+            click.echo(visible(told))
+        else:
+            show_json(told)
+
+    return click.Command(
+        "inspect",
+        params=[
+            click.Argument(["reference"], metavar="MODEL"),
+            click.Option(
+                ["--type"], type=click.Choice(["model"]), default="model", help="Models alone can be."
+            ),
+            click.Option(["--format"], type=click.Choice(["markdown", "json"]), default="markdown"),
+            click.Option(["--num-rows"], type=int, help="So many example values of a column; else 3."),
+            click.Option(["--show-sql"], is_flag=True, help="Show the SQL behind columns and measures."),
+            click.Option(["--section"], multiple=True, help="Only this; may be given several times."),
+            click.Option(["--descriptions-max-chars"], type=int, help="Cut descriptions to so many."),
+            click.Option(["--reachable-fields-depth"], type=int, help="How many joins to follow; else 5."),
+            click.Option(["--data-source"], help="Its datasource, if several have such a model."),
+            click.Option(
+                ["--max-tokens"], type=int, help="What it may cost to read; what is left out is told."
+            ),
+            *_COMMON,
+        ],
+        callback=run,
+        help="Look at a model, and at what was learned about it.",
+    )
+
+
+def _ingest() -> click.Command:
+    @click.pass_context
+    def run(context: click.Context, /, path: str, dry_run: bool, **asked: Any) -> None:
+        from onrecord.model.wire import to_json
+        from onrecord.surfaces.cli import render
+
+        common = common_options(context, asked)
+        given = {name: value for name, value in asked.items() if value is not None}
+        with _told(), opened_door(common, create=not dry_run) as door:
+            ingested = door.ingest(path, dry_run=dry_run, **given)
+        if common["as_json"]:
+            show_json(to_json(ingested))
+        else:
+            render.show(ingested)
+
+    return click.Command(
+        "ingest",
+        params=[
+            click.Argument(["path"]),
+            click.Option(["--datasource"], help="What to call the datasource; else its own name."),
+            click.Option(["--schema"], help="Which schema of a database; else its default."),
+            click.Option(["--sample-values"], type=int, help="Take so many example values of each column."),
+            click.Option(["--dry-run"], is_flag=True, help="Tell what would change, and change nothing."),
+            *_COMMON,
+        ],
+        callback=run,
+        help="Read models in: a database, a folder of models, a store of slayer, or what dbt has written.",
+    )
+
+
+def _import() -> click.Command:
+    @click.pass_context
+    def run(context: click.Context, /, path: str, **given: Any) -> None:
+        from onrecord.faces.slayer.importing import import_store
+
+        common = common_options(context, given)
+        with _told(), opened_door(common, create=True) as door:
+            told = import_store(door, path)
+        if common["as_json"]:
+            show_json(told)
+            return
+        added = told["ingested"]["added"]
+        click.echo(f"Took over {told['memories']} memories; {added['models']} models are new.")
+        for warning in told["warnings"]:
+            click.echo(visible(f"Warning: {warning}"))
+
+    return click.Command(
+        "import",
+        params=[click.Argument(["path"]), *_COMMON],
+        callback=run,
+        help="Take over the models and memories of a SQLite store of slayer.",
+    )
+
+
+def _list(what: str) -> click.Command:
+    @click.pass_context
+    def run(context: click.Context, /, **given: Any) -> None:
+        from onrecord.faces.slayer import calls
+
+        common = common_options(context, given)
+        with _told(), opened_door(common) as door:
+            listed = (
+                calls.list_datasources(door)
+                if what == "datasources"
+                else calls.models_summary(door, format="json")
+            )
+        if common["as_json"]:
+            show_json(listed)
+            return
+        assert isinstance(listed, dict)
+        for each in listed[what]:
+            about = f"  — {in_words(each['description'])}" if each["description"] else ""
+            click.echo(visible(f"{each['name']}{about}"))
+        for note in listed.get("notes", ()):
+            click.echo(visible(note))
+
+    return click.Command("list", params=list(_COMMON), callback=run, help=f"List the {what}.")
+
+
+def _delete(noun: str | None) -> click.Command:
+    """The command for one kind, or for whichever is named."""
+
+    @click.pass_context
+    def run(context: click.Context, /, name: str, **given: Any) -> None:
+        from onrecord.faces.slayer import calls
+
+        common = common_options(context, given)
+        data_source = given.get("data_source")
+        with _told(), opened_door(common) as door:
+            if (noun or given["type"]) == "datasource":
+                deleted = calls.delete_datasource(door, name)
+            else:
+                deleted = calls.delete_model(door, name, data_source)
+        if common["as_json"]:
+            show_json(deleted)
+        else:
+            lost = f"{deleted['stripped_memories']} memories lost references to it."
+            click.echo(visible(f"Deleted {deleted['deleted']}; {lost}"))
+
+    kinds = (
+        []
+        if noun
+        else [click.Option(["--type"], type=click.Choice(["model", "datasource"]), default="model")]
+    )
+    sources = (
+        [] if noun == "datasource" else [click.Option(["--data-source"], help="The datasource of a model.")]
+    )
+    return click.Command(
+        "delete",
+        params=[click.Argument(["name"]), *kinds, *sources, *_COMMON],
+        callback=run,
+        help=f"Take a {noun or 'model or a datasource'} out of the catalog, and out of every memory's references.",
+    )
 
 
 def _names(listed: str) -> list[str]:

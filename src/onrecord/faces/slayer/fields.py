@@ -30,6 +30,15 @@ LINKED: Final = Either(
     {list | tuple: Several(TEXT, at_least=1), Mapping: Json()},
 )
 MOST_RESULTS: Final = Integer(1)
+#: Which parts of a model are taken out, by what they are.
+REMOVE: Final = Object(
+    "what is removed",
+    {
+        kind: Described(Several(TEXT, at_least=1), "Their names.")
+        for kind in ("columns", "measures", "aggregations")
+    },
+    between=lambda given, _asked: () if given else [Fault("", "must name at least one part")],
+)
 _QUERY: Final = OrNone(Json())
 
 SAVE: Final[Fields] = {
@@ -64,7 +73,7 @@ def _answer(fields: Fields, *needed: str) -> Object:
 _SCORED: Final[Fields] = {"id": TEXT, "score": Number(), "text": TEXT}
 _MEMORY: Final[Fields] = {**_SCORED, "matched_entities": NAMES}
 SAVED: Final = _answer({"memory_id": TEXT, "resolved_entities": NAMES, "warnings": NAMES})
-FORGOTTEN: Final = _answer({"deleted_id": TEXT})
+FORGOTTEN: Final = _answer({"deleted_id": MAYBE_TEXT, "warnings": NAMES}, "deleted_id")
 FOUND: Final = _answer(
     {
         "memories": Several(_answer(_MEMORY)),
@@ -81,6 +90,9 @@ FOUND: Final = _answer(
     "warnings",
 )
 DELETED: Final = _answer({"deleted": TEXT, "stripped_memories": Integer()})
+DATASOURCES: Final = _answer(
+    {"datasources": Several(_answer({"name": TEXT, "description": MAYBE_TEXT, "models": Integer()}))}
+)
 EDITED: Final = _answer({"model": TEXT, "removed": NAMES, "stripped_memories": Integer()})
 
 

@@ -3,14 +3,14 @@
 These tools never fail as such: what is wrong comes back as a text, `Error: <ExceptionType>: <message>`.
 """
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from onrecord.catalog.resolution import AmbiguousModel, Unresolved
-from onrecord.errors import Invalid, NotFound, OnRecordError
-from onrecord.faces.slayer import calls, fields
-from onrecord.faces.slayer.fields import COUNT, FORMAT, MAYBE_NAMES, MAYBE_TEXT, NAMES, PLAIN_ID, TEXT
+from onrecord.catalog.resolution import AmbiguousModel
+from onrecord.context.frame import enclosed, quoted
+from onrecord.errors import OnRecordError
+from onrecord.faces.slayer import calls, errors, fields
+from onrecord.faces.slayer.fields import COUNT, FORMAT, MAYBE_NAMES, MAYBE_TEXT, PLAIN_ID, TEXT
 from onrecord.model.rules import FLAG, Integer, OrNone, Rule
 from onrecord.model.schema import rule_schema
 from onrecord.model.shapes import Described, Object, taken, taken_by
@@ -18,23 +18,16 @@ from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
-#: What such an error is called there.
-_ERRORS: Final[tuple[tuple[type[OnRecordError], str], ...]] = (
-    (AmbiguousModel, "AmbiguousModelError"),
-    (Unresolved, "EntityResolutionError"),
-    (NotFound, "NotFoundError"),
-    (Invalid, "ValueError"),
-)
 _AMBIGUOUS: Final = "Hint: name the model with its datasource ('<datasource>.<model>'), or give data_source where it is taken."
+_MODEL: Final = "What the catalog and the notes say of this model:"
 _DATA_SOURCE: Final = Described(MAYBE_TEXT, "Its datasource, if several have a model of that name.")
 #: What an argument is called in the functions of the face, if not by its own name.
 _PARAMETER: Final = {("forget_memory", "id"): "identifier"}
 
 
 def _say_failure(problem: OnRecordError) -> str:
-    name = next((name for kind, name in _ERRORS if isinstance(problem, kind)), type(problem).__name__)
     hint = f"\n{_AMBIGUOUS}" if isinstance(problem, AmbiguousModel) else ""
-    return f"Error: {name}: {problem}{hint}"
+    return f"Error: {errors.name_of(problem)}: {problem}{hint}"
 
 
 def _tool(
@@ -56,9 +49,8 @@ def _tool(
         sent = taken(shape, arguments)
         answer = function(door, **{parameter(each): given for each, given in sent.items()})
         if isinstance(answer, str):
-            return ToolAnswer(None, answer)
-        # As JSON every line of a memory stays inside its quotation marks.
-        return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
+            return ToolAnswer(None, enclosed(_MODEL, [quoted(answer)]))
+        return ToolAnswer(answer)
 
     return Tool(
         name=name,
@@ -115,6 +107,41 @@ TOOLS: Final = (
             "descriptions_max_chars": OrNone(Integer()),
             "reachable_fields_depth": Integer(0, 20),
             "data_source": _DATA_SOURCE,
+            "max_tokens": Described(Integer(500, 1_000_000), "What is left out is told."),
+        },
+    ),
+    _tool(
+        "list_datasources",
+        calls.list_datasources,
+        OnRecord.entities,
+        "List the datasources, each with its number of models.",
+        {},
+        fields.DATASOURCES,
+    ),
+    _tool(
+        "models_summary",
+        calls.models_summary,
+        OnRecord.entities,
+        "List the models of a datasource, or of all, with their descriptions.",
+        {
+            "datasource_name": MAYBE_TEXT,
+            "format": FORMAT,
+            "compact": Described(FLAG, "Else with columns, measures and joins."),
+        },
+    ),
+    _tool(
+        "ingest_datasource_models",
+        calls.ingest_datasource_models,
+        OnRecord.ingest,
+        "Read models in, or what has changed of them. Tells what is new, changed and gone, and what memories lost by it.",
+        {
+            "path": Described(
+                TEXT, "A database, a folder of models, a store of slayer, or dbt's manifest.json."
+            ),
+            "datasource_name": MAYBE_TEXT,
+            "schema_name": MAYBE_TEXT,
+            "sample_values": Integer(0, 100),
+            "dry_run": Described(FLAG, "Tell what would change, and change nothing."),
         },
     ),
     _tool(
@@ -135,10 +162,10 @@ TOOLS: Final = (
     ),
     _tool(
         "edit_model",
-        calls.edit_model_remove,
+        calls.edit_model,
         OnRecord.drop_entity,
         "Take columns, measures or aggregations out of a model: all of them, or none.",
-        {"name": TEXT, "remove": NAMES, "data_source": _DATA_SOURCE},
+        {"model_name": TEXT, "remove": fields.REMOVE, "data_source": _DATA_SOURCE},
         fields.EDITED,
     ),
 )

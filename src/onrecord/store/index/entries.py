@@ -4,6 +4,7 @@ Pure: the same memory always gives the same entries, so an index can be checked,
 """
 
 import struct
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -11,15 +12,16 @@ from onrecord.model.collections import MEMORIES, Collection
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
 from onrecord.text import ANALYZER_VERSION, gather_places
-from onrecord.text.names import names_of
+from onrecord.text.names import names_of, words_of
 
 # Part of the version: other weights, gaps or facets make another index.
-INDEX_VERSION: Final = f"3.{ANALYZER_VERSION}"
+INDEX_VERSION: Final = f"4.{ANALYZER_VERSION}"
 
 TITLE_WEIGHT: Final = 10
 TAG_WEIGHT: Final = 8
 CONTENT_WEIGHT: Final = 4
 SOURCE_WEIGHT: Final = 2
+SUBJECT_WEIGHT: Final = 4
 # A posting travels as row, weight and length in one integer of 63 bits: 39, 8 and 16.
 HEAVIEST: Final = 255
 LONGEST: Final = 65_535
@@ -70,7 +72,7 @@ def entries_of(memory: Memory, collection: Collection = MEMORIES) -> IndexEntrie
         for term, at in found.items():
             places.setdefault(term, []).extend(at)
             weights[term] = weights.get(term, 0) + len(at) * weight
-    return IndexEntries(
+    entries = IndexEntries(
         length=min(length, LONGEST),
         terms=tuple(weights),
         weights=tuple([weight if weight < HEAVIEST else HEAVIEST for weight in weights.values()]),
@@ -81,6 +83,27 @@ def entries_of(memory: Memory, collection: Collection = MEMORIES) -> IndexEntrie
             ]
         ),
         facets=facets_of(memory, collection),
+    )
+    return entries if collection is not MEMORIES or not memory.entities else _with_subjects(entries, memory)
+
+
+def subject_term(term: str) -> str:
+    """The term for a word of what a memory is about. It stands apart from the memory's own words: only a question that
+    asks for it finds by it."""
+    return f"@{term}"
+
+
+def _with_subjects(entries: IndexEntries, memory: Memory) -> IndexEntries:
+    """A word that all its references share counts whole, one of many counts little."""
+    words = list(filter(None, map(words_of, memory.entities)))
+    mentions = Counter(term for each in words for term in each)
+    return entries._replace(
+        terms=(*entries.terms, *map(subject_term, mentions)),
+        weights=(
+            *entries.weights,
+            *(max(SUBJECT_WEIGHT * count // len(words), 1) for count in mentions.values()),
+        ),
+        places=(*entries.places, *[b""] * len(mentions)),
     )
 
 
@@ -102,7 +125,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
 
 
 def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, ...]:
-    if not memory.tags and not memory.entities and not memory.always_inject:
+    if not memory.tags and not memory.entities and not memory.always_inject and memory.proposes is None:
         return ()
     names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
     return (
@@ -110,6 +133,7 @@ def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, .
         *map(reference_facet, memory.entities),
         *map(name_facet, names),
         *(_unasked_facets(memory) if memory.always_inject else ()),
+        *(map(proposal_facet, memory.proposes.of) if memory.proposes is not None else ()),
         *collection.facets(memory),
     )
 
@@ -127,6 +151,11 @@ def unasked_facet(audience: str) -> str:
 
 #: Told unasked to whoever may read every system.
 OF_SOME_SYSTEM: Final = "unasked:system"
+
+
+def proposal_facet(id: str) -> str:
+    """Of what is proposed, the memory that it would change."""
+    return f"proposes:{id}"
 
 
 def tag_facet(tag: str) -> str:

@@ -15,7 +15,7 @@ from onrecord.model.when import When
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
 from onrecord.store.index import lexical
-from onrecord.store.index.entries import entries_of, name_facet, reference_facet
+from onrecord.store.index.entries import entries_of, name_facet, reference_facet, subject_term
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import About, Coverage, Found, Key, Match, Near, Places
 from onrecord.store.rows import as_stored, read_words
@@ -50,8 +50,11 @@ class SqlIndex:
 
     # Words
 
-    def match_terms(self, tokens: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
-        known = lexical.statistics(self._views, [token.term for token in tokens], past=past)
+    def match_terms(
+        self, tokens: Sequence[Token], *, most: int, past: bool = False, subjects: bool = False
+    ) -> list[Found]:
+        terms = [subject_term(token.term) if subjects else token.term for token in tokens]
+        known = lexical.statistics(self._views, terms, past=past)
         if not known.counts:
             return []
         found = lexical.search(self._views, known, most)

@@ -46,16 +46,18 @@ def migrate(backend: Backend) -> None:
         if stand.is_current:
             return
         _check_known(stand, backend)
+        # Only needed when there is something to do.
+        from onrecord.store.records.archive import derive_index, note_index
+
         if stand.step is None:
             _check_free(connection, backend)
-            from onrecord.store.records.archive import note_index
-
             _upgrade(connection)
             note_index(connection, backend)
             return
         copy = backend.copy_aside(f"schema-{stand.step}")
         _take_over(connection, stand)
         _upgrade(connection)
+        derive_index(connection, backend)
         _note_copy(connection, backend, copy)
     _log.warning(
         "%s was made by an earlier version and has been brought up to schema %s. %s",

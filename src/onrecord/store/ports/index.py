@@ -120,8 +120,13 @@ class Index(Protocol):
     def has_references(self) -> bool:
         """Whether any record is about something; where some have tags alone, it may say so too."""
 
-    def match_terms(self, tokens: Sequence[Token], *, most: int, past: bool = False) -> list[Found]:
-        """The memories that hold any of the terms, best first, exact; whether they stand is not yet looked at."""
+    def match_terms(
+        self, tokens: Sequence[Token], *, most: int, past: bool = False, subjects: bool = False
+    ) -> list[Found]:
+        """The memories that hold any of the terms, best first, exact; whether they stand is not yet looked at.
+
+        With `subjects`, those that are about something in whose name they stand.
+        """
 
     def match_past_terms(
         self, tokens: Sequence[Token], when: When, statuses: Sequence[Status] = ()

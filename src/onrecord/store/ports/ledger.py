@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from onrecord.model.caller import Caller
-from onrecord.model.ledger import AuditEntry
+from onrecord.model.ledger import AuditEntry, TenantSettings
 from onrecord.model.ledger import Key as ApiKey
 from onrecord.model.limits import AuditOutcome
 from onrecord.store.ports.filters import AuditFilter
@@ -35,6 +35,12 @@ class Ledger(Protocol):
 
     def revoke(self, id: str, at: datetime) -> tuple[ApiKey, bool] | None:
         """A key that works no longer, and whether it was not revoked before; None if the tenant has no such key."""
+
+    def settings(self) -> TenantSettings:
+        """What the tenant has said of who may change what."""
+
+    def set(self, settings: TenantSettings, by: str, at: datetime) -> None:
+        """Let the tenant have said this."""
 
     def note(
         self,

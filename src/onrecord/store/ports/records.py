@@ -97,6 +97,9 @@ class Reading(Protocol):
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         """The same, read whole; retired ones too if wanted."""
 
+    def proposals(self, id: str) -> list[Memory]:
+        """What waits for review and would change a memory, as far as the caller sees it; in the order of saving."""
+
     def references(self, root: str) -> list[str]:
         """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
 
@@ -121,8 +124,17 @@ class Writing(Reading, Protocol):
     def workspace(self) -> WritableWorkspace:
         """What the caller's own tenant keeps beside its memories, in the same transaction."""
 
-    def target(self, id: str) -> Memory:
-        """A memory this caller may change, or NotFound or Forbidden."""
+    def target(self, id: str, *, ends: bool = False) -> Memory:
+        """A memory this caller may change, or NotFound or Forbidden; HigherTier where only its tier stands in the way.
+
+        With `ends` it is to end, which a tenant may leave to all of its members.
+        """
+
+    def named(self, id: str, *, ends: bool = False) -> Memory:
+        """The same whatever its tier: one that the caller may change, or else propose to change."""
+
+    def is_outranked(self, memory: Memory) -> bool:
+        """Whether what a memory says is of a higher tier than the caller."""
 
     def reviewable(self, id: str) -> Memory:
         """A memory that this caller may approve or turn down, though it be another's; or NotFound or Forbidden."""
@@ -131,10 +143,12 @@ class Writing(Reading, Protocol):
         """What the caller's run and key have saved, this transaction included; no one else saves meanwhile."""
 
     def holder(self, id: str) -> Memory | None:
-        """The memory that holds an id, or None if it is free; Conflict if it is not for the caller to see."""
+        """The memory that holds an id, whatever its tier, or None if it is free; Conflict if it is not for the caller to
+        see."""
 
     def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
-        """The live memory that this one repeats, by content or by its given hint, if the caller may change it."""
+        """The live memory that this one repeats, by content or by its given hint, if the caller may change it; of any
+        tier."""
 
     def add(self, memory: Memory, change: Change) -> Memory:
         """A new row and its first version; an empty id becomes the tenant's next whole number."""
@@ -143,7 +157,7 @@ class Writing(Reading, Protocol):
         """The row as it stands after a change, and the version that says so."""
 
     def erase(self, memory: Memory, change: Change) -> Erased:
-        """A row with its versions, index entries, edges and every reference to it."""
+        """A row with its versions, index entries, edges, every reference to it, and what was proposed to change it."""
 
     def relate(
         self, source: Memory, relation: RelationName, target: Memory, change: Change
@@ -165,8 +179,11 @@ class Writing(Reading, Protocol):
     def note(self, operation: str, subject: str | None = None) -> None:
         """A line of the audit about what is done to no memory, in the same transaction."""
 
-    def strip(self, references: Sequence[str], change: Change) -> int:
-        """Take references, and what lies under them by a dot, out of every memory of the tenant; gives how many changed."""
+    def strip(
+        self, references: Sequence[str], change: Change, *, dry_run: bool = False
+    ) -> dict[str, tuple[str, ...]]:
+        """Take references, and what lies under them by a dot, out of every memory of the tenant; gives what each that
+        changed has lost, or on a dry run would lose."""
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
         """Give a memory of this transaction its vectors; if there are none, a job to make them, and False.

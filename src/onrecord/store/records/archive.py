@@ -17,7 +17,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, StoreUnavailable
 from onrecord.model import ids
 from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
@@ -33,6 +33,7 @@ from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.ports.index import Coverage
+from onrecord.store.prepared import Statements
 from onrecord.store.records.queue import MOST_ATTEMPTS, JobQueue
 from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
 from onrecord.store.rows import (
@@ -61,12 +62,12 @@ from onrecord.store.tables import (
     vectors,
     versions,
 )
-from onrecord.store.tenant import HomeAddress, of_home
+from onrecord.store.tenant import HomeAddress, Tenants, of_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import same_row
 
 _BATCH: Final = 500
-INDEX_FACT: Final = "index"
+_INDEX_FACT: Final = "index"
 
 
 class SqlArchive:
@@ -96,8 +97,9 @@ class SqlArchive:
     def memories(self, home: Home) -> Iterator[Memory]:
         """Every memory as it stands, in the order of their rows."""
         here = self.address(home).parameters
-        for row in self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here):
-            yield read_memory(row, home.tenant)
+        with self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here) as told:
+            for row in told:
+                yield read_memory(row, home.tenant)
 
     def histories(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[MemoryHistory]:
         """Every memory with its past, in the order of their rows; or only those of some ids."""
@@ -110,9 +112,10 @@ class SqlArchive:
             if not rows:
                 return
             statement = statement.where(memories.c.row.in_(sorted(rows)))
-        for _, told in groupby(self._connection.execute(statement, here), key=lambda row: row.row):
-            versions_told = tuple(read_version(row, home.tenant, None) for row in told)
-            yield MemoryHistory(versions_told[-1].memory.id, versions_told)
+        with self._connection.execute(statement, here) as rows_told:
+            for _, told in groupby(rows_told, key=lambda row: row.row):
+                versions_told = tuple(read_version(row, home.tenant, None) for row in told)
+                yield MemoryHistory(versions_told[-1].memory.id, versions_told)
 
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
         """The memories in some rows, as they stand."""
@@ -323,9 +326,38 @@ _EDGES: Final = (
 )
 
 
+def derive_index(connection: Connection, backend: Backend) -> None:
+    """Derive the index of every home anew, where one of another version has built it.
+
+    A home with a damaged row keeps the index that it has: its store opens, and `doctor` says what is wrong with it.
+    """
+    if built_by(connection) == INDEX_VERSION:
+        return
+    archive, is_whole = SqlArchive(connection), True
+    transaction = Transaction(connection, backend, Statements(backend), Tenants(backend, backend.writing))
+    for home in archive.homes():
+        before = connection.begin_nested()
+        try:
+            SqlRestoring(transaction, archive.address(home)).reindex()
+        except StoreUnavailable:
+            before.rollback()
+            is_whole = False
+        else:
+            before.commit()
+    if is_whole:
+        note_index(connection, backend)
+
+
+def built_by(connection: Connection) -> str | None:
+    """Which analyzer and weights the index was built with."""
+    return connection.execute(
+        select(store_facts.c.value).where(store_facts.c.name == _INDEX_FACT)
+    ).scalar_one_or_none()
+
+
 def note_index(connection: Connection, backend: Backend) -> None:
-    """Record which analyzer and weights the index was built with."""
-    fact = backend.insert(store_facts).values(name=INDEX_FACT, value=INDEX_VERSION)
+    """The whole index is built with the analyzer and weights of this version."""
+    fact = backend.insert(store_facts).values(name=_INDEX_FACT, value=INDEX_VERSION)
     connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
 
 

@@ -13,7 +13,7 @@ from onrecord.model.when import NOW, When
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import Key, Match
 from onrecord.store.records.candidate_cache import candidate_cache
-from onrecord.store.rows import as_stored, read_memory, read_words
+from onrecord.store.rows import as_stored, damaged, read_memory, read_words
 from onrecord.store.tables import TimestampColumn, memories
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed
 from onrecord.store.view import View, source
@@ -57,17 +57,21 @@ def _among(visibility: Visibility, asked: AskedTimes, unchanged: bool) -> Select
 def _match(home: str, values: Sequence[Any]) -> Match:
     tenant, row, id, kind, tags, scope, conversation, since, checked, entities, *rest = values
     audience, written, changed, has_query = rest
+    try:
+        tagged, about = read_words(tags), read_words(entities)
+    except ValueError as broken:
+        raise damaged(id, broken) from broken
     return Match(
         (tenant, row),
         ids.spell(home, id),
         kind,
-        read_words(tags),
+        tagged,
         scope,
         conversation,
         since,
         checked,
         bool(has_query),
-        read_words(entities),
+        about,
         audience,
         written,
         changed,

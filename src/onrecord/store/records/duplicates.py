@@ -11,13 +11,15 @@ from onrecord.model.limits import LIVE
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
 from onrecord.store.list_parameters import one_of
-from onrecord.store.rows import PRESENT, content_hash
+from onrecord.store.rows import PRESENT, as_stored, content_hash
 from onrecord.store.tables import memories, postings, terms
 from onrecord.store.tenant import of_home
 from onrecord.store.view import View
 from onrecord.store.visibility import Visibility, changeable
 from onrecord.text import term_set
 
+#: How what is stored of a proposal begins that is to be saved and changes nothing else.
+_OF_ITSELF: Final = '{"change":"save"'
 #: Two given hints this alike (token Jaccard) speak of the same thing.
 SIMILAR_HINT: Final = 0.6
 
@@ -69,6 +71,8 @@ def _candidates(visibility: Visibility) -> ColumnElement[bool]:
         or_(memories.c.owner == bindparam("owner"), memories.c.scope == "system"),
         memories.c.status.in_(sorted(LIVE)),
         (memories.c.status == "pending") == waiting,
+        # What would change another memory is about that one, whatever its words are.
+        or_(memories.c.proposes.is_(None), as_stored(memories.c.proposes).startswith(_OF_ITSELF)),
     )
 
 

@@ -16,7 +16,7 @@ from onrecord.store.audience import audience_of
 from onrecord.store.index.entries import INDEX_VERSION, entries_of
 from onrecord.store.index.vector_checks import Wanted, miscounts, stray_jobs, wanted_of, wrong_vectors
 from onrecord.store.list_parameters import one_of
-from onrecord.store.records.archive import INDEX_FACT, SqlArchive
+from onrecord.store.records.archive import SqlArchive, built_by
 from onrecord.store.rows import content_hash
 from onrecord.store.tables import (
     OF_TENANTS,
@@ -27,7 +27,6 @@ from onrecord.store.tables import (
     memories,
     postings,
     relations,
-    store_facts,
     tenants,
     terms,
     versions,
@@ -40,9 +39,7 @@ _RESTORE: Final = "restore this memory from a backup or an export"
 
 
 def whole_store_problems(connection: Connection) -> Iterator[Problem]:
-    built = connection.execute(
-        select(store_facts.c.value).where(store_facts.c.name == INDEX_FACT)
-    ).scalar_one_or_none()
+    built = built_by(connection)
     if built != INDEX_VERSION:
         yield Problem(
             check="index version",

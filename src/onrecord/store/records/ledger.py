@@ -1,6 +1,7 @@
 """WHO may come in, and what was done? Keys by their hashes, the audit, and requests that must not be done twice."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final
 
@@ -8,13 +9,13 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func,
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
-from onrecord.model.ledger import AuditEntry, Key
+from onrecord.model.ledger import AuditEntry, Key, TenantSettings
 from onrecord.model.limits import AuditOutcome, Origin
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.ledger import Claim
 from onrecord.store.ports.records import SaveCounts
-from onrecord.store.tables import TimestampColumn, api_keys, audit, idempotency, store_facts
+from onrecord.store.tables import TimestampColumn, api_keys, audit, idempotency, store_facts, tenant_settings
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
@@ -24,7 +25,7 @@ _KEPT: Final = timedelta(hours=24)
 _DONE_WITHIN: Final = timedelta(minutes=5)
 _A_DAY: Final = timedelta(days=1)
 #: What counts as a save, whatever a surface calls it.
-SAVE: Final = "remember"
+SAVES: Final = ("remember", "propose")
 
 
 class AuditNumbers:
@@ -80,6 +81,16 @@ class SqlLedger:
 
     def _its(self, table: Any) -> Sequence[ColumnElement[bool]]:
         return () if self._tenant is None else (table.c.tenant == self._tenant,)
+
+    # Settings
+
+    def settings(self) -> TenantSettings:
+        return settings_of(self._connection, self._home)
+
+    def set(self, settings: TenantSettings, by: str, at: datetime) -> None:
+        said = asdict(settings) | {"updated_at": at, "updated_by": by}
+        row = self._transaction.backend.insert(tenant_settings).values(tenant=self._home, **said)
+        self._connection.execute(row.on_conflict_do_update(index_elements=["tenant"], set_=said))
 
     # Audit
 
@@ -167,6 +178,12 @@ class SqlLedger:
         return self._number or 0
 
 
+def settings_of(connection: Connection, tenant: int) -> TenantSettings:
+    """What a tenant has said; one that has said nothing is as it comes."""
+    row = connection.execute(_SETTINGS, {"home": tenant}).one_or_none()
+    return TenantSettings() if row is None else TenantSettings(**row._mapping)
+
+
 def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetime) -> dict[str, Any]:
     """Who and when, as the statement takes it; what was done is still to be added."""
     return {
@@ -217,13 +234,16 @@ _BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("want
 _KEY_MAY: Final = select(api_keys.c.saves_per_day).where(
     api_keys.c.tenant == bindparam("named"), api_keys.c.id == bindparam("wanted")
 )
+_SETTINGS: Final = select(tenant_settings.c.agents_share, tenant_settings.c.members_retire).where(
+    tenant_settings.c.tenant == bindparam("home")
+)
 _LAST_NUMBER: Final = select(func.max(audit.c.number)).where(audit.c.tenant == bindparam("home"))
 _SAVES: Final = (
     select(func.count())
     .select_from(audit)
     .where(
         audit.c.tenant == bindparam("home"),
-        audit.c.operation == SAVE,
+        audit.c.operation.in_(SAVES),
         audit.c.outcome == "done",
     )
 )

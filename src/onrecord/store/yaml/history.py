@@ -17,6 +17,7 @@ from onrecord.model import ids, rules
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.record import RELATION
+from onrecord.model.tiers import credited
 from onrecord.model.wire import write_instant
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.yaml.entries import Unsound, memory_of, record_of
@@ -77,7 +78,7 @@ def head_line() -> bytes:
 
 def version_line(home: Home, version: Version) -> bytes:
     memory = version.memory
-    record = record_of(memory)
+    record = record_of(memory) | {"author": memory.author}
     if memory.updated_at != memory.created_at:
         record["updated_at"] = write_instant(memory.updated_at)
     return _line(
@@ -237,7 +238,7 @@ def _joined(versions: Iterable[Version]) -> tuple[Version, ...]:
     ends: Sequence[datetime | None] = [*(version.at for version in ordered[1:]), None]
     return tuple(
         replace(version, number=number, until=until, memory=replace(version.memory, version=number))
-        for number, (version, until) in enumerate(zip(ordered, ends, strict=True), 1)
+        for number, (version, until) in enumerate(zip(credited(ordered), ends, strict=True), 1)
     )
 
 
@@ -262,7 +263,8 @@ def _home(spelled: Any) -> Home:
 def _memory(value: Mapping[str, Any], at: datetime) -> Memory:
     tenant = _home(value["tenant"]).tenant
     entry = dict(value["memory"]) | {"id": value["id"]}
-    return memory_of(entry if ids.is_global(value["id"]) else entry | {"tenant": tenant}, at)
+    memory = memory_of(entry if ids.is_global(value["id"]) else entry | {"tenant": tenant}, at)
+    return memory if "author" in entry else replace(memory, author="")
 
 
 def lines_of(told: Iterable[tuple[Home, Iterable[MemoryHistory], Iterable[Relation]]]) -> Iterator[bytes]:

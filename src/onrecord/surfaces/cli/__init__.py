@@ -1,6 +1,5 @@
 """HOW does a person at a shell reach us? One command per operation, read off the operations themselves."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -55,10 +54,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _say(problem: OnRecordError, *, as_json: bool) -> None:
+    # Here, not above: `--version` loads nothing.
+    from onrecord.context.frame import visible
+    from onrecord.surfaces.cli.render import show_json
+
     if not as_json:
-        click.echo(f"onrecord: {problem}", err=True)
+        click.echo(visible(f"onrecord: {problem}"), err=True)
         return
     told: dict[str, Any] = {"error": type(problem).__name__, "message": str(problem)}
     if isinstance(problem, Invalid):
         told["faults"] = [{"field": fault.field, "message": fault.message} for fault in problem.faults]
-    click.echo(json.dumps(told, ensure_ascii=False), err=True)
+    show_json(told, err=True, indent=None)

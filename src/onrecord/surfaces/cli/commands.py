@@ -1,6 +1,5 @@
 """WHICH commands are there? Each request becomes a command: its fields are the arguments and options."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -225,17 +224,12 @@ def _owner(common: dict[str, Any]) -> "Caller":
 
 
 @contextmanager
-def opened_door(
-    common: dict[str, Any],
-    *,
-    create: bool = False,
-    narrowed: Callable[["Caller"], "Caller"] = lambda owner: owner,
-) -> "Iterator[OnRecord]":
+def opened_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[OnRecord]":
     """The door of every command: to the store and for whom the options say. A store is made only for `create`."""
     # Here, not above: `onrecord --help` must not wait for the database library.
     from onrecord.app import connect
 
-    db, caller = config_of(common).db, narrowed(_owner(common))
+    db, caller = config_of(common).db, _owner(common)
     with (
         render.progress() as report,
         connect(db, caller=caller, progress=report, create=create) as door,
@@ -247,6 +241,6 @@ def _print(answer: Any, *, as_json: bool) -> None:
     if as_json:
         # An export to standard output is already there; the report must not end up in it.
         beside = getattr(answer, "path", None) == _STANDARD
-        click.echo(json.dumps(to_json(answer), ensure_ascii=False, indent=2), err=beside)
+        render.show_json(to_json(answer), err=beside)
     else:
         render.show(answer)

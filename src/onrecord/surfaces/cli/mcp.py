@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onrecord.errors import Fault, Invalid
-from onrecord.faces import USUAL
-from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
+from onrecord.faces import USUAL, WITH_TOOLS
+from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, config_of, opened_door
 from onrecord.surfaces.cli.faces import FACE, names_in
 
 if TYPE_CHECKING:
+    from onrecord.config import Config
     from onrecord.model.caller import Caller
     from onrecord.surfaces.mcp.tools import Tool
 
@@ -56,8 +57,15 @@ def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
 
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
     common = common_options(context, given)
-    tools = tools_of(names_in(faces))
+    names = names_in(faces) or [USUAL]
+    # What is wrong with them is said before a store is looked for, or made.
+    tools_of(names)
+    from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
     from onrecord.surfaces.mcp.stdio import serve_stdio
+
+    config = config_of(common)
+    if all(_is_kept_elsewhere(name, config) for name in names):
+        common["db"] = ":memory:"
 
     def agent(owner: "Caller") -> "Caller":
         """What an agent does is not what the person who runs the store does, though both sit at this machine."""
@@ -65,5 +73,11 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
 
     # Standard output belongs to the protocol.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    with opened_door(common, create=True, narrowed=agent) as door:
-        serve_stdio(door, tools)
+    with opened_door(common, create=True) as owner:
+        tools = chosen(names, OpenedFaces(config, owner))
+        serve_stdio(owner.as_caller(agent(owner.caller)), tools)
+
+
+def _is_kept_elsewhere(name: str, config: "Config") -> bool:
+    face = WITH_TOOLS[name]
+    return face.opening is not None and bool(face.load("opening").is_kept_elsewhere(config))

@@ -1,7 +1,6 @@
 """HOW does an answer look in a shell? Tables and colour on a terminal, plain lines elsewhere; one place decides."""
 
 import json
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from onrecord.context.frame import visible
 from onrecord.model.wire import to_json
 
 if TYPE_CHECKING:
@@ -65,8 +65,6 @@ if TYPE_CHECKING:
         ScratchpadContent,
     )
 
-# Memory text is not ours: it must not move the cursor or change the title of someone's terminal.
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _EXCERPT: Final = 300
 
 
@@ -84,16 +82,25 @@ Part = Table | str
 _SHOWN: Final[dict[str, Callable[[Any], Iterator[Part]]]] = {}
 
 
+def show_json(value: Any, *, err: bool = False, indent: int | None = 2) -> None:
+    """Print a value as JSON: the very same to a program, though a screen shows nothing that cannot be seen."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    click.echo(visible(text, escaped=lambda letter: json.dumps(letter)[1:-1]), err=err)
+
+
 def show(answer: Any) -> None:
-    """Print an answer for a person, or for the program that reads our output."""
+    """Print an answer for a person, or for the program that reads our output.
+
+    Memory text is not ours: it must not move the cursor or change the title of someone's terminal, nor hide a word.
+    """
     for part in parts_of(answer):
         if isinstance(part, str):
-            click.echo(_safe(part))
+            click.echo(visible(part))
         elif sys.stdout.isatty():
             _show_table(part)
         else:
             for row in part.rows:
-                click.echo("  ".join(_safe(cell).replace("\n", " ") for cell in row if cell))
+                click.echo("  ".join(visible(cell).replace("\n", " ") for cell in row if cell))
 
 
 def is_bad_news(answer: Any) -> bool:
@@ -130,12 +137,8 @@ def _show_table(table: Table) -> None:
 
     drawn = RichTable(*table.headings, box=box.SIMPLE_HEAD, pad_edge=False)
     for row in table.rows:
-        drawn.add_row(*(Text(_safe(cell)) for cell in row))
+        drawn.add_row(*(Text(visible(cell)) for cell in row))
     Console().print(drawn)
-
-
-def _safe(text: str) -> str:
-    return _CONTROL.sub(lambda found: f"\\x{ord(found.group()):02x}", text)
 
 
 def _day(moment: datetime | None) -> str:
@@ -178,12 +181,15 @@ def _fields_of(answer: Any) -> Iterator[Part]:
 
 @_shows
 def _(answer: "Remembered") -> Iterator[Part]:
-    verb = {"created": "Remembered", "updated": "Updated", "unchanged": "Already known as"}[answer.outcome]
+    verb = {
+        "created": "Remembered",
+        "updated": "Updated",
+        "unchanged": "Already known as",
+        "proposed": "Proposed",
+    }[answer.outcome]
     if answer.dry_run:
         yield "Nothing was saved (dry run). It would be:"
     yield f"{verb} #{answer.memory.id}  {answer.memory.title}"
-    if answer.memory.status == "pending":
-        yield "It waits for review; until then recall and browse leave it out."
     if answer.scrubbed:
         yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
     if answer.superseded:
@@ -227,8 +233,11 @@ def _reasons(why: "Why") -> str:
 
 
 def _marks(memory: "Memory") -> Iterator[str]:
+    yield memory.tier
     if memory.status != "active":
         yield f"{memory.status} {_day(memory.valid_to)}".strip()
+    if proposal := _proposal(memory):
+        yield f"proposes to {proposal}"
     if memory.conversation:
         yield "conversation"
 
@@ -263,7 +272,10 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "confidence": memory.confidence,
         "source": memory.source,
         "scope": f"{memory.scope} {room}".strip(),
-        "owner": f"{memory.owner} ({memory.origin})",
+        "owner": memory.owner,
+        "written": f"by {memory.author} ({memory.origin})",
+        "approved": memory.approved_by and f"by {memory.approved_by}, {_minute(memory.approved_at)}",
+        "proposes": _proposal(memory),
         "conversation": memory.conversation,
         "true": f"{_minute(memory.valid_from)} to {until}",
         "verified": _minute(memory.verified_at),
@@ -271,6 +283,13 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "version": f"{memory.version}, updated {_minute(memory.updated_at)}",
     }
     yield from ((name, value) for name, value in shown.items() if value)
+
+
+def _proposal(memory: "Memory") -> str | None:
+    """What a memory that waits would do."""
+    if memory.proposes is None:
+        return None
+    return " ".join((memory.proposes.change, *(f"#{id}" for id in memory.proposes.of)))
 
 
 @_shows
@@ -297,6 +316,9 @@ def _(answer: "Browsed") -> Iterator[Part]:
 @_shows
 def _(answer: "Revised") -> Iterator[Part]:
     what = ", ".join(answer.changed)
+    if answer.proposal is not None:
+        yield from answer.warnings
+        return
     yield (
         f"Revised #{answer.memory.id} ({what}), now version {answer.memory.version}."
         if what
@@ -307,12 +329,18 @@ def _(answer: "Revised") -> Iterator[Part]:
 
 @_shows
 def _(answer: "Retired") -> Iterator[Part]:
+    if answer.proposal is not None:
+        yield from answer.warnings
+        return
     done = "Retired" if answer.changed else "Nothing changed: already retired"
     yield f"{done} #{answer.memory.id}, true until {_minute(answer.memory.valid_to)}. It stays readable in the past."
 
 
 @_shows
 def _(answer: "Forgotten") -> Iterator[Part]:
+    if answer.proposal is not None:
+        yield from answer.warnings
+        return
     yield (
         f"{'Would erase' if answer.dry_run else 'Erased'} #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
         f"and {_many(answer.references, 'reference')} to it."
@@ -369,11 +397,12 @@ def _(answer: "ShownHistory") -> Iterator[Part]:
             each.change,
             f"{each.by} ({each.origin})",
             ", ".join(each.changed),
+            f"{each.memory.author} ({each.memory.tier})",
             each.memory.title,
         )
         for each in answer.versions
     ]
-    yield Table(("version", "at", "change", "by", "changed", "title"), rows)
+    yield Table(("version", "at", "change", "by", "changed", "text by", "title"), rows)
 
 
 @_shows
@@ -473,8 +502,11 @@ def _(answer: "Ingested") -> Iterator[Part]:
         counts = ((name, getattr(changes, name)) for name in changes.__dataclass_fields__)
         told = ", ".join(_many(count, name.removesuffix("s")) for name, count in counts if count)
         yield f"{what}: {told or 'nothing'}"
+    yield from (f"gone: {name}" for name in answer.gone_entities)
     if answer.stripped:
-        yield f"{_memories(answer.stripped)} lost references to what is no longer there."
+        lost = "would lose" if answer.dry_run else "lost"
+        yield f"{_memories(answer.stripped)} {lost} references to what is no longer there."
+        yield from (f"#{each.memory} {lost} {', '.join(each.entities)}" for each in answer.lost)
     yield from (f"Stale example query: {each}" for each in answer.stale_queries)
     yield from (f"Note: {note}" for note in answer.notes)
 
@@ -512,7 +544,7 @@ def _(answer: "ListedEntities") -> Iterator[Part]:
 
 @_shows
 def _(answer: "Inspected") -> Iterator[Part]:
-    yield _safe(answer.markdown)
+    yield answer.markdown
 
 
 @_shows

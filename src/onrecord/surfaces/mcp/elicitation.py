@@ -1,34 +1,35 @@
-"""HOW is a person asked first? By a form where their client can show one, or else by a word that the second call brings back.
+"""HOW is a person asked first? By a form that their client shows them; where it can show none, nobody has agreed.
 
 In the newer era of the protocol the question is the answer to the call, and the call comes again with what the person said;
-in the older one it goes to the client while the call waits. Who said yes to what is signed, not kept.
+in the older one it goes to the client while the call waits. Nothing that a model is told or sends is an agreement: what was
+asked is signed, not kept, and travels between client and server alone.
 """
 
 import json
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+import anyio
 import mcp_types as protocol
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from onrecord.errors import Fault, Invalid
-from onrecord.model.rules import Text
-from onrecord.model.shapes import Described, Object
+from onrecord.access.confirmation import GOOD_FOR
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 
-#: The argument in which a client that cannot ask brings the word back.
-CONFIRM: Final = "confirm"
+_YES: Final = "confirm"
 _FORM: Final = {
     "type": "object",
     "properties": {
-        CONFIRM: {"type": "boolean", "title": "Yes, do it", "description": "It cannot be undone."},
+        _YES: {"type": "boolean", "title": "Yes, do it", "description": "It cannot be undone."},
     },
-    "required": [CONFIRM],
+    "required": [_YES],
 }
-Said = Literal["yes", "no"]
+#: How long a call of the older era waits for the person.
+ANSWER_WITHIN: Final = GOOD_FOR.total_seconds()
+Said = Literal["yes", "no", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,10 @@ class ToolCall:
     said: Said | None = None
     word: str | None = None
 
-    def answered(self, said: Said, question: Elicitation) -> "ToolCall":
+    def answered(self, said: Said | None, question: Elicitation) -> "ToolCall":
+        """With what came of the question; None is a client that could not show it after all."""
+        if said is None:
+            return replace(self, can_ask=False)
         return replace(self, said=said, word=question.word)
 
 
@@ -66,7 +70,7 @@ def reply_of(
     can_ask = forms is not None and (forms.form is not None or forms.url is None)
     if not is_modern(context):
         return can_ask and context.session.can_send_request, None, None
-    reply = (asked.input_responses or {}).get(CONFIRM)
+    reply = (asked.input_responses or {}).get(_YES)
     if not isinstance(reply, protocol.ElicitResult):
         return can_ask, None, None
     return can_ask, _said(reply), asked.request_state
@@ -74,49 +78,41 @@ def reply_of(
 
 def _said(reply: protocol.ElicitResult) -> Said:
     """Yes is yes alone: a form that was sent back without it, or not at all, is a no."""
-    return "yes" if reply.action == "accept" and (reply.content or {}).get(CONFIRM) is True else "no"
+    return "yes" if reply.action == "accept" and (reply.content or {}).get(_YES) is True else "no"
 
 
 def input_required(question: Elicitation) -> protocol.InputRequiredResult:
     form = protocol.ElicitRequestFormParams(message=question.text, requested_schema=dict(_FORM))
     return protocol.InputRequiredResult(
-        input_requests={CONFIRM: protocol.ElicitRequest(params=form)}, request_state=question.word
+        input_requests={_YES: protocol.ElicitRequest(params=form)}, request_state=question.word
     )
 
 
-async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Elicitation) -> Said:
-    """In the older era: send the form and wait. A client that fails to show it has asked nobody."""
-    try:
-        reply = await context.session.elicit_form(question.text, dict(_FORM), context.request_id)
-    except MCPError:
-        return "no"
-    return _said(reply)
+async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Elicitation) -> Said | None:
+    """In the older era: send the form and wait, though not for ever. None if the client failed to show it."""
+    with anyio.move_on_after(ANSWER_WITHIN):
+        try:
+            return _said(await context.session.elicit_form(question.text, dict(_FORM), context.request_id))
+        except MCPError:
+            return None
+    return "nothing"
 
 
 def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicitation:
-    """Do it if no one need be asked, or a person has said yes to exactly this; else what to ask, or what comes of a no."""
-    if tool.confirmation is None:
+    """Do it if no one need be asked, or a person has said yes to exactly this; else what to ask, or what comes of no yes."""
+    asks = tool.confirmation
+    text = None if asks is None else asks.question(door, call.arguments)
+    if asks is None or text is None:
         return tool.handle(door, call.arguments)
-    arguments = {name: value for name, value in call.arguments.items() if name != CONFIRM}
-    text = tool.confirmation.question(door, arguments)
-    if text is None:
-        return tool.handle(door, arguments)
+    if not call.can_ask:
+        return asks.unable(door, call.arguments, text)
     # The text belongs to it: whoever said yes to other words, has not said yes to these.
-    what = json.dumps([tool.name, arguments, text], sort_keys=True)
-    if call.can_ask:
-        if call.said is None or call.word is None or not door.verify_confirmation(what, call.word):
-            return Elicitation(text, door.issue_confirmation(what))
-        return tool.handle(door, arguments) if call.said == "yes" else tool.confirmation.declined
-    word = call.arguments.get(CONFIRM)
-    if word is None:
-        return tool.confirmation.waiting(text, door.issue_confirmation(what))
-    if not isinstance(word, str) or not door.verify_confirmation(what, word):
-        reason = "is not the word that was given for exactly this in the last minutes; call without it for a new one"
-        raise Invalid([Fault(CONFIRM, reason)])
-    return tool.handle(door, arguments)
-
-
-def takes_word(takes: Object) -> Object:
-    """What a tool takes that asks first: also the word that a client brings back which cannot ask."""
-    told = "Only where the first call gave you such a word, and after the person has agreed: that word."
-    return replace(takes, fields={**takes.fields, CONFIRM: Described(Text(), told)})
+    what = json.dumps([tool.name, call.arguments, text], sort_keys=True)
+    worth = "wrong" if call.word is None else door.verify_confirmation(what, call.word)
+    if call.said is None or worth == "wrong":
+        return Elicitation(text, door.issue_confirmation(what))
+    if call.said == "no":
+        return asks.declined(call.arguments)
+    if call.said == "nothing" or worth == "late":
+        return asks.late(call.arguments)
+    return asks.agreed(door, call.arguments)

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from onrecord.config import Config
 from onrecord.errors import Fault, Invalid
 from onrecord.faces import WITH_TOOLS
+from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Tool
 
 
@@ -20,6 +22,20 @@ class _Faces(Mapping[str, Sequence[Tool]]):
 
     def __len__(self) -> int:
         return len(WITH_TOOLS)
+
+
+class OpenedFaces(_Faces):
+    """The same as they are set, on a store at hand; the door is that of whoever runs it."""
+
+    def __init__(self, config: Config, door: OnRecord) -> None:
+        self._config, self._door = config, door
+
+    def __getitem__(self, name: str) -> Sequence[Tool]:
+        face = WITH_TOOLS[name]
+        if face.opening is None:
+            return super().__getitem__(name)
+        tools: Sequence[Tool] = face.load("opening").tools(self._config, self._door)
+        return tools
 
 
 FACES: Final = _Faces()

@@ -1,6 +1,5 @@
 """WHICH tools does the full face have? One for each operation, read off the operations themselves."""
 
-import json
 from typing import Final
 
 from onrecord.care.backup import Backup
@@ -21,9 +20,7 @@ def _tool(operation: Operation) -> Tool:
     name = operation.name.rstrip("_")
 
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
-        answer = to_json(door.perform(operation, **arguments))
-        # As JSON every line of a memory stays inside its quotation marks.
-        return ToolAnswer(answer, json.dumps(answer, ensure_ascii=False))
+        return ToolAnswer(to_json(door.perform(operation, **arguments)))
 
     return Tool(
         name=name,
@@ -35,6 +32,7 @@ def _tool(operation: Operation) -> Tool:
         handle=handle,
         is_idempotent=(operation.route or "").startswith(("PUT ", "DELETE ")),
         is_local=operation.request in _OF_THIS_MACHINE,
+        repeats=True,
     )
 
 

@@ -6,7 +6,7 @@ Their shapes come from the requests; only the words are chosen here, because eac
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, get_args
 
-from onrecord.context.frame import framed, one_line
+from onrecord.context.frame import framed, in_quotes, one_line
 from onrecord.context.give import GiveContext
 from onrecord.context.parts import ContextGiven
 from onrecord.errors import Fault, Invalid
@@ -19,15 +19,24 @@ from onrecord.model.wire import to_json, write_instant
 from onrecord.operation import Operation
 from onrecord.recall.recall import Recall
 from onrecord.recall.show import Show
-from onrecord.remember.forget import Forget
+from onrecord.remember.forget import Forget, Forgotten
 from onrecord.remember.relate import Relate
 from onrecord.remember.remember import Remember, Remembered
 from onrecord.remember.retire import Retire
 from onrecord.remember.revise import Revise
 from onrecord.service import OnRecord
-from onrecord.surfaces.mcp.tools import CONVERSATION, Arguments, Tool, ToolAnswer, in_conversation
+from onrecord.surfaces.mcp.tools import (
+    CONVERSATION,
+    Arguments,
+    Confirmation,
+    Tool,
+    ToolAnswer,
+    by_person,
+    in_conversation,
+    is_agent_here,
+)
 
-Action = Literal["revise", "retire", "supersede", "relate"]
+Action = Literal["revise", "retire", "supersede", "relate", "approve"]
 ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 _ACTION: Final = Choice(ACTIONS)
 
@@ -35,7 +44,7 @@ _FOUND: Final = "What memory holds on this, best first:"
 _READ: Final = "The memory:"
 #: What a reader needs of a memory; the rest is there in the full face.
 _SHOWN: Final = (
-    "id version kind title hint content tags entities query scope status status_reason confidence source owner origin"
+    "id version kind title hint content tags entities query scope status status_reason confidence source owner author tier"
 ).split()
 _TIMES: Final = ("valid_from", "valid_to", "updated_at", "verified_at")
 #: What a memory that replaces another takes over from it: it must not be seen by more people than the old one was.
@@ -47,6 +56,7 @@ _OF_ACTION: Final[Mapping[Action, tuple[str, ...]]] = {
     "retire": ("reason",),
     "supersede": _WORDS,
     "relate": ("relation", "target"),
+    "approve": (),
 }
 
 
@@ -162,6 +172,9 @@ def _saved(saved: Remembered) -> ToolAnswer:
         "notes": list(notes),
     }
     told = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
+    if memory.proposes is not None:
+        # What became of it stands in the notes.
+        told = "Nothing is told differently yet."
     if saved.scrubbed:
         told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
     if saved.superseded:
@@ -188,7 +201,9 @@ def _revise(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     notes = (*revised.degraded, *revised.warnings)
     changed = ", ".join(revised.changed)
     told = f"#{revised.memory.id} now has version {revised.memory.version}: changed {changed}."
-    if not changed:
+    if revised.proposal is not None:
+        told = f"#{revised.memory.id} stays as it is for now."
+    elif not changed:
         told = f"#{revised.memory.id} already said so; nothing was changed."
     structured = {"id": revised.memory.id, "changed": list(revised.changed), "notes": list(notes)}
     return ToolAnswer(structured, _with_notes(told, notes))
@@ -197,10 +212,14 @@ def _revise(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
 def _retire(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     retired = door.retire(id, **given)
     told = "is retired; it stays readable in the past" if retired.changed else "was retired before"
-    changed = ["status"] if retired.changed else []
-    return ToolAnswer(
-        {"id": retired.memory.id, "changed": changed, "notes": []}, f"#{retired.memory.id} {told}."
-    )
+    if retired.proposal is not None:
+        told = "stays as it is for now"
+    structured = {
+        "id": retired.memory.id,
+        "changed": ["status"] if retired.changed else [],
+        "notes": list(retired.warnings),
+    }
+    return ToolAnswer(structured, _with_notes(f"#{retired.memory.id} {told}.", retired.warnings))
 
 
 def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
@@ -209,7 +228,8 @@ def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     old = door.show(id).memory
     taken = {name: value for name in _TAKEN_OVER if (value := getattr(old, name)) not in (None, ())}
     saved = _saved(door.remember(**taken | given, supersedes=[id]))
-    structured = {"id": saved.structured["id"], "changed": ["superseded"], "notes": saved.structured["notes"]}
+    changed = ["superseded"] if saved.structured["superseded"] else []
+    structured = {"id": saved.structured["id"], "changed": changed, "notes": saved.structured["notes"]}
     return ToolAnswer(structured, saved.text)
 
 
@@ -224,14 +244,84 @@ def _relate(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     )
 
 
+def _approve(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
+    approved = door.approve(id)
+    memory = approved.memory
+    return ToolAnswer(
+        {"id": memory.id, "changed": ["approved_by"] if approved.changed else [], "notes": []},
+        f"#{memory.id} counts now as approved by {one_line(memory.approved_by or door.caller.user)}.",
+    )
+
+
+def _approval(door: OnRecord, arguments: Arguments) -> str | None:
+    """What the person at this machine is asked, whose agent wants a proposal accepted; others approve with their own key."""
+    if arguments.get("action") != "approve" or not is_agent_here(door.caller):
+        return None
+    here, given = in_conversation(door, arguments)
+    memory = here.show(given["id"]).memory
+    old = [here.show(id).memory for id in (memory.proposes.of if memory.proposes else ())]
+    what = memory.proposes.change if memory.proposes else "approve"
+    replaced = framed(old, heading="What it would change:") + "\n" if old else ""
+    return f"{replaced}{framed([memory], heading=f'Accept this ({what})?')}"
+
+
+def _cannot_approve(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:
+    here, given = in_conversation(door, arguments)
+    id = here.show(given["id"]).memory.id
+    return _not_approved(
+        id,
+        f"#{id} waits: only a person accepts it, and this client cannot ask one. `onrecord approve {id}` accepts it.",
+    )
+
+
+def _not_approved(id: Any, told: str) -> ToolAnswer:
+    return ToolAnswer({"id": str(id), "changed": [], "notes": [told]}, told)
+
+
 def _forget(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     here, given = in_conversation(door, arguments)
     gone = here.forget(**given)
+    if gone.proposal is not None:
+        return _not_erased(gone.id, " ".join((f"#{gone.id} stays as it is for now.", *gone.warnings)))
     return ToolAnswer(
-        to_json(gone),
-        f"#{gone.id} is erased, with {gone.versions} version(s), {gone.relations} relation(s) and "
-        f"{gone.references} reference(s) to it.",
+        {**to_json(gone), "erased": True}, f"#{gone.id} is erased, with {_goes_with(gone)} to it."
     )
+
+
+def _goes_with(gone: Forgotten) -> str:
+    return f"{gone.versions} version(s), {gone.relations} relation(s) and {gone.references} reference(s)"
+
+
+def _before_erasing(door: OnRecord, arguments: Arguments) -> str | None:
+    """What a person is asked for whom an agent erases; nobody is asked about what is not there, or not theirs to erase.
+
+    Nor is one where a yes would not do: what is of a higher tier than the key waits for that of a person.
+    """
+    if door.caller.actor == "person":
+        return None
+    here, given = in_conversation(by_person(door), arguments)
+    gone = here.forget(**given, dry_run=True)
+    if gone.proposal is not None:
+        return None
+    what = f"Erase memory #{gone.id} for good, with {_goes_with(gone)} to it"
+    may_read = _operation(OnRecord.show).is_offered_to(here.caller)
+    return f"{what}: {in_quotes(here.show(gone.id).memory.title)}" if may_read else f"{what}."
+
+
+def _retire_instead(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:
+    here, given = in_conversation(door, arguments)
+    if here.forget(**given, dry_run=True).proposal is not None:
+        return _forget(door, arguments)
+    id = here.retire(given["id"]).memory.id
+    return _not_erased(
+        id,
+        f"#{id} is retired, not erased: only a person decides to erase, and this client cannot ask one. To erase it, a "
+        f"person runs `onrecord forget {id}`.",
+    )
+
+
+def _not_erased(id: Any, told: str) -> ToolAnswer:
+    return ToolAnswer({"id": str(id), "erased": False, "notes": [told]}, told)
 
 
 def _with_notes(text: str, notes: Iterable[str]) -> str:
@@ -243,6 +333,7 @@ _ACTIONS: Final[Mapping[Action, Callable[[OnRecord, str, dict[str, Any]], ToolAn
     "retire": _retire,
     "supersede": _supersede,
     "relate": _relate,
+    "approve": _approve,
 }
 
 TOOLS: Final = (
@@ -324,9 +415,9 @@ TOOLS: Final = (
         name="memory_update",
         title="Correct, end or join memories",
         description=(
-            "Call when a memory turns out wrong or outdated. revise: fix its words (content, title, hint, tags, "
-            "entities). retire: no longer true (reason); the normal end. supersede: content replaces it. relate: join "
-            "it to target. History is kept."
+            "Call when a memory turns out wrong or outdated. revise: fix its words. retire: no longer true (reason); "
+            "the normal end. supersede: content replaces it. relate: join it to target. approve: accept a proposal. "
+            "History is kept."
         ),
         takes=_takes(
             (Revise, {"id": ""}),
@@ -339,18 +430,38 @@ TOOLS: Final = (
         gives=_gives(("id", "changed"), id="string", changed="array"),
         operation=_operation(OnRecord.revise),
         handle=_update,
+        confirmation=Confirmation(
+            question=_approval,
+            agreed=lambda door, given: _update(by_person(door), given),
+            unable=_cannot_approve,
+            declined=lambda given: _not_approved(
+                given["id"], "The person did not agree; nothing was approved."
+            ),
+            late=lambda given: _not_approved(
+                given["id"], "The person did not answer in time; nothing was approved."
+            ),
+        ),
     ),
     Tool(
         name="memory_forget",
         title="Erase a memory",
         description=(
-            "Erase a memory and its history for good. Only when the user asks for it to be gone, e.g. personal data; "
-            "what is merely outdated is retired with memory_update."
+            "Erase a memory with its history; a person is asked first. Only when the user wants it gone, e.g. personal "
+            "data; for what is outdated use memory_update."
         ),
         takes=_takes((Forget, {"id": ""}), required=("id",)),
         gives=_gives(("id",), id="string"),
         operation=_operation(OnRecord.forget),
         handle=_forget,
         is_idempotent=True,
+        confirmation=Confirmation(
+            question=_before_erasing,
+            agreed=lambda door, given: _forget(by_person(door), given),
+            unable=_retire_instead,
+            declined=lambda given: _not_erased(given["id"], "The person did not agree; nothing was erased."),
+            late=lambda given: _not_erased(
+                given["id"], "The person did not answer in time; nothing was erased."
+            ),
+        ),
     ),
 )

@@ -13,6 +13,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from onrecord import __version__
+from onrecord.context.frame import lines_of
 from onrecord.errors import Forbidden, NotFound, OnRecordError, StoreUnavailable
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
@@ -26,7 +27,7 @@ from onrecord.surfaces.mcp.elicitation import (
     is_modern,
     reply_of,
 )
-from onrecord.surfaces.mcp.tools import Tool, ToolAnswer, known_arguments
+from onrecord.surfaces.mcp.tools import Tool, known_arguments
 
 Context = ServerRequestContext[Any, Any]
 Page = protocol.PaginatedRequestParams | None
@@ -159,7 +160,7 @@ def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolRes
     try:
         known_arguments(tool, call.arguments)
         told = confirmed(visit.door, tool, call)
-        return told if isinstance(told, Elicitation) else _result(told)
+        return told if isinstance(told, Elicitation) else tool.rendered(told)
     except StoreUnavailable as problem:
         # Where the data lives is not for whoever asks from afar.
         _LOG.error("The tool %s could not use the store: %s", name, problem)
@@ -175,14 +176,10 @@ def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolRes
         )
 
 
-def _result(told: ToolAnswer) -> protocol.CallToolResult:
-    return protocol.CallToolResult(
-        content=[protocol.TextContent(text=told.text)], structured_content=told.structured
-    )
-
-
 def _failure(text: str) -> protocol.CallToolResult:
-    return protocol.CallToolResult(content=[protocol.TextContent(text=text)], is_error=True)
+    # It may repeat what was given, or a name that someone has stored.
+    told = "\n".join(lines_of(text))
+    return protocol.CallToolResult(content=[protocol.TextContent(text=told)], is_error=True)
 
 
 def _read(door: OnRecord, uri: str, missing: int) -> str:

@@ -1,13 +1,15 @@
 """WHAT is a tool? Described once, for every protocol era: its words, its shapes, what it takes, and who does the work."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 import mcp_types as protocol
 
 from onrecord.context.conversation import inside
+from onrecord.context.frame import CAUTION, data, visible
 from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.model.caller import Caller
 from onrecord.operation import Operation
@@ -18,24 +20,43 @@ Arguments = Mapping[str, Any]
 CONVERSATION: Final = "conversation"
 
 
+#: The field that says of the others what they are, for a client that reads an answer by its fields alone.
+NOTICE: Final = "notice"
+
+
 class ToolAnswer(NamedTuple):
-    """What a tool answers: the whole for programs, and a short text for whoever reads."""
+    """What a tool answers: its fields, and a text for whoever reads; without one, the fields as JSON are the text.
+
+    As JSON every line of a memory stays inside its quotation marks.
+    """
 
     structured: Any
-    text: str
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
     """What a person is asked before a tool does its work.
 
-    `question` is None where there is nothing to ask. A client that cannot ask is answered by `waiting`, with the question
-    and a word to come back with; `declined` is what comes of a no.
+    `question` is None where there is nothing to ask, and the tool is handled as any other. `agreed` is what is done after a
+    yes, `unable` where the client cannot ask anyone, `declined` after a no, and `late` where nothing is said in time.
     """
 
     question: Callable[[OnRecord, Arguments], str | None]
-    waiting: Callable[[str, str], ToolAnswer]
-    declined: ToolAnswer
+    agreed: Callable[[OnRecord, Arguments], ToolAnswer]
+    unable: Callable[[OnRecord, Arguments, str], ToolAnswer]
+    declined: Callable[[Arguments], ToolAnswer]
+    late: Callable[[Arguments], ToolAnswer]
+
+
+def is_agent_here(caller: Caller) -> bool:
+    """Whether it is the agent of the person at this machine: elsewhere a key says who acts."""
+    return caller.actor == "agent" and caller.key is None and caller.request is None
+
+
+def by_person(door: OnRecord) -> OnRecord:
+    """For what is done after a yes: what the person at this machine has agreed to in a form is their own deed."""
+    return door.as_caller(replace(door.caller, actor="person")) if is_agent_here(door.caller) else door
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +64,7 @@ class Tool:
     """One tool. `operation` is the one whose permission and effect it has, whatever else it does on the way.
 
     `is_local` is for what reaches into the files of this machine: it is not offered over a network. `is_for_people` is
-    for what no agent does in their place.
+    for what no agent does in their place. `repeats` is for one that changes something and shows what is stored, too.
     """
 
     name: str
@@ -56,6 +77,7 @@ class Tool:
     is_idempotent: bool = False
     is_local: bool = False
     is_for_people: bool = False
+    repeats: bool = False
     confirmation: Confirmation | None = None
     say_failure: Callable[[OnRecordError], str] = str
 
@@ -63,6 +85,19 @@ class Tool:
         if self.is_for_people and caller.actor != "person":
             return False
         return self.operation.is_offered_to(caller)
+
+    @property
+    def shows_stored(self) -> bool:
+        """Whether its answers hold what someone has stored."""
+        return self.repeats or self.operation.effect == "read"
+
+    def rendered(self, told: ToolAnswer) -> protocol.CallToolResult:
+        """An answer as a model gets it, in whichever of its two forms the client hands on: as data, and marked as such."""
+        fields = None if told.structured is None else data(told.structured)
+        if fields is not None and self.shows_stored:
+            fields = {NOTICE: CAUTION, **fields}
+        text = json.dumps(fields, ensure_ascii=False) if told.text is None else visible(told.text)
+        return protocol.CallToolResult(content=[protocol.TextContent(text=text)], structured_content=fields)
 
     def described(self) -> protocol.Tool:
         """As the protocol has it. Nothing that anyone saved is ever part of it."""

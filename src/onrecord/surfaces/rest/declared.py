@@ -76,12 +76,9 @@ class FaceHttp:
     error: JsonSchema | None = None
     #: Shapes that several routes speak of, by name.
     schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
-    #: What is done before the first request.
-    prepare: Callable[[OnRecord], None] = lambda door: None
 
     def open(self, runner: RequestRunner) -> list[BaseRoute]:
         """The routes as the server has them."""
-        self.prepare(runner.door)
         by_path: dict[str, list[FaceRoute]] = defaultdict(list)
         for each in self.routes:
             by_path[each.path].append(each)

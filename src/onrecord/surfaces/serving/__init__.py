@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from onrecord.app import ServerParts, is_loopback, open_server_parts
 from onrecord.config import Config, load, read_choice, read_several
 from onrecord.surfaces import rest
+from onrecord.surfaces.mcp.faces import OpenedFaces
 from onrecord.surfaces.mcp.http import CHECKED_BEFORE, mcp_app
 from onrecord.surfaces.rest import declared, openapi
 from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
@@ -41,7 +42,11 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
     runner = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle, readers=readers)
     metrics = Metrics()
     mcp = mcp_app(
-        runner, speaks=read_several(config.faces), issuer=config.oidc_issuer, security=CHECKED_BEFORE
+        runner,
+        OpenedFaces(config, parts.door),
+        speaks=read_several(config.faces),
+        issuer=config.oidc_issuer,
+        security=CHECKED_BEFORE,
     )
     router = Router(
         [

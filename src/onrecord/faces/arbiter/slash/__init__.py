@@ -10,10 +10,11 @@ from typing import Any, Final
 
 from onrecord.context.conversation import inside
 from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
-from onrecord.faces.arbiter.entries import ACTIVE, RECIPE
+from onrecord.faces.arbiter import agents
+from onrecord.faces.arbiter.entries import ACTIVE, ONE_LIST
 from onrecord.faces.arbiter.fields import NO_ADVISOR, TYPE_OF, kinds_of
 from onrecord.faces.arbiter.slash import rendering
-from onrecord.faces.arbiter.slash.grammar import DEPTH, parse
+from onrecord.faces.arbiter.slash.grammar import DEPTH, USES, parse
 from onrecord.faces.arbiter.slash.parsed import (
     AddEntry,
     AddLink,
@@ -23,6 +24,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     Entries,
     Entry,
     Expand,
+    Help,
     Invalidate,
     ReadFile,
     ReadNotes,
@@ -127,6 +129,7 @@ class _Turn:
     def __init__(self, door: OnRecord, agent: str) -> None:
         self._door, self._agent = door, agent
         self._acts: Mapping[type[Command], Callable[[Any], Iterator[str]]] = {
+            Help: self._help,
             Entries: self._entries,
             Entry: self._entry,
             Search: self._search,
@@ -168,6 +171,9 @@ class _Turn:
     def _refuse(self, asked: Refused) -> Iterator[str]:
         raise _Failed(asked.reason)
 
+    def _help(self, asked: Help) -> Iterator[str]:
+        return rendering.usage(USES)
+
     def _entries(self, asked: Entries) -> Iterator[str]:
         tags = () if asked.tag is None else (asked.tag,)
         kinds = kinds_of(asked.types)
@@ -182,9 +188,6 @@ class _Turn:
         return rendering.one_entry(self._door.show(asked.id), around, self._conversation)
 
     def _search(self, asked: Search) -> Iterator[str]:
-        agent = self._settings
-        # Where nobody has set an agent, old entries weigh less for it.
-        open_fields = {} if agent.updated_at else {"decay": True}
         found = self._door.recall(
             asked.question,
             kinds=kinds_of(asked.types),
@@ -192,12 +195,12 @@ class _Turn:
             limit=_FOUND_TO_RERANK if asked.rerank else _FOUND,
             agent=self._agent,
             statuses=ACTIVE,
-            recipe=RECIPE,
-            **open_fields,  # type: ignore[arg-type]
+            decay=agents.decays(self._settings),
+            **ONE_LIST,
         )
-        if agent.settings.search_expand:
+        if agents.wants(self._settings, "search_expand"):
             yield f"(search_expand: {NO_ADVISOR}; only the query itself was searched)"
-        if asked.rerank or agent.settings.rerank:
+        if asked.rerank:
             yield f"(rerank: {NO_ADVISOR}; the order is that of the search)"
         if not found.hits:
             yield f"(no entries match '{one_line(asked.question)}')"
@@ -244,7 +247,7 @@ class _Turn:
             raise
         *told, last = self._saved(saved)
         yield from told
-        yield f"{last}.  Use this id in subsequent /mem add link calls to reference it."
+        yield f"{last.removesuffix('.')}.  Use this id in subsequent /mem add link calls to reference it."
 
     def _saved(self, saved: Remembered) -> Iterator[str]:
         memory = saved.memory
@@ -255,15 +258,15 @@ class _Turn:
         yield from self._unadvised()
         if saved.scrubbed:
             yield f"  taken out before it was stored: {_secrets(saved.scrubbed)}"
-        if memory.status == "pending":
-            yield "  it waits for a person's approval, and is not told until then"
+        if memory.proposes is not None:
+            yield f"  {saved.warnings[-1]}"
 
     def _unadvised(self) -> Iterator[str]:
         """What an advisor would have done, for a caller who may ask how the agent is set."""
         if "memory.read" not in self._door.caller.permissions:
             return
         for name in ("auto_tag", "auto_supersede"):
-            if getattr(self._settings.settings, name):
+            if agents.wants(self._settings, name):
                 yield f"  {name}: {NO_ADVISOR}; the entry is stored as it was written"
 
     def _is_live(self, id: str) -> bool:
@@ -287,10 +290,13 @@ class _Turn:
 
     def _invalidate(self, asked: Invalidate) -> Iterator[str]:
         try:
-            is_new = self._door.retire(asked.id).changed
+            retired = self._door.retire(asked.id)
         except NotFound:
-            is_new = False
-        if not is_new:
+            raise _Failed(f"entry #{asked.id} not found or already invalidated") from None
+        if retired.proposal is not None:
+            yield f"OK: {retired.warnings[-1]}"
+            return
+        if not retired.changed:
             raise _Failed(f"entry #{asked.id} not found or already invalidated")
         yield (
             f"OK: invalidated entry #{asked.id} (still reachable through historical reads, hidden from default queries)."
@@ -344,7 +350,17 @@ class _Turn:
         yield f"#{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"
         if read.encoding == "base64":
             yield "(not a text; in base64:)"
-        yield rendering.whole_text(read.content)
+        pages = rendering.pages(read.content)
+        if asked.page > len(pages):
+            raise _Failed(f"artifact #{file.id} has {len(pages)} pages; there is no page {asked.page}")
+        yield rendering.whole_text(
+            pages[asked.page - 1].removesuffix("\n" if asked.page < len(pages) else "")
+        )
+        if asked.page < len(pages):
+            way = "" if asked.via is None else f" via=mem:{one_line(asked.via)}"
+            yield f"(page {asked.page} of {len(pages)}; it goes on with /read #{file.id}{way} page={asked.page + 1})"
+        elif asked.page > 1:
+            yield f"(page {asked.page} of {len(pages)}, the last)"
 
     def _file_id(self, given: str) -> str:
         """A number, or the path of a file of this conversation."""

@@ -17,6 +17,7 @@ from onrecord.faces.arbiter.slash.parsed import (
     Entries,
     Entry,
     Expand,
+    Help,
     Invalidate,
     ReadFile,
     ReadNotes,
@@ -40,10 +41,16 @@ _NUMBER: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
 _OPTION: Final = re.compile(r'(?:^|(?<=\s))(types?|tag)=("[^"]*"|\S*)')
 _FLAG: Final = re.compile(r"--(supersedes|artifact)(?:=(.*))?")
 _END_OF: Final = {"/mem": "/endmem", "/write": "/endwrite"}
-_USES: Final = (
-    "entries, entry, search, expand, density, add entry, add link, invalidate, write, read, show, clear, "
+#: A fence may stand in a list or a quotation. Behind three backticks no other may follow, or it is code in a line.
+_FENCE: Final = re.compile(r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
+_BYTE_ORDER_MARK: Final = "\ufeff"
+#: The subcommands of /mem.
+USES: Final = (
+    "help, entries, entry, search, expand, density, add entry, add link, invalidate, write, read, show, clear, "
     "shared write, shared read, shared clear"
 )
+_READ_OPTION: Final = re.compile(r"(via|page)=(.*)")
+_READ_USAGE: Final = "/read #<id> [via=mem:<entry_id>] [page=N]"
 _LIST_OF_IDS: Final = "--supersedes accepts a comma-separated list of ids, e.g. --supersedes #41,#42"
 _AN_ARTIFACT: Final = "--artifact requires a positive id, e.g. --artifact #42"
 _ADD_USAGE: Final = "usage: /mem add entry <type> <title> [--supersedes #1,#2] [--artifact #N], the content below it, then /endmem"
@@ -62,15 +69,21 @@ class _Body(NamedTuple):
 
 def parse(text: str) -> list[Command]:
     """The commands of a text, in their order."""
-    return list(_commands(_NEW_LINE.split(text)))
+    return list(_commands(_NEW_LINE.split(text.removeprefix(_BYTE_ORDER_MARK))))
 
 
 def _commands(lines: list[str]) -> Iterator[Command]:
     at = 0
     while at < len(lines):
+        if fence := _FENCE.match(lines[at]):
+            end = _end_of_fence(lines, at + 1, fence[1])
+            yield from _swallowed(lines, at) if end is None else ()
+            at = len(lines) if end is None else end + 1
+            continue
         found = _COMMAND.fullmatch(lines[at])
         at += 1
         if found is None:
+            yield from _stray_end(lines[at - 1].strip())
             continue
         word, rest = found[1], found[2].strip()
         if word == "/read":
@@ -80,6 +93,32 @@ def _commands(lines: list[str]) -> Iterator[Command]:
         else:
             body, at = _body(lines, at, _END_OF[word])
             yield _write(rest, body) if word == "/write" else _add_entry(rest, body)
+
+
+def _end_of_fence(lines: list[str], start: int, fence: str) -> int | None:
+    """The line that closes a fence: as many of its signs or more, and nothing else. A shorter fence inside is text."""
+    for at in range(start, len(lines)):
+        signs = lines[at].lstrip(" \t>").rstrip()
+        if len(signs) >= len(fence) and set(signs) == {fence[0]}:
+            return at
+    return None
+
+
+def _swallowed(lines: list[str], at: int) -> Iterator[Command]:
+    """Below a fence that is never closed all is text, which is said where commands stand there."""
+    if hidden := sum(_COMMAND.fullmatch(line) is not None for line in lines[at + 1 :]):
+        told = (
+            f"the code fence on line {at + 1} is never closed, so all below it is text: {hidden} "
+            f"{'command was' if hidden == 1 else 'commands were'} not run. Close it, and send them again"
+        )
+        yield Refused("/mem", told, is_block=False)
+
+
+def _stray_end(line: str) -> Iterator[Command]:
+    if line in _END_OF.values():
+        begins = next(word for word, end in _END_OF.items() if end == line)
+        told = f"there is no {begins} block open here, so nothing was closed; what stands above it was not written"
+        yield Refused(line, told, is_block=False)
 
 
 def _body(lines: list[str], start: int, end: str) -> tuple[_Body, int]:
@@ -109,7 +148,7 @@ def _mem(rest: str) -> Command:
 
 def _unknown(name: str) -> Command:
     told = f"unknown subcommand {_shown(name)}" if name else "usage: /mem <subcommand>"
-    return Refused("/mem", f"{told} — use {_USES}", is_block=False)
+    return Refused("/mem", f"{told} — use {USES}", is_block=False)
 
 
 def _first_word(text: str) -> tuple[str, str]:
@@ -245,6 +284,7 @@ def _shared(name: str, text: str) -> Command:
 
 
 _READERS: Final[Mapping[str, Callable[[str, str], Command]]] = {
+    "help": lambda head, given: Help("/mem help"),
     "entries": _entries,
     "entry": _entry,
     "search": _search,
@@ -281,7 +321,7 @@ def _new_entry(head: str, rest: str, body: _Body) -> Command:
     if type not in TYPES:
         raise _Wrong(_bad_type(type))
     if not 1 <= (taken := size(title)) <= TITLE_BYTES:
-        raise _Wrong(f"title length must be 1..{TITLE_BYTES} chars (got {taken})")
+        raise _Wrong(f"title length must be 1..{TITLE_BYTES} bytes (got {taken})")
     if not body.text.strip():
         raise _Wrong(
             "/mem add entry requires a content body between its line and /endmem: a title alone cannot be found again"
@@ -355,18 +395,32 @@ def _write(rest: str, body: _Body) -> Command:
 def _read(rest: str) -> Command:
     head = f"/read {rest}".rstrip()
     words = rest.split()
-    via = words.pop() if len(words) > 1 and words[-1].startswith("via=") else None
-    file = " ".join(words)
-    if not file:
-        return Refused("/read", "usage: /read #<id> [via=mem:<entry_id>]", is_block=False)
-    if via is None:
-        return ReadFile(head, file)
+    options: dict[str, str] = {}
+    while len(words) > 1 and (option := _READ_OPTION.fullmatch(words[-1])):
+        options[option[1]] = option[2]
+        words.pop()
+    if not words:
+        return Refused("/read", f"usage: {_READ_USAGE}", is_block=False)
     try:
-        if not via.startswith("via=mem:"):
-            raise _Wrong(f"bad way {_shown(via)}: write via=mem:<entry_id>")
-        return ReadFile(head, file, _id(via.removeprefix("via=mem:"), "bad entry id"))
+        return ReadFile(head, " ".join(words), _via(options.get("via")), _page(options.get("page")))
     except _Wrong as reason:
         return Refused(head, str(reason), is_block=False)
+
+
+def _via(given: str | None) -> str | None:
+    if given is None:
+        return None
+    if not given.startswith("mem:"):
+        raise _Wrong(f"bad way {_shown(f'via={given}')}: write via=mem:<entry_id>")
+    return _id(given.removeprefix("mem:"), "bad entry id")
+
+
+def _page(given: str | None) -> int:
+    if given is None:
+        return 1
+    if not re.fullmatch(r"[1-9][0-9]{0,8}", given, re.ASCII):
+        raise _Wrong(f"bad page {_shown(given)}: write page=2 for the second")
+    return int(given)
 
 
 def _shown(text: str) -> str:

@@ -18,6 +18,11 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
+class Help(Line):
+    """Which types, relations and commands there are."""
+
+
+@dataclass(frozen=True, slots=True)
 class Entries(Line):
     """The newest entries, of some types or with a tag alone."""
 
@@ -128,6 +133,7 @@ class ReadFile(Line):
 
     file: str
     via: str | None = None
+    page: int = 1
     closing: ClassVar[str | None] = END_FILE
 
 
@@ -140,7 +146,8 @@ class Refused(Line):
 
 
 Command = (
-    Entries
+    Help
+    | Entries
     | Entry
     | Search
     | Expand

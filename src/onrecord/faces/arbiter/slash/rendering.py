@@ -1,14 +1,16 @@
 """HOW is memory told to an agent? Line by line, in frames that no stored text can open, close or leave."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from onrecord.context.frame import lines_of
+from onrecord.context.legend import MEANING
 from onrecord.faces.arbiter.entries import is_bare
-from onrecord.faces.arbiter.fields import TYPE_OF
+from onrecord.faces.arbiter.fields import TYPE_OF, TYPES, kinds_of
 from onrecord.model.findings import Edge
-from onrecord.model.memory import Memory
+from onrecord.model.limits import RELATIONS
+from onrecord.model.memory import Memory, Relation
 from onrecord.model.workspace import Artifact
 from onrecord.recall.relations import Neighbourhood
 from onrecord.recall.show import Shown
@@ -16,6 +18,7 @@ from onrecord.recall.show import Shown
 EXCERPTS: Final = 3
 EXCERPT_BYTES: Final = 480
 NODES: Final = 50
+PAGE_BYTES: Final = 32 * 1024
 SPARSE_BELOW: Final = 4
 _LINE_CHARACTERS: Final = 300
 
@@ -59,6 +62,14 @@ def summary(memory: Memory) -> str:
     return f"{line}  (source: {one_line(memory.source)})" if memory.source else line
 
 
+def _found(memory: Memory) -> str:
+    """A line of a list, with the very command that reads the long form from anywhere."""
+    if memory.artifact is None:
+        return f"- {summary(memory)}"
+    way = f"/read #{memory.artifact} via=mem:{one_line(memory.id)}"
+    return f"- {summary(memory)}  (artifact #{memory.artifact}: {way})"
+
+
 def _dates(memory: Memory) -> str:
     marks = [f"{memory.valid_from:%Y-%m-%d}"]
     if memory.valid_to is not None:
@@ -70,7 +81,7 @@ def _dates(memory: Memory) -> str:
 
 def listing(memories: Sequence[Memory], most: int, is_cut: bool) -> Iterator[str]:
     yield f"{len(memories)} {_plural(len(memories), 'entry', 'entries')} (newest first):"
-    yield from (f"- {summary(memory)}" for memory in memories)
+    yield from map(_found, memories)
     if is_cut:
         yield f"({most} are shown and there are more; name a type or a tag, or search)"
 
@@ -81,7 +92,7 @@ def hits(question: str, found: Sequence[Memory], conversation: str | None) -> It
     yield f"{count} for '{one_line(question)}' (top by relevance):"
     for place, memory in enumerate(found):
         is_local = conversation is not None and memory.conversation == conversation
-        yield f"- {summary(memory)}{'  [conversation]' if is_local else ''}"
+        yield f"{_found(memory)}{'  [conversation]' if is_local else ''}"
         if place < EXCERPTS and not is_bare(memory):
             yield from _quoted(excerpt(memory.content))
 
@@ -136,23 +147,48 @@ def _neighbour(edge: Edge) -> str:
 
 
 def subgraph(around: Neighbourhood, depth: int) -> Iterator[str]:
-    """The entries by how far away they are, then the edges between them."""
+    """A tree from the entry outwards, with the relation on every edge."""
     hops = _hops(around)
     shown = dict(list(hops.items())[:NODES])
     counted = f"{len(shown)} {_plural(len(shown), 'node', 'nodes')}"
     yield f"Subgraph around #{one_line(around.center.id)} (depth={depth}, {counted}):"
-    for hop in sorted({hop for _, hop in shown.values()}):
-        yield f"hop {hop}:"
-        yield from (f"  - {summary(memory)}" for memory, at in shown.values() if at == hop)
+    yield summary(around.center)
     edges = [edge.relation for edge in around.edges]
     between = [edge for edge in edges if edge.source in shown and edge.target in shown]
-    if between:
-        yield "edges:"
-        yield from (
-            f"  #{one_line(edge.source)} --[{edge.relation}]--> #{one_line(edge.target)}" for edge in between
-        )
+    yield from _Tree(shown, between).branches(around.center.id, "  ")
     if len(hops) > NODES or around.truncated:
         yield f"(capped at {NODES} nodes and there are more; expand one of these to go on)"
+
+
+class _Tree:
+    """Every edge once: where it leads on to an entry that is one step farther, or as a mark to where that stands."""
+
+    def __init__(self, nodes: Mapping[str, tuple[Memory, int]], edges: Sequence[Relation]) -> None:
+        self._nodes, self._edges = nodes, edges
+        self._placed: set[str] = set()
+        self._told: set[str] = set()
+
+    def branches(self, id: str, indent: str) -> Iterator[str]:
+        mine = [
+            edge for edge in self._edges if id in (edge.source, edge.target) and edge.id not in self._told
+        ]
+        self._told.update(edge.id for edge in mine)
+        ends = {edge.id: edge.target if edge.source == id else edge.source for edge in mine}
+        own = {end for end in ends.values() if self._is_farther(id, end)} - self._placed
+        self._placed |= own
+        grown: set[str] = set()
+        for edge in mine:
+            end = ends[edge.id]
+            arrow = f"--[{edge.relation}]-->" if edge.source == id else f"<--[{edge.relation}]--"
+            if end in own - grown:
+                grown.add(end)
+                yield f"{indent}{arrow} {summary(self._nodes[end][0])}"
+                yield from self.branches(end, f"{indent}    ")
+            else:
+                yield f"{indent}{arrow} #{one_line(end)}  (elsewhere in this tree)"
+
+    def _is_farther(self, id: str, end: str) -> bool:
+        return self._nodes[end][1] == self._nodes[id][1] + 1
 
 
 def _hops(around: Neighbourhood) -> dict[str, tuple[Memory, int]]:
@@ -164,19 +200,50 @@ def _hops(around: Neighbourhood) -> dict[str, tuple[Memory, int]]:
 
 
 def degree(around: Neighbourhood) -> Iterator[str]:
-    near = [edge for edge in around.edges if edge.hop == 1]
+    """How richly the entry is linked to what is true now: an edge to what is over leads nowhere."""
+    live = {around.center.id, *(edge.memory.id for edge in around.edges if edge.memory.is_live)}
+    edges = [edge for edge in around.edges if {edge.relation.source, edge.relation.target} <= live]
+    near = [edge for edge in edges if edge.hop == 1]
     outgoing = sum(edge.direction == "out" for edge in near)
     names = sorted({edge.relation.relation for edge in near})
-    steps = [hop for _, hop in _hops(around).values()]
-    one, two = steps.count(1), steps.count(2)
+    first = {edge.memory.id for edge in near}
+    second = {
+        end
+        for edge in edges
+        if not first.isdisjoint(ends := {edge.relation.source, edge.relation.target})
+        for end in ends - first - {around.center.id}
+    }
     yield f"Density of #{one_line(around.center.id)}  {one_line(around.center.title)} ({TYPE_OF[around.center.kind]}):"
     yield f"  out-edges: {outgoing}"
     yield f"  in-edges: {len(near) - outgoing}"
     yield f"  distinct relations: {len(names)}{f' ({_listed(names)})' if names else ''}"
-    yield f"  1-hop nodes: {one}"
-    yield f"  2-hop reach: {two}{' or more' if around.truncated else ''}"
-    verdict = "isolated" if not near else "sparse" if one + two < SPARSE_BELOW else "dense"
+    yield f"  1-hop nodes: {len(first)}"
+    yield f"  2-hop reach: {len(second)}{' or more' if around.truncated else ''}"
+    if over := sum(edge.hop == 1 for edge in around.edges) - len(near):
+        yield f"  not counted: {over} {_plural(over, 'edge', 'edges')} to what is over"
+    verdict = "isolated" if not near else "sparse" if len(first | second) < SPARSE_BELOW else "dense"
     yield f"verdict: {verdict} — {_VERDICTS[verdict]}"
+
+
+def pages(text: str) -> list[str]:
+    """A long text in pieces of so many bytes, cut behind a line where there is one."""
+    whole, start, cut = text.encode(), 0, list[str]()
+    while len(whole) - start > PAGE_BYTES:
+        end = whole.rfind(b"\n", start, start + PAGE_BYTES) + 1 or start + PAGE_BYTES
+        while whole[end] & 0xC0 == 0x80:
+            end -= 1
+        cut.append(whole[start:end].decode())
+        start = end
+    return [*cut, whole[start:].decode()]
+
+
+def usage(commands: str) -> Iterator[str]:
+    """The types with what goes in each, which is also what our finer kinds are shown as; the relations; the commands."""
+    yield "Types of an entry:"
+    for type in TYPES:
+        yield f"- {type}: {'; '.join(MEANING[kind] for kind in kinds_of([type]))}"
+    yield f"Relations: {', '.join(RELATIONS)}"
+    yield f"Commands: {commands}"
 
 
 def _listed(words: Iterable[str]) -> str:

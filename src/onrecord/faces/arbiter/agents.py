@@ -1,0 +1,95 @@
+"""HOW is an agent of the arbiter runtime set? By its own document, of which we obey the memory block.
+
+What is for an advisor is kept and shown as it was given, since there is none here that would obey it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from onrecord.faces.arbiter.entries import seconds
+from onrecord.faces.arbiter.fields import NO_ADVISOR, Wrong, shown
+from onrecord.model import rules
+from onrecord.model.agent import ShownAgent
+from onrecord.model.shapes import Object, checked_field
+from onrecord.service import OnRecord
+from onrecord.workspace.agents import SetAgent
+
+#: Where the document is kept with the agent.
+_KEPT: Final = "arbiter"
+#: What is obeyed, by its name there, with our setting.
+_OBEYED: Final = {
+    "intent_routing": "intent",
+    "age_decay": "decay",
+    "age_half_life_days": "half_life_days",
+    "age_floor": "decay_floor",
+}
+_ADVISED: Final = ("search_expand", "auto_tag", "auto_supersede")
+_ASKED: Final = SetAgent.__dataclass_fields__
+_DOCUMENT: Final = Object(
+    "the document of an agent",
+    {
+        "name": rules.NAME,
+        "advisor": Object("an advisor", {"model": rules.NAME, "mode": rules.NAME}, passes_over=True),
+        "memory": Object(
+            "the memory block",
+            {name: _ASKED[ours].metadata["rule"] for name, ours in _OBEYED.items()}
+            | dict.fromkeys(_ADVISED, rules.FLAG),
+        ),
+    },
+    passes_over=True,
+)
+
+
+def put_agent(door: OnRecord, agent: str, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Set an agent by its document. What of its memory block is left out takes its default there."""
+    checked_field("", _DOCUMENT, document)
+    if document.get("name") not in (None, agent):
+        raise Wrong(
+            "name", f"name must be {shown(agent)}, the agent that is set (got {shown(document['name'])})"
+        )
+    before = door.show_agent(agent).settings
+    block = document.get("memory") or {}
+    asked = {ours: block[name] for name, ours in _OBEYED.items() if block.get(name) is not None}
+    kept = {name: value for name, value in asdict(before).items() if name not in _OBEYED.values()}
+    metadata = {**before.metadata, _KEPT: dict(document)}
+    return _told(door.set_agent(agent, **kept | asked | {"metadata": metadata}))
+
+
+def get_agent(door: OnRecord, agent: str) -> dict[str, Any]:
+    """An agent's document, its memory block with what is in force."""
+    return _told(door.show_agent(agent))
+
+
+def wants(agent: ShownAgent, switch: str) -> bool:
+    """Whether its document has a switch of the advisor on."""
+    return bool(_block(agent).get(switch, False))
+
+
+def decays(agent: ShownAgent) -> bool:
+    """Old entries weigh less for an agent of this runtime, unless someone has turned that off."""
+    return agent.settings.decay is not False
+
+
+def _told(agent: ShownAgent) -> dict[str, Any]:
+    document = _document(agent)
+    in_force = {name: getattr(agent.settings, ours) for name, ours in _OBEYED.items()}
+    in_force |= {"age_decay": decays(agent)} | {name: wants(agent, name) for name in _ADVISED}
+    told = {
+        "agent": {**document, "name": agent.agent, "memory": in_force},
+        "updated_at": None if agent.updated_at is None else seconds(agent.updated_at),
+    }
+    unheard = [name for name in _ADVISED if in_force[name]] + (["advisor"] if document.get("advisor") else [])
+    if not unheard:
+        return told
+    return told | {"note": f"{NO_ADVISOR} here: {', '.join(unheard)} is kept as given, and nothing obeys it"}
+
+
+def _document(agent: ShownAgent) -> Mapping[str, Any]:
+    kept = agent.settings.metadata.get(_KEPT)
+    return kept if isinstance(kept, Mapping) else {}
+
+
+def _block(agent: ShownAgent) -> Mapping[str, Any]:
+    block = _document(agent).get("memory")
+    return block if isinstance(block, Mapping) else {}

@@ -1,0 +1,111 @@
+"""WHOSE word is it? How far the writer of a text is trusted, and who may therefore change it.
+
+The tier of a memory is read off the author of its present text and off whether a person has approved that text; nothing
+stores it a second time. A lower tier never changes what a higher one wrote or approved: it proposes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from onrecord.model.caller import Caller
+from onrecord.model.limits import SHARED_SCOPES, TIERS, Actor, Origin, Tier
+from onrecord.model.memory import Memory, Version
+
+#: How a text is told by its tier, and who it is that acts.
+WORDS: Final[Mapping[Tier, str]] = {
+    "approved": "approved by a person",
+    "person": "by a person",
+    "agent": "by an agent",
+    "unattended": "by an unattended run",
+    "tool": "by a tool",
+    "import": "imported",
+}
+ACTING: Final[Mapping[Actor, str]] = {
+    "person": "a person who does not review",
+    "agent": "an agent",
+    "unattended": "an unattended run",
+}
+#: What agents write, attended or not: one tier where a tenant has said so.
+AGENTS: Final = frozenset({"agent", "unattended"})
+
+
+def rank(tier: str) -> int:
+    """How high a tier stands: 0 is the highest."""
+    return TIERS.index(tier)
+
+
+def approves(caller: Caller, memory: Memory) -> bool:
+    """Whether this caller speaks with the weight of the approval that a memory has, or may get."""
+    if caller.actor != "person":
+        return False
+    return "memory.review" in caller.permissions or memory.approved_by == caller.user
+
+
+def is_outranked(caller: Caller, memory: Memory, agents_share: bool = False) -> bool:
+    """Whether what a memory says is of a higher tier than this caller, who may then only propose a change.
+
+    What an unattended run lets others see waits, so of what is shared it changes nothing at once, be it of its own tier;
+    where a surface has it count at once, or the tenant's agents share one tier, its tier alone decides.
+    """
+    if approves(caller, memory):
+        return False
+    if agents_share and caller.actor in AGENTS and memory.tier in AGENTS:
+        return False
+    if caller.actor == "unattended" and not caller.active_at_once:
+        return (memory.scope in SHARED_SCOPES and not memory.waits) or rank("unattended") > rank(memory.tier)
+    return rank(caller.actor) > rank(memory.tier)
+
+
+def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Memory:
+    """The memory after a change by this caller, with whoever wrote the text that it has now.
+
+    A new text has a new author, and nobody has approved it yet; where whoever approves changes what was approved, it
+    stays so, by them.
+    """
+    if after.content == before.content:
+        return after
+    after = replace(after, author=caller.user, origin=caller.actor)
+    if before.approved_by is None or after.approved_at != before.approved_at:
+        return after
+    stays = approves(caller, before)
+    return replace(after, approved_by=caller.user if stays else None, approved_at=now if stays else None)
+
+
+def lowered(version: Version, caller: Caller) -> Version:
+    """A version that comes from outside, claiming no more than whoever brings it could have written."""
+    if caller.actor == "person":
+        return version
+    most = rank(caller.actor)
+    memory = version.memory
+    if rank(memory.tier) < most:
+        claims = {"approved_by": None, "approved_at": None, "origin": _at_most(memory.origin, caller)}
+        memory = replace(memory, **claims)  # type: ignore[arg-type]
+    return replace(version, memory=memory, origin=_at_most(version.origin, caller))
+
+
+def _at_most(origin: Origin, caller: Caller) -> Origin:
+    return caller.actor if rank(origin) < rank(caller.actor) else origin
+
+
+def credited(versions: Iterable[Version]) -> Iterator[Version]:
+    """The versions of a memory in their order, where those from before a version knew its author say so by an empty name;
+    each with whoever wrote the text that it has.
+
+    The first text is by whoever made the memory, as it says itself; a later one by whoever made the version in which it
+    came. What a file, an import or a source brought is by whom it says.
+    """
+    author, origin, text = "", "import", None
+    for version in versions:
+        memory = version.memory
+        if memory.author:
+            author, origin = memory.author, memory.origin
+        elif memory.content != text:
+            says_itself = text is None or version.origin == "import" or version.change == "ingest"
+            author, origin = (memory.owner, memory.origin) if says_itself else (version.by, version.origin)
+        text = memory.content
+        if memory.author:
+            yield version
+        else:
+            yield replace(version, memory=replace(memory, author=author, origin=origin))  # type: ignore[arg-type]

@@ -1,0 +1,158 @@
+"""WHERE do the words stand? The field decides, and how near they are to each other; what holds none of them comes last.
+
+Two lists are then joined by their places: what is pinned to the conversation that one is in, and everything.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from onrecord.model.memory import Memory
+from onrecord.recall.draft import RecallDraft, RecallTools, replace, with_part
+from onrecord.recall.fusion import by_rank
+from onrecord.store.ports.index import Found, Key
+from onrecord.text import document_words
+
+#: Words within so many places of each other stand near; nobody expects it of more words than these.
+_NEAR: Final = 8
+_MOST_NEAR: Final = 6
+# So chosen that of two memories with the same words in the same fields the one of the higher order always wins, and that
+# words anywhere in title and tags win over a phrase of the content.
+_PHRASE_FACTOR: Final = 3.0
+_NEAR_FACTOR: Final = 2.4
+_LABEL_FACTOR: Final = 2.0
+#: What mentions and length may add to the weight of a field: less than lies between any two.
+_WITHIN: Final = 1.0
+
+#: The places of a word in a memory.
+Spots = frozenset[int]
+
+
+class _Word(NamedTuple):
+    """A word of the question: the terms that lead to it, its place there, and how rare it is here."""
+
+    terms: frozenset[str]
+    place: int
+    rarity: float
+
+
+def weigh_fields(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """What the words found, by the fields in which they stand; vectors are left with what the words did not find."""
+    weights, found = draft.recipe.fields, draft.found.get("lexical", ())
+    words = list(_words(draft)) if weights and found else []
+    if not words:
+        return draft
+    total = sum(word.rarity for word in words)
+    matches = [draft.matches[each.key] for each in found]
+    places = tools.index.places(matches, [(term, term) for word in words for term in sorted(word.terms)])
+    # Each has its place, by which it is known again.
+    memories = {
+        memory.place[:2]: memory for memory in tools.reading.read(matches, draft.when) if memory.place
+    }
+    weighed = []
+    for key, score in found:
+        held = places[key].positions if key in places else {}
+        spots = [Spots(at for term in word.terms for at in held.get(term, ())) for word in words]
+        fields = [
+            _weight(memories[key], word, weights) if at else 0.0
+            for word, at in zip(words, spots, strict=True)
+        ]
+        whole = sum(word.rarity * each for word, each in zip(words, fields, strict=True)) / total
+        is_label = min(fields) > weights["content"]
+        weighed.append(
+            Found(key, _order(words, spots, is_label) * (whole + _WITHIN * score / (score + total)))
+        )
+    weighed.sort(key=lambda each: (-each.score, each.key))
+    return replace(draft, found={**draft.found, "lexical": weighed, **_left(draft, weighed)})
+
+
+def _words(draft: RecallDraft) -> Iterator[_Word]:
+    by_place: dict[int, list[str]] = {}
+    for term, place in draft.terms:
+        by_place.setdefault(place, []).append(term)
+    known: set[frozenset[str]] = set()
+    for place, terms in by_place.items():
+        # Of a pasted page the rarest words alone are weighed.
+        rarity = max(draft.rarity.get(term, 0.0) for term in terms)
+        if rarity and (word := frozenset(terms)) not in known:
+            known.add(word)
+            yield _Word(word, place, rarity)
+
+
+def _weight(memory: Memory, word: _Word, weights: Mapping[str, float]) -> float:
+    """What the heaviest field that holds the word is worth. The content is long: it is read only where it must be."""
+    fields = sorted(weights, key=lambda name: -weights[name])
+    lighter = fields[fields.index("content") + 1 :]
+    for name in fields:
+        if name == "content" and not any(_holds(memory, other, word) for other in lighter):
+            return weights[name]
+        if _holds(memory, name, word):
+            return weights[name]
+    return weights["content"]
+
+
+def _holds(memory: Memory, field: str, word: _Word) -> bool:
+    value = getattr(memory, field)
+    text = "\n".join(value) if isinstance(value, tuple) else value or ""
+    return any(not word.terms.isdisjoint(terms) for terms in document_words(text))
+
+
+def _order(words: Sequence[_Word], spots: Sequence[Spots], is_label: bool) -> float:
+    """More where all words stand together: as a phrase, near each other, or in title and tags alone."""
+    if len(words) < 2 or not all(spots):
+        return 1.0
+    if _is_phrase([word.place for word in words], spots) or _is_phrase(range(len(words)), spots):
+        return _PHRASE_FACTOR
+    if len(words) <= _MOST_NEAR and _is_near(spots):
+        return _NEAR_FACTOR
+    return _LABEL_FACTOR if is_label else 1.0
+
+
+def _is_phrase(offsets: Sequence[int], spots: Sequence[Spots]) -> bool:
+    """Whether the words follow each other as in the question, with its small words between them or without."""
+    steps = [offset - offsets[0] for offset in offsets]
+    return any(all(at + step in each for step, each in zip(steps, spots, strict=True)) for at in spots[0])
+
+
+def _is_near(spots: Sequence[Spots]) -> bool:
+    return any(
+        all(any(start <= at <= start + _NEAR for at in each) for each in spots)
+        for some in spots
+        for start in some
+    )
+
+
+def _left(draft: RecallDraft, held: Sequence[Found]) -> dict[str, list[Found]]:
+    keys = {each.key for each in held}
+    return {
+        channel: [each for each in found if each.key not in keys]
+        for channel, found in draft.found.items()
+        if channel == "semantic"
+    }
+
+
+def graduate(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
+    """Reciprocal places in two lists, so that what is pinned here comes first. What holds no word comes behind all that does.
+
+    What came before is told without a share, since now the place alone counts.
+    """
+    worth = draft.recipe.here
+    if not worth:
+        return draft
+    ranked = [Found(key, draft.score(key)) for key in draft.ranked()]
+    worded = [each for each in ranked if any(part.channel == "lexical" for part in draft.parts[each.key])]
+    keys = {each.key for each in worded}
+    rest = [each for each in ranked if each.key not in keys]
+    pinned = [each for each in worded if _is_here(draft, each.key)]
+    shares = by_rank(ranked, 1.0, 0.0)
+    draft = replace(
+        draft,
+        parts={key: tuple(part._replace(share=0.0) for part in parts) for key, parts in draft.parts.items()},
+        boosts={},
+    )
+    draft = with_part(draft, "everywhere", worded, shares[: len(worded)])
+    draft = with_part(draft, "wordless", rest, shares[len(worded) :])
+    return with_part(draft, "here", pinned, by_rank(pinned, worth, 0.0))
+
+
+def _is_here(draft: RecallDraft, key: Key) -> bool:
+    return draft.conversation is not None and draft.matches[key].conversation == draft.conversation

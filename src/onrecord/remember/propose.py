@@ -1,0 +1,159 @@
+"""WHAT becomes of a change that its caller may not make? A memory that waits, names what it would change, and changes nothing.
+
+Approved by a person (`review.py`), it takes effect; until then the old text is told as before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from onrecord.model.caller import Caller
+from onrecord.model.limits import HINT_CHARACTERS, ProposedChange
+from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title
+from onrecord.model.tiers import WORDS
+from onrecord.operation import Call
+from onrecord.remember.scrub import scrub_memory
+from onrecord.remember.within_limits import refuse_too_many
+from onrecord.store.ports.records import Writing
+
+#: What follows from who proposes and who approves.
+_FOLLOWS: Final = frozenset(
+    {"owner", "author", "origin", "approved_by", "approved_at", "created_at", "valid_to", "proposes"}
+)
+_DONE: Final[dict[ProposedChange, str]] = {
+    "save": "be saved",
+    "revise": "revise",
+    "supersede": "supersede",
+    "retire": "retire",
+    "forget": "erase",
+}
+
+
+class Proposer(NamedTuple):
+    """Who proposes, when, and within which limits; `embeds` if nobody else sees to the vectors."""
+
+    caller: Caller
+    now: datetime
+    saves_per_run: int
+    embeds: bool
+
+    @classmethod
+    def of(cls, call: Call) -> "Proposer":
+        return cls(call.caller, call.now, call.terms.saves_per_run, call.embedders.current is not None)
+
+    @property
+    def change(self) -> Change:
+        return Change("propose", self.caller.user, self.caller.actor, self.now)
+
+
+class Proposed(NamedTuple):
+    """A proposal that is kept, and what is said of it to whoever asked for more."""
+
+    memory: Memory
+    told: str
+
+
+def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memory) -> Proposed:
+    """The memory as it would be, waiting beside the one that it is to become."""
+    fields = tuple(name for name in changed_fields(before, after) if name not in _FOLLOWS)
+    if not fields:
+        # To approve in another's place is no change that could wait.
+        writing.target(before.id)
+    wanted = replace(after, status_reason=after.status_reason if "status" in fields else None)
+    return _kept(by, writing, [before], wanted, Proposal(change="revise", fields=fields))
+
+
+def propose_end(
+    by: Proposer,
+    writing: Writing,
+    memory: Memory,
+    change: ProposedChange,
+    reason: str | None = None,
+    at: datetime | None = None,
+) -> Proposed:
+    """A note that says what is to end, and why."""
+    what = f"{_DONE[change].capitalize()} #{memory.id}: {memory.title}"
+    wanted = replace(
+        memory,
+        title=derive_title(None, what),
+        hint=what[:HINT_CHARACTERS],
+        content=reason or what,
+        tags=(),
+        entities=(),
+        metadata={},
+        query=None,
+        artifact=None,
+        always_inject=False,
+        status_reason=reason,
+    )
+    return _kept(by, writing, [memory], scrub_memory(wanted)[0], Proposal(change=change, at=at))
+
+
+def _kept(
+    by: Proposer, writing: Writing, targets: Sequence[Memory], wanted: Memory, proposal: Proposal
+) -> Proposed:
+    """Added, or in the place of what the caller proposed for the same before."""
+    named = replace(
+        proposal, of=tuple(each.id for each in targets), versions=tuple(each.version for each in targets)
+    )
+    fresh = replace(wanted, **_anew(by), proposes=named)
+    earlier = _earlier(writing, by.caller, named)
+    if earlier is None:
+        saved = writing.add(fresh, by.change)
+        refuse_too_many(by.caller, writing, by.saves_per_run)
+    else:
+        same: dict[str, Any] = {"id": earlier.id, "version": earlier.version, "place": earlier.place}
+        after = replace(fresh, **same, created_at=earlier.created_at, valid_from=earlier.valid_from)
+        changed = changed_fields(earlier, after)
+        saved = writing.replace(earlier, after, by.change) if changed else earlier
+    if by.embeds:
+        writing.embed(saved, None, ())
+    return Proposed(saved, told_of(saved, targets))
+
+
+def _anew(by: Proposer) -> dict[str, Any]:
+    """What makes it a memory of its own, by whoever proposes it."""
+    return {
+        "id": "",
+        "version": 1,
+        "place": None,
+        "owner": by.caller.user,
+        "author": by.caller.user,
+        "origin": by.caller.actor,
+        "created_at": by.now,
+        "updated_at": by.now,
+        "valid_to": None,
+        "status": "pending",
+        "approved_by": None,
+        "approved_at": None,
+    }
+
+
+def _earlier(writing: Writing, caller: Caller, proposal: Proposal) -> Memory | None:
+    """What the same caller has proposed to do to the same memory, and nobody has looked at yet."""
+    for memory in writing.proposals(proposal.of[0]):
+        known = memory.proposes
+        assert known is not None
+        same = (known.change, known.of) == (proposal.change, proposal.of)
+        if (
+            same
+            and memory.status == "pending"
+            and (memory.owner, memory.origin) == (caller.user, caller.actor)
+        ):
+            return writing.target(memory.id)
+    return None
+
+
+def told_of(memory: Memory, targets: Sequence[Memory] = ()) -> str:
+    """What is said of a memory that waits, wherever it is told."""
+    assert memory.proposes is not None
+    accept = f"`onrecord approve {memory.id}` accepts it"
+    if not memory.proposes.of:
+        return f"Kept as a proposal; {accept}."
+    named = ", ".join(f"#{id}" for id in memory.proposes.of)
+    why = f" ({', '.join(dict.fromkeys(WORDS[each.tier] for each in targets))})" if targets else ""
+    what = _DONE[memory.proposes.change]
+    if memory.proposes.fields == ("always_inject",):
+        what = f"{'have' if memory.always_inject else 'no longer have'} told unasked"
+    return f"Kept as proposal #{memory.id} to {what} {named}{why}, which is told as before; {accept}."
