@@ -502,7 +502,7 @@ class TestSummaries:
 
     def test_what_an_agent_proposes_is_shown_as_a_proposal(self, office: Office) -> None:
         told = office().save(JIRA, alwaysInject=True, dryRun=True)["summary"]
-        assert "Kept as proposal" in told
+        assert "This would be kept as a proposal" in told
 
     def test_a_secret_is_not_shown_either(self, office: Office) -> None:
         told = office().save("key sk-abcdefghijklmnop1234", dryRun=True)["summary"]

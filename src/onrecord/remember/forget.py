@@ -43,7 +43,7 @@ def forget(call: Call, ask: Forget) -> Forgotten:
         memory, proposed = writing.named(ask.id), None
         _require_manager(call.caller, memory)
         if writing.is_outranked(memory):
-            proposed = propose_end(Proposer.of(call), writing, memory, "forget")
+            proposed = propose_end(Proposer.of(call, ask.dry_run), writing, memory, "forget")
             erased = Erased(0, 0, 0)
         else:
             erased = writing.erase(memory, call.change("forget"))

@@ -31,16 +31,18 @@ _DONE: Final[dict[ProposedChange, str]] = {
 
 
 class Proposer(NamedTuple):
-    """Who proposes, when, and within which limits; `embeds` if nobody else sees to the vectors."""
+    """Who proposes, when, and within which limits; `embeds` if nobody else sees to the vectors, `tries` if nothing of it
+    will be kept."""
 
     caller: Caller
     now: datetime
     saves_per_run: int
     embeds: bool
+    tries: bool = False
 
     @classmethod
-    def of(cls, call: Call) -> "Proposer":
-        return cls(call.caller, call.now, call.terms.saves_per_run, call.embedders.current is not None)
+    def of(cls, call: Call, tries: bool = False) -> "Proposer":
+        return cls(call.caller, call.now, call.terms.saves_per_run, call.embedders.current is not None, tries)
 
     @property
     def change(self) -> Change:
@@ -109,7 +111,7 @@ def _kept(
         saved = writing.replace(earlier, after, by.change) if changed else earlier
     if by.embeds:
         writing.embed(saved, None, ())
-    return Proposed(saved, told_of(saved, targets))
+    return Proposed(saved, told_of(saved, targets, is_trial=by.tries))
 
 
 def _anew(by: Proposer) -> dict[str, Any]:
@@ -145,15 +147,17 @@ def _earlier(writing: Writing, caller: Caller, proposal: Proposal) -> Memory | N
     return None
 
 
-def told_of(memory: Memory, targets: Sequence[Memory] = ()) -> str:
-    """What is said of a memory that waits, wherever it is told."""
+def told_of(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = False) -> str:
+    """What is said of a memory that waits, wherever it is told; in a trial, of one that would."""
     assert memory.proposes is not None
-    accept = f"`onrecord approve {memory.id}` accepts it"
+    kept, accept = f"Kept as proposal #{memory.id}", f"; `onrecord approve {memory.id}` accepts it."
+    if is_trial:
+        kept, accept = "This would be kept as a proposal", " until a person accepts it."
     if not memory.proposes.of:
-        return f"Kept as a proposal; {accept}."
+        return kept + accept
     named = ", ".join(f"#{id}" for id in memory.proposes.of)
     why = f" ({', '.join(dict.fromkeys(WORDS[each.tier] for each in targets))})" if targets else ""
-    what = _DONE[memory.proposes.change]
+    what = f"{_DONE[memory.proposes.change]} {named}{why}"
     if memory.proposes.fields == ("always_inject",):
-        what = f"{'have' if memory.always_inject else 'no longer have'} told unasked"
-    return f"Kept as proposal #{memory.id} to {what} {named}{why}, which is told as before; {accept}."
+        what = f"{'tell' if memory.always_inject else 'no longer tell'} {named}{why} unasked"
+    return f"{kept} to {what}, which is told as before{accept}"

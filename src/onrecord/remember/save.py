@@ -30,7 +30,7 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
     if writing.is_outranked(before) or asks_to_be_told(draft.caller, before, after):
-        by = Proposer(draft.caller, draft.now, tools.saves_per_run, embeds=False)
+        by = Proposer(draft.caller, draft.now, tools.saves_per_run, embeds=False, tries=draft.ask.dry_run)
         proposed = propose_revision(by, writing, before, after)
         warnings = (*draft.warnings, proposed.told)
         return replace(draft, memory=proposed.memory, outcome="proposed", warnings=warnings)
@@ -45,11 +45,13 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if new.proposes is not None:
         saved = writing.add(new, draft.change("remember"))
         outcome: Outcome = "proposed" if new.proposes.of else "created"
-        return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, told_of(saved)))
+        told = told_of(saved, is_trial=draft.ask.dry_run)
+        return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, told))
     if not new.always_inject or caller.actor == "person":
         return replace(draft, memory=writing.add(new, draft.change("remember")))
     saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
-    by = Proposer(caller, draft.now, tools.saves_per_run, embeds=tools.embedder is not None)
+    embeds, tries = tools.embedder is not None, draft.ask.dry_run
+    by = Proposer(caller, draft.now, tools.saves_per_run, embeds, tries)
     proposed = propose_revision(by, writing, saved, replace(saved, always_inject=True))
     return replace(draft, memory=saved, warnings=(*draft.warnings, proposed.told))
 
