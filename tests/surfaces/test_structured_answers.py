@@ -4,12 +4,17 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import anyio
 import jsonschema
 import pytest
 from mcp import Client
-from pydantic_ai.messages import ToolReturnPart
+from pydantic_ai import Agent as Assistant
+from pydantic_ai.mcp import MCPToolset, StdioTransport
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.context.frame import CAUTION
@@ -24,6 +29,7 @@ from tests.faces.conftest import models, read_in
 
 from .test_attacks import HIDDEN, INJECTIONS, PATHS
 from .test_mcp import Agent, introduce, said
+from .test_mcp_transports import started
 
 __all__ = ["introduce", "models"]
 LOOK_ALIKES = (
@@ -133,13 +139,42 @@ def test_every_payload_reaches_a_model_as_data_that_is_marked_and_shown(
             jsonschema.validate(fields, shapes[tool])
             for text in strings(fields):
                 assert_harmless(text)
-            # What this framework puts before a model of a tool's answer.
-            told = ToolReturnPart(tool_name=tool, content=fields, tool_call_id="1").model_response_str()
-            assert json.loads(told) == fields
-            met += word in told
+            met += word in json.dumps(fields)
             if face != "native":
                 assert json.loads(said(came)) == fields
     assert met >= len(saved["tenant"])
+
+
+def test_a_framework_that_reads_structure_alone_puts_no_payload_before_its_model_unmarked(
+    tmp_path: Path,
+) -> None:
+    """The command as a host starts it, the client and the agent of the framework; only the model is scripted."""
+    server = started(tmp_path)
+    with connect(tmp_path / "stdio.db") as door:
+        for number, payload in enumerate(PAYLOADS):
+            _saved(door, {"content": f"zeta{number} {payload}", "title": payload, "dedupe": False})
+    told: list[Any] = []
+
+    def model(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        came = [part.content for part in messages[-1].parts if isinstance(part, ToolReturnPart)]
+        if came:
+            told.extend(came)
+            return ModelResponse([TextPart("done")])
+        words = [f"zeta{number}" for number in range(len(PAYLOADS))]
+        return ModelResponse([ToolCallPart("memory_search", {"question": word}) for word in words])
+
+    async def run() -> None:
+        transport = StdioTransport(server.command, server.args, env=server.env, cwd=str(server.cwd))
+        async with Assistant(FunctionModel(model), toolsets=[MCPToolset(transport)]) as assistant:
+            await assistant.run("What is known?")
+
+    anyio.run(run)
+    assert len(told) == len(PAYLOADS)
+    assert sum(f"zeta{number}" in json.dumps(each) for number, each in enumerate(told)) >= len(PAYLOADS) - 2
+    for fields in told:
+        assert next(iter(fields.items())) == (NOTICE, CAUTION)
+        for text in strings(fields):
+            assert_harmless(text)
 
 
 def test_what_is_framed_already_keeps_its_frame_among_the_fields(
