@@ -102,6 +102,19 @@ def test_with_no_floor_everything_that_scores_comes_back(notes: OnRecord) -> Non
     assert all(hit.score > 0 for hit in found)
 
 
+@pytest.mark.parametrize("recipe", ["auto", "graduated"])
+def test_what_lies_far_behind_the_best_and_shares_no_word_with_the_question_is_no_hit(
+    notes: OnRecord, recipe: str
+) -> None:
+    for question, answer in ANSWERED.items():
+        hits = notes.recall(question, recipe=recipe).hits
+        assert hits[0].memory.id == f"{answer}"
+        assert len(hits) <= 2
+        assert len(notes.recall(question, recipe=recipe, min_relevance=0).hits) >= len(hits)
+    question = next(iter(ANSWERED))
+    assert len(notes.recall(question, recipe=recipe, min_relevance=0).hits) > 2
+
+
 def test_an_identifier_passes_the_floor_whatever_else_is_asked(notes: OnRecord) -> None:
     question = "Penguins, volcanoes, orchestras, amount_net, sourdough bread and the moons of Jupiter?"
     assert [hit.memory.id for hit in notes.recall(question).hits][:1] == ["2"]
