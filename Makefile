@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test golden check format bench load evals peers lock docs clean
+.PHONY: help demo test golden check format bench load attack evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -39,6 +39,9 @@ bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in on
 
 load: $(VENV)/dev ## Ask real servers from sixteen clients, beside the same calls in process
 	$(BIN)/python benchmarks/serving.py $(if $(DATA),--data $(DATA)) $(if $(PEERS),--stub $(PEERS))
+
+attack: $(VENV)/dev ## Measure what hostile inputs cost, and how long another tenant waits meanwhile
+	$(BIN)/python benchmarks/attack.py
 
 evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on DATA
 	$(BIN)/python evals/scrubbing.py

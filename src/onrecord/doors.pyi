@@ -241,6 +241,8 @@ class Door:
         since: datetime,
         *,
         until: datetime | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
     ) -> Compared:
         """What changed in what we know between two times."""
         ...
@@ -788,6 +790,8 @@ class AsyncDoor:
         since: datetime,
         *,
         until: datetime | None = ...,
+        limit: int = ...,
+        after: str | None = ...,
     ) -> Compared:
         """What changed in what we know between two times."""
         ...

@@ -5,11 +5,10 @@ offers operations (the doors, the client, routes, tools, commands, the reference
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import MISSING, dataclass
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any, Literal, TypeVar, Union, get_args
 
 from onrecord.errors import Fault, Forbidden, Invalid
@@ -17,6 +16,7 @@ from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.limits import SAVES_PER_RUN, Permission
 from onrecord.model.memory import Change
+from onrecord.model.near_names import unknown_names
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.unset import Unset
 from onrecord.providers.embedding import Embedders
@@ -148,7 +148,7 @@ def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, An
     known = {each.name: each for each in request_fields(kind)}
     positional = [name for name, each in known.items() if not each.kw_only]
     values = dict(zip(positional, given, strict=False)) | named
-    faults = [Fault(name, _unknown(name, known)) for name in named if name not in known]
+    faults = unknown_names(named, known, "is not a field here")
     faults += [Fault(name, "was given twice") for name in positional[: len(given)] if name in named]
     if len(given) > len(positional):
         faults.append(
@@ -160,11 +160,6 @@ def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, An
     if faults:
         raise Invalid(faults)
     return kind(**values)
-
-
-def _unknown(name: str, known: Iterable[str]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    return "is not a field here" + (f"; did you mean {near[0]}?" if near else "")
 
 
 def _without_unset(hint: Any) -> Any:

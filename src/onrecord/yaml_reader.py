@@ -24,6 +24,8 @@ from onrecord.model.limits import JSON_BYTES, JSON_DEPTH
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # The objects that a field may hold, what it is a field of, the list of those, and what the list stands in.
 _DEEPEST: Final = JSON_DEPTH + 4
+#: Of how many characters the values of a text and the paths to them may be, for each that it has itself.
+_TIMES_READ: Final = 16
 _UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOTHING: Final = ("", "~", "null", "Null", "NULL")
 _PREFIX: Final = "tag:yaml.org,2002:"
@@ -226,15 +228,16 @@ class Located:
 
 
 class _Values:
-    """Plain values of nodes, up to as many as fit: a reference makes many of one."""
+    """Plain values of nodes, up to as many as fit: a reference makes many of one, however long that is."""
 
-    def __init__(self, most: int) -> None:
-        self._left = most
+    def __init__(self, characters: int) -> None:
+        # What is read again by a reference counts again, and so does the path to it.
+        self._left = _TIMES_READ * max(JSON_BYTES, characters)
         self.lines: dict[str, int] = {}
 
     def of(self, node: Node, path: str = "", depth: int = _DEEPEST) -> Any:
         refuse_tag(node)
-        self._left -= 1
+        self._left -= 1 + len(path) + (len(node.text) if isinstance(node, Scalar) else 0)
         if self._left < 0 or depth < 0:
             raise Broken(node.line, f"is {'nested too deeply' if depth < 0 else 'too large'}")
         self.lines.setdefault(path, node.line)
@@ -258,7 +261,7 @@ def json_of(node: Node) -> Any:
 
 def located(node: Node, characters: int) -> Located:
     """The same with the lines of all that is in it, out of a text of so many characters."""
-    values = _Values(max(JSON_BYTES, characters))
+    values = _Values(characters)
     return Located(values.of(node), values.lines)
 
 

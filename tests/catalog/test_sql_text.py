@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from onrecord.catalog.sql_text import NOT_INSTALLED, entities_of_sql
+from onrecord.catalog.sql_text import NOT_INSTALLED, entities_of_sql, parse_sql
 from onrecord.errors import StoreUnavailable
 from onrecord.model.catalog import Model
 from onrecord.model.limits import CONTENT_BYTES
@@ -20,7 +20,7 @@ SHOP = shop()
 
 def about(text: str, dialect: str | None = None) -> set[str]:
     """What SQL is about in the first datasource, all of it known."""
-    found = entities_of_sql(text, SHOP, dialect=dialect)
+    found = entities_of_sql(parse_sql(text, dialect), SHOP)
     assert found.warnings == ()
     assert len(set(found.canonicals)) == len(found.canonicals)
     return {canonical.removeprefix("mydb.") for canonical in found.canonicals}
@@ -224,7 +224,7 @@ def test_one_bad_statement_does_not_hide_the_others() -> None:
 
 
 def test_a_dialect_that_does_not_exist_is_a_warning() -> None:
-    [warning] = entities_of_sql("SELECT 1", SHOP, dialect="klingon").warnings
+    [warning] = parse_sql("SELECT 1", "klingon").warnings
     assert "klingon" in warning
 
 
@@ -274,7 +274,7 @@ STARTS = st.sampled_from(
 @example("WITH RECURSIVE t AS (SELECT * FROM t) SELECT x FROM t", "", None)
 @example("WITH a AS (SELECT * FROM b), b AS (SELECT * FROM a) SELECT x FROM b", "", None)
 def test_no_text_makes_it_fail(start: str, rest: str, dialect: str | None) -> None:
-    found = entities_of_sql(start + rest, SHOP, dialect=dialect)
+    found = entities_of_sql(parse_sql(start + rest, dialect), SHOP)
     known = {model.canonical for model in SHOP.models}
     assert {".".join(canonical.split(".")[:2]) for canonical in found.canonicals} <= known
 

@@ -920,7 +920,7 @@ class TestFrames:
             assert not any("[END" in line or "[/" in line for line in inside), block
             assert not any(line.lstrip().startswith("/") for line in inside), block
             # What an agent repeats of it is no command.
-            assert grammar.parse(block) == []
+            assert list(grammar.commands(block)) == []
 
     def test_a_title_cannot_say_that_it_is_of_this_conversation(self, door: OnRecord) -> None:
         outside = door.as_caller(door.caller.inside(None))

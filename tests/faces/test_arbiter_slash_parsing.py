@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.faces.arbiter import slash
-from onrecord.faces.arbiter.slash.grammar import parse
-from onrecord.faces.arbiter.slash.parsed import AddEntry, Refused, WriteFile
+from onrecord.faces.arbiter.slash.grammar import commands
+from onrecord.faces.arbiter.slash.parsed import AddEntry, Command, Refused, WriteFile
 
 from .conftest import Ground
 
@@ -19,6 +19,10 @@ WORDS = st.sampled_from(
 LINES = st.lists(WORDS | st.text(max_size=8), max_size=8).map(" ".join)
 TEXTS = st.lists(LINES, max_size=12).map("\n".join) | st.text()
 END = re.compile(r"\s*/end(mem|write)\s*")
+
+
+def parse(text: str) -> list[Command]:
+    return list(commands(text))
 
 
 @given(TEXTS)

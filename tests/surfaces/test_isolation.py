@@ -19,7 +19,7 @@ from sqlalchemy import delete
 from onrecord.client import connect
 from onrecord.client.asking import read_arguments
 from onrecord.errors import NotFound, OnRecordError
-from onrecord.faces.arbiter.slash import parse
+from onrecord.faces.arbiter.slash import commands
 from onrecord.faces.arbiter.slash.parsed import Command, Refused
 from onrecord.features import OPERATIONS
 from onrecord.model.caller import Caller
@@ -649,7 +649,7 @@ def test_every_command_in_a_text_has_an_attempt(house: House) -> None:
     assert there == set(COMMANDS)
     fields = house.ghost
     for command, texts in COMMANDS.items():
-        assert {type(each).__name__ for text in texts for each in parse(filled(text, fields))} == {command}
+        assert {type(each).__name__ for text in texts for each in commands(filled(text, fields))} == {command}
 
 
 def test_every_tool_has_an_attempt() -> None:

@@ -1,8 +1,9 @@
 """WHAT is a query about? The source model first, then every part of the catalog that its fields mention."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.formulas import (
     Mention,
@@ -12,7 +13,7 @@ from onrecord.catalog.formulas import (
     shown,
 )
 from onrecord.catalog.lookup import Lookup
-from onrecord.catalog.queries import InlineModel, ModelExtension, ModelQuery
+from onrecord.catalog.queries import InlineModel, ModelExtension, ModelQuery, is_over_models, read_query
 from onrecord.catalog.resolution import (
     Entities,
     Gathering,
@@ -23,23 +24,65 @@ from onrecord.catalog.resolution import (
     resolve_model,
     within,
 )
-from onrecord.catalog.sql_text import entities_of_sql
+from onrecord.catalog.sql_text import ParsedSql, entities_of_sql, parse_sql
+from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Model
 
 _SOURCE: Final = "source_model"
 _QUOTES: Final = '"`[]'
+_NOTHING: Final = Entities((), ())
+_MOST_NAMES: Final = 1_000
 
 
-def entities_of_query(query: ModelQuery, lookup: Lookup, *, known: Collection[str] | None = None) -> Entities:
+class ReadQuery(NamedTuple):
+    """All that can be told of a query without a catalog, so that nobody waits while it is found out."""
+
+    #: As it was written.
+    given: Mapping[str, Any] | str | None
+    query: ModelQuery | None = None
+    parsed: Mapping[str, ParsedSql] = MappingProxyType({})
+
+    def entities(self, lookup: Lookup) -> Entities:
+        """An unknown name in a query over models is an error; of SQL, what is not understood is only told."""
+        if self.query is not None:
+            return entities_of_query(self.query, lookup, parsed=self.parsed)
+        return entities_of_sql(self.parsed[self.given], lookup) if isinstance(self.given, str) else _NOTHING
+
+
+def read_without_catalog(given: Mapping[str, Any] | str | None) -> ReadQuery:
+    """Invalid where it is a query over models, and not written as one."""
+    if isinstance(given, str):
+        return ReadQuery(given, None, {given: parse_sql(given)})
+    if not is_over_models(given):
+        return ReadQuery(given)
+    query = read_query(given)
+    return ReadQuery(given, query, {sql: parse_sql(sql) for sql in _sql_in(query)})
+
+
+def _sql_in(query: ModelQuery) -> Iterator[str]:
+    model = query.source_model
+    if isinstance(model, InlineModel):
+        yield from filter(None, [model.sql])
+        for stage in model.source_queries:
+            yield from _sql_in(stage)
+
+
+def entities_of_query(
+    query: ModelQuery,
+    lookup: Lookup,
+    *,
+    known: Collection[str] | None = None,
+    parsed: Mapping[str, ParsedSql] = MappingProxyType({}),
+) -> Entities:
     """The canonical names; a name that is unknown makes one Invalid together with all others that are.
 
     `known` is what the query was about before, if it was read then. What was a column of the source model may be gone
     while another model has one of that name, which was never meant: a bare name leads to another model only where it
-    did before.
+    did before. `parsed` is the SQL in it, as far as it was parsed before.
     """
     gathering = Gathering()
     try:
-        source = _source(query, lookup)
+        source = _source(query, lookup, parsed)
     except Unresolved as error:
         # Without it nothing can be said of the other names.
         raise error.at(_SOURCE) from None
@@ -47,7 +90,16 @@ def entities_of_query(query: ModelQuery, lookup: Lookup, *, known: Collection[st
         gathering.add(Resolved(canonical))
     gathering.warn(*source.warnings)
     reading = _Reading(source, lookup, known)
+    known_mentions: set[Mention] = set()
     for field, mention in _mentions(query, gathering):
+        if gathering.has_enough_errors:
+            break
+        if mention in known_mentions:
+            continue
+        known_mentions.add(mention)
+        if len(known_mentions) > _MOST_NAMES:
+            # Each is a question to the catalog.
+            raise Invalid([Fault(field, f"the query names more than {_MOST_NAMES} columns and measures")])
         try:
             found = reading.resolve(mention)
         except Unresolved as error:
@@ -99,10 +151,10 @@ class _Source:
     warnings: tuple[str, ...] = ()
 
 
-def _source(query: ModelQuery, lookup: Lookup) -> _Source:
+def _source(query: ModelQuery, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _Source:
     given = query.source_model
     if isinstance(given, InlineModel):
-        return _inline(given, lookup)
+        return _inline(given, lookup, parsed)
     if isinstance(given, ModelExtension):
         base = resolve_model(given.source_name, lookup)
         return _Source(
@@ -114,10 +166,10 @@ def _source(query: ModelQuery, lookup: Lookup) -> _Source:
     return _Source(model=model, stands_on=(model.canonical,))
 
 
-def _inline(given: InlineModel, lookup: Lookup) -> _Source:
+def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _Source:
     if given.data_source is not None and given.data_source not in lookup.datasources():
         raise Unresolved(given.data_source, f"{shown(given.data_source)} is not a known datasource.")
-    grounds, warnings = _grounds(given, lookup)
+    grounds, warnings = _grounds(given, lookup, parsed)
     if not grounds:
         warnings += (f"the inline model {shown(given.name)} stands on no model that the catalog knows.",)
     datasource = given.data_source or (grounds[0].partition(".")[0] if grounds else "")
@@ -129,7 +181,7 @@ def _inline(given: InlineModel, lookup: Lookup) -> _Source:
     )
 
 
-def _grounds(given: InlineModel, lookup: Lookup) -> Entities:
+def _grounds(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> Entities:
     """The models of the catalog that an inline one is made from, itself among them if it is there."""
     gathering = Gathering()
     if given.data_source and (saved := lookup.model(given.data_source, given.name)):
@@ -139,24 +191,26 @@ def _grounds(given: InlineModel, lookup: Lookup) -> Entities:
         if table := model_of_table(names, lookup, given.data_source):
             gathering.add(Resolved(table.canonical))
     if given.sql:
-        read = entities_of_sql(given.sql, lookup, datasource=given.data_source)
+        read = entities_of_sql(parsed.get(given.sql, given.sql), lookup, datasource=given.data_source)
         gathering.warn(*read.warnings)
         for canonical in read.canonicals:
             if canonical.count(".") == 1:
                 gathering.add(Resolved(canonical))
-    for source in _sources_of_stages(given.source_queries, lookup):
+    for source in _sources_of_stages(given.source_queries, lookup, parsed):
         gathering.warn(*source.warnings)
         for canonical in source.stands_on:
             gathering.add(Resolved(canonical))
     return gathering.entities()
 
 
-def _sources_of_stages(stages: Sequence[ModelQuery], lookup: Lookup) -> Iterator[_Source]:
+def _sources_of_stages(
+    stages: Sequence[ModelQuery], lookup: Lookup, parsed: Mapping[str, ParsedSql]
+) -> Iterator[_Source]:
     earlier: set[str] = set()
     for stage in stages:
         # A stage may read from one before it instead of the catalog.
         if _name_of_source(stage) not in earlier:
-            yield _source(stage, lookup)
+            yield _source(stage, lookup, parsed)
         earlier.update(() if stage.name is None else (stage.name,))
 
 

@@ -37,8 +37,8 @@ _TITLES: Final = (
 )
 #: What a cell shows as code; everything else in a table is prose.
 _CODE: Final = frozenset({"name", "target_model", "join_pairs", "sql", "filter", "formula", "params"})
-_BREAKS_A_CELL: Final = re.compile(r"(\\*)([|`])")
-_BREAKS_CODE_IN_A_CELL: Final = re.compile(r"(\\*)(\|)")
+_BREAKS_A_CELL: Final = re.compile(r"(?<!\\)(\\*)([|`])")
+_BREAKS_CODE_IN_A_CELL: Final = re.compile(r"(?<!\\)(\\*)(\|)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

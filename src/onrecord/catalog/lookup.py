@@ -1,10 +1,11 @@
 """WHAT must be known of a catalog to say what a reference means? The port that resolution reads through."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from onrecord.model.catalog import Model
+from onrecord.model.near_names import NearNames
 
 #: What is said where nothing can be found because nothing was ever read in.
 INGEST_FIRST: Final = "the catalog is empty: ingest a source first"
@@ -16,6 +17,10 @@ class Lookup(Protocol):
     None, an empty list and false mean "definitively not there", so a model that is gone is not given back. A
     lookup that fails for another reason raises, and whoever asks lets it pass: it says nothing about what exists.
     """
+
+    @property
+    def near_names(self) -> NearNames:
+        """What looks for the names that unknown ones may stand for, a few times in the life of this lookup."""
 
     def datasources(self) -> Collection[str]:
         """The names of all datasources."""
@@ -50,6 +55,7 @@ class NoCatalog:
     """Where nothing was ever read in: only memories can be referred to."""
 
     memory_exists: Callable[[str], bool]
+    near_names: NearNames = field(default_factory=NearNames)
 
     def datasources(self) -> Collection[str]:
         return ()

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final, NamedTuple, NoReturn, Self
 from unicodedata import normalize
 
@@ -17,6 +16,7 @@ from onrecord.model.rules import storable
 # Hyphens, because the name of a datasource may embed a UUID; and accents that are characters of their own.
 _IDENTIFIER: Final = re.compile(r"[^\W\d][\w\u0300-\u036f-]*")
 _EVERY_ROW: Final = "*"
+MORE_WARNINGS: Final = "there is more that was left out; these are the first warnings."
 
 
 class Unresolved(Invalid):
@@ -63,6 +63,7 @@ class Gathering:
         self._canonicals: dict[str, None] = {}
         self._warnings: dict[str, None] = {}
         self._errors: list[Invalid] = []
+        self._is_cut = False
 
     def add(self, resolved: Resolved) -> None:
         self._canonicals[resolved.canonical] = None
@@ -74,10 +75,20 @@ class Gathering:
         self.warn(*entities.warnings)
 
     def warn(self, *warnings: str) -> None:
-        self._warnings.update(dict.fromkeys(warnings))
+        """Of very many warnings the first few are kept: nobody reads more."""
+        for warning in warnings:
+            if len(self._warnings) < limits.WARNINGS_TOLD:
+                self._warnings[warning] = None
+            elif warning not in self._warnings:
+                self._is_cut = True
 
     def fail(self, error: Invalid) -> None:
         self._errors.append(error)
+
+    @property
+    def has_enough_errors(self) -> bool:
+        """Whether there is no use in looking for more: nobody reads them."""
+        return len(self._errors) >= limits.FAULTS_TOLD
 
     def entities(self) -> Entities:
         if self._errors:
@@ -85,7 +96,8 @@ class Gathering:
             # Of the kind of the first, as if the others had never been looked at, but it tells of all.
             Invalid.__init__(first, dict.fromkeys(fault for error in self._errors for fault in error.faults))
             raise first
-        return Entities(tuple(self._canonicals), tuple(self._warnings))
+        more = (MORE_WARNINGS,) if self._is_cut and MORE_WARNINGS not in self._warnings else ()
+        return Entities(tuple(self._canonicals), (*self._warnings, *more))
 
 
 def resolve(reference: str, lookup: Lookup, *, source_model: Model | None = None) -> Resolved:
@@ -130,6 +142,8 @@ def resolve_all(
             gathering.add(resolve(reference, lookup, source_model=source_model))
         except Unresolved as error:
             gathering.fail(error)
+            if gathering.has_enough_errors:
+                break
     return gathering.entities()
 
 
@@ -171,6 +185,8 @@ def _model_called(text: str, lookup: Lookup) -> Model:
 
 def within(model: Model, path: str, lookup: Lookup) -> str | None:
     """What a path means as seen from a model: a part of it, or what its joins lead to; else None."""
+    if len(path) > limits.ENTITY_CHARACTERS:
+        return None
     spellings = dict.fromkeys((path, normalize("NFC", path)))
     return next(filter(None, (_within(model, each, lookup) for each in spellings)), None)
 
@@ -481,7 +497,7 @@ def _no_join(model: Model, name: str, asked: _Asked) -> NoReturn:
     targets = [join.target for join in model.joins]
     _fail(
         asked,
-        f"{shown(name)} is not a join target on model {shown(model.name)} {_segment_of(asked)}{_near(name, targets)}",
+        f"{shown(name)} is not a join target on model {shown(model.name)} {_segment_of(asked)}{_near(name, targets, asked.lookup)}",
     )
 
 
@@ -490,12 +506,12 @@ def _no_part(model: Model, name: str, asked: _Asked) -> NoReturn:
     _fail(
         asked,
         f"{shown(name)} is neither a column, measure or aggregation nor a join target on model "
-        f"{shown(model.name)} {_segment_of(asked)}{_near(name, known)}",
+        f"{shown(model.name)} {_segment_of(asked)}{_near(name, known, asked.lookup)}",
     )
 
 
-def _near(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
+def _near(name: str, known: Sequence[str], lookup: Lookup) -> str:
+    near = lookup.near_names.of(name, lambda: known)
     return f" Did you mean {shown(near[0])}?" if near else ""
 
 
@@ -504,9 +520,13 @@ def near_models(name: str, lookup: Lookup) -> str:
     if not lookup.datasources():
         return f" {INGEST_FIRST.capitalize()}."
     spelled: dict[str, str] = {}
-    for canonical in lookup.model_names():
-        spelled.setdefault(canonical.partition(".")[2].casefold(), canonical)
-    near = get_close_matches(name.rpartition(".")[2].casefold(), spelled)
+
+    def known() -> Iterable[str]:
+        for canonical in lookup.model_names():
+            spelled.setdefault(canonical.partition(".")[2].casefold(), canonical)
+        return spelled
+
+    near = lookup.near_names.of(name.rpartition(".")[2].casefold(), known, most=3)
     return f" Did you mean {' or '.join(shown(spelled[each]) for each in near)}?" if near else ""
 
 

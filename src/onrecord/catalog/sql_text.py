@@ -1,14 +1,20 @@
-"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, whichever dialect it is in."""
+"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, whichever dialect it is in.
+
+To parse it takes no catalog, so who is about to lock something parses first. Both halves count their steps and stop at
+a bound: what was read until then counts, and a warning says so.
+"""
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from onrecord.catalog.formulas import shown
 from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.resolution import AmbiguousModel, Entities, Gathering, Resolved, model_of_table
+from onrecord.catalog.sql_parsing import BoundedParsing, Steps, TooManySteps
 from onrecord.model import limits
 from onrecord.model.catalog import Model
 from onrecord.model.rules import Text
@@ -29,60 +35,85 @@ _WITHOUT_DATA: Final = frozenset({"set", "use", "transaction", "commit", "rollba
 _WRITTEN_ROWS: Final = frozenset({"excluded", "inserted", "deleted", "new", "old"})
 # From a star to the table behind it, through so many subqueries at most.
 _FARTHEST: Final = 50
+#: How many steps are spent on parsing a text, in all dialects together; plain SQL takes about one for each word or sign.
+_MOST_PARSED: Final = 20_000
+#: How often a table is looked at for a column. A hundred tables with five hundred columns fit.
+_MOST_READ: Final = 50_000
+#: A name with more dots is nobody's.
+_MOST_DOTS: Final = 15
+_MOST_TABLES_TOLD: Final = 8
 # The parser tells of what it cannot read to whoever asked for logs, and not to everyone's terminal.
 _QUIET: Final = logging.NullHandler()
 
 
-def entities_of_sql(
-    text: str, lookup: Lookup, *, dialect: str | None = None, datasource: str | None = None
-) -> Entities:
-    """The canonical names, and a warning for all that is unknown or cannot be read; only the lookup may raise.
+class ParsedSql(NamedTuple):
+    """The statements of a text that can be read for tables and columns, and what is to be told of the others."""
 
-    A table that names no datasource is looked for in the given one, else wherever the priority says.
-    """
-    gathering = Gathering()
-    tables = _Tables(lookup, datasource, gathering)
-    for statement in _statements(text, dialect, gathering):
-        if statement.key not in _WITHOUT_DATA:
-            _Statement(statement, tables, gathering).read()
-    return gathering.entities()
+    statements: Sequence["Expr"]
+    warnings: tuple[str, ...] = ()
 
 
-def _statements(text: str, dialect: str | None, gathering: Gathering) -> Sequence["Expr"]:
+def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
+    """In the first dialect that reads all of it, if none is given; never raises."""
     try:
-        import sqlglot
+        import sqlglot  # noqa: F401
     except ImportError:
-        gathering.warn(NOT_INSTALLED)
-        return ()
+        return ParsedSql((), (NOT_INSTALLED,))
     logging.getLogger("sqlglot").addHandler(_QUIET)
     try:
-        Text(at_most=limits.CONTENT_BYTES)(text)
+        Text(at_most_bytes=limits.CONTENT_BYTES)(text)
     except ValueError as reason:
-        gathering.warn(f"the SQL was not read for tables and columns: it {reason}.")
-        return ()
+        return ParsedSql((), (f"the SQL was not read for tables and columns: it {reason}.",))
+    parsing = BoundedParsing(text, _MOST_PARSED)
     reasons: list[str] = []
     readings: list[list[Expr]] = []
     for name in _DIALECTS if dialect is None else [dialect]:
         try:
-            readings.append([each for each in sqlglot.parse(text, dialect=name) if each is not None])
+            readings.append(parsing.statements(name))
         except Exception as error:
             # A parser meets texts that its authors never thought of, and fails in as many ways.
             reasons.append(_reason(error))
+            if isinstance(error, TooManySteps):
+                break
         else:
             if all(map(_is_readable, readings[-1])):
-                return readings[-1]
+                return ParsedSql(readings[-1])
     if not readings:
-        gathering.warn(f"the SQL could not be read for tables and columns: {reasons[0]}.")
-        return ()
-    for number, statement in enumerate(readings[0], 1):
-        if not _is_readable(statement):
-            gathering.warn(f"statement {number} of the SQL is none that can be read for tables and columns.")
-    return list(filter(_is_readable, readings[0]))
+        return ParsedSql((), (f"the SQL could not be read for tables and columns: {reasons[0]}.",))
+    return ParsedSql(
+        list(filter(_is_readable, readings[0])),
+        tuple(
+            f"statement {number} of the SQL is none that can be read for tables and columns."
+            for number, statement in enumerate(readings[0], 1)
+            if not _is_readable(statement)
+        ),
+    )
+
+
+def entities_of_sql(sql: str | ParsedSql, lookup: Lookup, *, datasource: str | None = None) -> Entities:
+    """The canonical names, and a warning for all that is unknown or cannot be read; only the lookup may raise.
+
+    A table that names no datasource is looked for in the given one, else wherever the priority says.
+    """
+    parsed = parse_sql(sql) if isinstance(sql, str) else sql
+    gathering = Gathering()
+    gathering.warn(*parsed.warnings)
+    steps = Steps(_MOST_READ)
+    tables = _Tables(lookup, datasource, gathering)
+    try:
+        for statement in parsed.statements:
+            if statement.key not in _WITHOUT_DATA:
+                _Statement(statement, tables, gathering, steps).read()
+    except TooManySteps:
+        gathering.warn("the SQL has more tables and columns than are read; those it is about may be more.")
+    return gathering.entities()
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, RecursionError):
         return "it is nested too deeply"
+    if isinstance(error, TooManySteps):
+        return "it takes more steps than are spent on it; save it in parts, or name what it is about"
     if faults := getattr(error, "errors", None):
         # Beyond this it shows the inside of the parser.
         what = faults[0]["description"].partition(" but got <")[0].rstrip(".")
@@ -103,16 +134,28 @@ class _Tables:
     def __init__(self, lookup: Lookup, datasource: str | None, gathering: Gathering) -> None:
         self._lookup, self._datasource, self._gathering = lookup, datasource, gathering
         self._found: dict[tuple[str, ...], Model | None] = {}
+        self._parts: dict[str, defaultdict[str, list[str]]] = {}
         #: Made by a statement of the same text, so no warning is due.
         self._created: set[tuple[str, ...]] = set()
 
     def model(self, names: tuple[str, ...]) -> Model | None:
         key = _folded(names)
         if key not in self._found:
+            if len(self._found) == limits.ENTITIES:
+                # A memory is about no more things than this, and each takes a question to the catalog.
+                raise TooManySteps
             self._found[key] = self._look_up(names)
         if (model := self._found[key]) is not None:
             self._gathering.add(Resolved(model.canonical))
         return model
+
+    def parts(self, model: Model) -> Mapping[str, Sequence[str]]:
+        """The names of a model's parts by how they are spelt when folded, of which several may be alike."""
+        if model.canonical not in self._parts:
+            folded = self._parts[model.canonical] = defaultdict(list)
+            for part in model.parts:
+                folded[_fold(part.name)].append(part.name)
+        return self._parts[model.canonical]
 
     def create(self, names: tuple[str, ...]) -> None:
         self._created.add(_folded(names))
@@ -145,6 +188,23 @@ class _Source:
         return bool(names) and self.names[-len(names) :] == names
 
 
+class _Seen(NamedTuple):
+    """A scope that a column can be of, the branch of it that the column stands in, and the scopes further out."""
+
+    scope: "Expr"
+    branch: "Expr"
+    beyond: "_Seen | None"
+
+
+class _Way(NamedTuple):
+    """How far the way from a column outwards has come, and what lay on it."""
+
+    node: "Expr"
+    is_inside: bool = False
+    is_hidden: bool = False
+    is_lateral: bool = False
+
+
 @dataclass(slots=True)
 class _Answer:
     """Where a column of some name may come from."""
@@ -161,13 +221,30 @@ class _Answer:
 class _Statement:
     """One statement: its tables are found first, then its columns among them."""
 
-    def __init__(self, root: "Expr", tables: _Tables, gathering: Gathering) -> None:
-        self._root, self._tables, self._gathering = root, tables, gathering
+    def __init__(self, root: "Expr", tables: _Tables, gathering: Gathering, steps: Steps) -> None:
+        self._root, self._tables, self._gathering, self._steps = root, tables, gathering, steps
         self._nodes: defaultdict[str, list[Expr]] = defaultdict(list)
+        #: The scope around each node, which is settled before those below it are met.
+        self._around: dict[int, Expr] = {}
         for node in root.walk(bfs=False):
             self._nodes[node.key].append(node)
+            above = node.parent
+            if above is None or node is root:
+                self._around[id(node)] = root
+            else:
+                self._around[id(node)] = above if above.key in _SCOPES else self._around[id(above)]
         self._sources: defaultdict[int, list[_Source]] = defaultdict(list)
         self._cte_names = {_fold(cte.alias) for cte in self._nodes["cte"]}
+        #: By the WITH that they stand in: the first of each name, and at which place each stands.
+        self._ctes: defaultdict[int, dict[str, Expr]] = defaultdict(dict)
+        self._places: dict[int, int] = {}
+        for queries in self._nodes["with"]:
+            for place, cte in enumerate(queries.expressions):
+                self._places[id(cte)] = place
+                self._ctes[id(queries)].setdefault(_fold(cte.alias), cte)
+        self._seen: dict[tuple[int, bool, bool, bool], _Seen | None] = {}
+        self._aliases: dict[int, frozenset[str]] = {}
+        self._read: set[tuple[Any, ...]] = set()
 
     def read(self) -> None:
         self._find_sources()
@@ -201,11 +278,9 @@ class _Statement:
                 is_query = inner is not None and inner.key in _QUERIES
                 self._sources_around(node).append(_derived(node, inner if is_query else None))
 
-        for merge in self._nodes["merge"]:
-            target = self._sources[id(merge)][:1]
-            for write in self._nodes["update"] + self._nodes["insert"]:
-                if self._scope(write) is merge:
-                    self._sources[id(write)] = target
+        for write in self._nodes["update"] + self._nodes["insert"]:
+            if (merge := self._scope(write)).key == "merge":
+                self._sources[id(write)] = self._sources[id(merge)][:1]
 
     def _table(self, table: "Expr") -> _Source:
         parts = _steps(table)
@@ -231,26 +306,20 @@ class _Statement:
             return None
         node = table
         while (parent := node.parent) is not None:
-            known: Sequence[Expr] = ()
+            self._steps.take()
+            queries, before = parent, None
             if parent.key == "with":
-                known = parent.expressions
-                if not parent.args.get("recursive"):
-                    known = known[: next(place for place, cte in enumerate(known) if cte is node)]
+                before = None if parent.args.get("recursive") else self._places[id(node)]
             elif node.key != "with":
-                queries_before = parent.args.get("with_") or parent.args.get("with")
-                known = queries_before.expressions if queries_before is not None else ()
-            for cte in known:
-                if _fold(cte.alias) == name:
-                    return cte
+                queries = parent.args.get("with_") or parent.args.get("with") or parent
+            cte = self._ctes[id(queries)].get(name)
+            if cte is not None and (before is None or self._places[id(cte)] < before):
+                return cte
             node = parent
         return None
 
     def _scope(self, node: "Expr") -> "Expr":
-        while node.parent is not None:
-            node = node.parent
-            if node.key in _SCOPES:
-                return node
-        return self._root
+        return self._around[id(node)]
 
     def _sources_around(self, node: "Expr") -> list[_Source]:
         return self._sources[id(self._scope(node))]
@@ -260,18 +329,31 @@ class _Statement:
     def _read_column(self, column: "Expr") -> None:
         *qualifiers, last = (part.name for part in _steps(column))
         names = (*(name for qualifier in qualifiers for name in qualifier.split(".")), last)
-        scopes = tuple(_scopes_of(column))
-        if not scopes or (len(names) == 1 and _is_alias_in_order(column, scopes[0])):
+        seen = self._scopes_of(column)
+        if (
+            seen is None
+            or len(names) > _MOST_DOTS
+            or (len(names) == 1 and self._is_alias_in_order(names, seen))
+        ):
             return
+        scopes = tuple(_outwards(seen))
+        # The same name in the same place means the same; a long sum says one name a thousand times.
+        if (key := (names, *map(id, scopes))) in self._read:
+            return
+        self._read.add(key)
         for scope in scopes:
+            self._steps.take(len(self._sources[id(scope)]))
             for cut in range(len(names) - 1, 0, -1):
+                called = _folded(names[:cut])
                 for source in self._sources[id(scope)]:
-                    if source.is_called(_folded(names[:cut])):
+                    if source.is_called(called):
                         self._read_column_of([source], *names[cut:])
                         return
         if _fold(names[0]) in _WRITTEN_ROWS and len(names) > 1:
             self._read_column_of(self._sources[id(scopes[-1])][:1], *names[1:])
-        elif not any(self._read_bare(names, scope) for scope in scopes) and not _is_output(names, scopes[0]):
+        elif not any(self._read_bare(names, scope) for scope in scopes) and not self._is_output(
+            names, scopes[0]
+        ):
             self._warn(names, [source for scope in scopes for source in self._sources[id(scope)]])
 
     def _read_bare(self, names: tuple[str, ...], scope: "Expr") -> bool:
@@ -296,8 +378,10 @@ class _Statement:
             self._warn(names, sources)
 
     def _warn(self, names: Sequence[str], sources: Sequence[_Source]) -> None:
+        self._steps.take(len(sources))
         tables = dict.fromkeys(source.model.canonical for source in sources if source.model)
-        where = f"on {' or '.join(tables)}" if tables else "on any table of the statement"
+        few = [*islice(tables, _MOST_TABLES_TOLD), *(["another"] if len(tables) > _MOST_TABLES_TOLD else [])]
+        where = f"on {' or '.join(few)}" if few else "on any table of the statement"
         self._gathering.warn(
             f"the column {shown('.'.join(names))} is not {where} in the catalog; it was left out."
         )
@@ -314,6 +398,7 @@ class _Statement:
         return whole
 
     def _ask_source(self, source: _Source, name: str, answer: _Answer) -> None:
+        self._steps.take()
         if name in source.columns:
             answer.is_made_here = True
         elif source.query is not None:
@@ -321,9 +406,8 @@ class _Statement:
         elif source.model is None:
             answer.is_open = True
         else:
-            for part in source.model.parts:
-                if _fold(part.name) == name:
-                    answer.canonicals[f"{source.model.canonical}.{part.name}"] = None
+            for part in self._tables.parts(source.model).get(name, ()):
+                answer.canonicals[f"{source.model.canonical}.{part}"] = None
 
     def _ask_query(self, query: "Expr", name: str, answer: _Answer) -> None:
         waiting = [query]
@@ -338,6 +422,7 @@ class _Statement:
                 self._ask_select(query, name, answer)
 
     def _ask_select(self, select: "Expr", name: str, answer: _Answer) -> None:
+        self._steps.take(len(select.expressions))
         for output in select.expressions:
             if output.is_star:
                 qualifier = (
@@ -349,6 +434,40 @@ class _Statement:
             elif _fold(output.alias_or_name) == name:
                 answer.is_made_here = True
 
+    # Scopes
+
+    def _scopes_of(self, column: "Expr") -> _Seen | None:
+        """The scopes that a column can be of, nearest first; none, if it speaks of the outputs of a whole query.
+
+        What is found on the way outwards is kept: columns that stand side by side have most of it in common, and in a
+        long sum of a thousand terms it is a thousand nodes long.
+        """
+        passed: list[tuple[tuple[int, bool, bool, bool], tuple[Expr, Expr] | None]] = []
+        way: _Way | None = _Way(column)
+        seen: _Seen | None = None
+        while way is not None:
+            key = (id(way.node), *way[1:])
+            if key in self._seen:
+                seen = self._seen[key]
+                break
+            way, entered = _outward(way)
+            passed.append((key, entered))
+        for key, entered in reversed(passed):
+            seen = self._seen[key] = _Seen(*entered, seen) if entered else seen
+        return seen
+
+    def _is_alias_in_order(self, names: Sequence[str], seen: _Seen) -> bool:
+        """`ORDER BY total` means what SELECT calls so, before any column of that name."""
+        return seen.branch.key == "order" and self._is_output(names, seen.scope)
+
+    def _is_output(self, names: Sequence[str], scope: "Expr") -> bool:
+        if id(scope) not in self._aliases:
+            outputs = scope.expressions if scope.key == "select" else ()
+            self._aliases[id(scope)] = frozenset(
+                _fold(output.alias) for output in outputs if output.key == "alias"
+            )
+        return len(names) == 1 and _fold(names[0]) in self._aliases[id(scope)]
+
 
 def _derived(node: "Expr", query: "Expr | None") -> _Source:
     return _Source(names=(_fold(node.alias),), query=query, columns=_columns_of_alias(node))
@@ -358,20 +477,24 @@ def _columns_of_alias(node: "Expr") -> frozenset[str]:
     return frozenset(map(_fold, node.alias_column_names))
 
 
-def _scopes_of(column: "Expr") -> Iterator["Expr"]:
-    """The scopes that a column can be of, nearest first; none, if it speaks of the outputs of a whole query."""
-    node, is_inside, is_hidden, is_lateral = column, False, False, False
-    while (parent := node.parent) is not None:
-        is_lateral = is_lateral or parent.key == "lateral"
-        if not is_inside and (parent.key in _SET_OPERATIONS or _wraps_query(parent)):
-            return
-        if is_inside and (parent.key == "cte" or _stands_alone(node, parent, is_lateral)):
-            is_hidden = True
-        if parent.key in _SCOPES:
-            if not is_hidden:
-                yield parent
-            is_inside, is_hidden, is_lateral = True, False, False
-        node = parent
+def _outward(way: _Way) -> tuple[_Way | None, tuple["Expr", "Expr"] | None]:
+    """One node further out, None where the way ends; and the scope that is entered there with the branch come from."""
+    node, is_inside, is_hidden, is_lateral = way
+    parent = node.parent
+    if parent is None or (not is_inside and (parent.key in _SET_OPERATIONS or _wraps_query(parent))):
+        return None, None
+    is_lateral = is_lateral or parent.key == "lateral"
+    if is_inside and (parent.key == "cte" or _stands_alone(node, parent, is_lateral)):
+        is_hidden = True
+    if parent.key in _SCOPES:
+        return _Way(parent, is_inside=True), None if is_hidden else (parent, node)
+    return _Way(parent, is_inside, is_hidden, is_lateral), None
+
+
+def _outwards(seen: _Seen | None) -> Iterator["Expr"]:
+    while seen is not None:
+        yield seen.scope
+        seen = seen.beyond
 
 
 def _wraps_query(node: "Expr") -> bool:
@@ -383,21 +506,6 @@ def _stands_alone(node: "Expr", parent: "Expr", is_lateral: bool) -> bool:
     if parent.key in ("from", "join"):
         return node.arg_key == "this" and not is_lateral
     return parent.key in ("insert", "create") and node.arg_key == "expression"
-
-
-def _is_alias_in_order(column: "Expr", scope: "Expr") -> bool:
-    """`ORDER BY total` means what SELECT calls so, before any column of that name."""
-    order = column
-    while order.parent is not None and order.parent is not scope:
-        order = order.parent
-    return order.key == "order" and _is_output((column.name,), scope)
-
-
-def _is_output(names: Sequence[str], scope: "Expr") -> bool:
-    outputs = scope.expressions if scope.key == "select" else ()
-    return len(names) == 1 and any(
-        output.key == "alias" and _fold(output.alias) == _fold(names[0]) for output in outputs
-    )
 
 
 def _is_shared(name: str, scope: "Expr") -> bool:

@@ -8,6 +8,7 @@ from onrecord.catalog.records import HIDDEN, canonical_of_id, datasource_of, ent
 from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, entity_facet
 from onrecord.model.memory import Memory
+from onrecord.model.near_names import NearNames
 from onrecord.store.index.entries import reference_facet
 from onrecord.store.ports.records import Reading
 
@@ -22,6 +23,7 @@ class StoredCatalog:
         self._memories = reading
         self._records = reading.reading_of(ENTITIES)
         self._models: dict[str, Model | None] = {}
+        self.near_names = NearNames()
 
     @cached_property
     def is_empty(self) -> bool:
@@ -60,6 +62,10 @@ class StoredCatalog:
 
     def model_names(self) -> list[str]:
         """Not those of hidden ones, which nobody is told of."""
+        return self._model_names
+
+    @cached_property
+    def _model_names(self) -> list[str]:
         found = [] if self.is_empty else self._records.filed_memories(entity_facet("is", "model"))
         return sorted(str(entity_of(each)["canonical"]) for each in found if each.status_reason != HIDDEN)
 

@@ -31,13 +31,14 @@ class Difference(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Answer):
-    """What changed in what we knew between two times."""
+    """What changed in what we knew between two times: memories first, then edges; `next` asks for the page after it."""
 
     since: datetime
     until: datetime
     memories: tuple[Difference, ...]
     related: tuple[Relation, ...] = ()
     unrelated: tuple[Relation, ...] = ()
+    next: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,10 @@ ENTITY_CHARACTERS: Final = 512
 SUPERSEDED_AT_ONCE: Final = 100
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
+#: Of very many things that are wrong with one value, so many are told; nobody reads more, and each takes time.
+FAULTS_TOLD: Final = 20
+#: The same for warnings about what something refers to.
+WARNINGS_TOLD: Final = 100
 ID_CHARACTERS: Final = 200
 NAME_CHARACTERS: Final = 200
 QUESTION_CHARACTERS: Final = 10_000

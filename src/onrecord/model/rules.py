@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from typing import Any, Final, Protocol
 
 from onrecord.model import ids, limits
+from onrecord.model.near_names import near_name
 
 # NUL cannot be stored in PostgreSQL, a lone surrogate cannot be written as UTF-8 anywhere.
 _UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
@@ -59,8 +59,8 @@ class Choice:
             text = (self.aliases or {}).get(value, value)
             if text in self.options:
                 return text
-        near = get_close_matches(value, self.options, n=1) if isinstance(value, str) else []
-        hint = f"; did you mean {near[0]}?" if near else ""
+        near = near_name(value, self.options) if isinstance(value, str) else None
+        hint = f"; did you mean {near}?" if near else ""
         raise ValueError(f"must be one of {', '.join(self.options)} (got {shown(value)}){hint}")
 
 
@@ -82,6 +82,8 @@ class ListOf:
                 clean[self.each(item)] = None
             except ValueError as reason:
                 reasons.append(f"item {place + 1} {reason}")
+                if len(reasons) == limits.FAULTS_TOLD:
+                    break
         if reasons:
             raise ValueError("; ".join(reasons))
         if self.at_most is not None and len(clean) > self.at_most:

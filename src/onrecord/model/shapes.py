@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from inspect import Parameter, signature
+from itertools import islice
 from typing import Any
 
 from onrecord.errors import Fault, Invalid
+from onrecord.model.limits import FAULTS_TOLD
+from onrecord.model.near_names import cut_name, unknown_names
 from onrecord.model.rules import OrNone, Rule, shown, type_of
 
 #: What must hold between fields: given those that are right, and all that were given.
@@ -72,12 +74,13 @@ class Object:
             raise ValueError(f"must be {self.noun}, which is an object, not {type_of(value)}")
         clean: dict[str, Any] = {}
         faults: list[Fault] = []
+        if not self.passes_over:
+            faults += unknown_names(
+                value, self.fields, f"is not a field of {self.noun}", f", which has {', '.join(self.fields)}"
+            )
         for name, item in value.items():
             rule = self.fields.get(name)
-            if rule is None:
-                if not self.passes_over:
-                    faults.append(Fault(str(name), unknown(str(name), self.noun, self.fields)))
-            elif item is not None or isinstance(rule, OrNone):
+            if rule is not None and (item is not None or isinstance(rule, OrNone)):
                 try:
                     clean[name] = rule(item)
                 except ValueError as reason:
@@ -86,7 +89,8 @@ class Object:
         faults += [Fault(name, "is missing") for name in lacking if value.get(name) is None]
         if self.between is not None:
             broken = {fault.field for fault in faults}
-            faults += [fault for fault in self.between(clean, value) if fault.field not in broken]
+            more = (fault for fault in self.between(clean, value) if fault.field not in broken)
+            faults += islice(more, FAULTS_TOLD)
         if faults:
             raise Faults(faults)
         return self.build(**clean)
@@ -111,6 +115,8 @@ class Several:
                 clean.append(self.each(item))
             except ValueError as reason:
                 faults += faults_at(f"[{place}]", reason)
+                if len(faults) >= FAULTS_TOLD:
+                    break
         if faults:
             raise Faults(faults)
         return tuple(clean)
@@ -185,7 +191,9 @@ class MapOf:
             try:
                 clean[self.name(name)] = self.each(item)
             except ValueError as reason:
-                faults += faults_at(str(name) or "''", reason)
+                faults += faults_at(cut_name(str(name)) or "''", reason)
+                if len(faults) >= FAULTS_TOLD:
+                    break
         if faults:
             raise Faults(faults)
         return clean
@@ -216,14 +224,6 @@ def kept_faults(rules: Mapping[str, Rule], values: Mapping[str, Any]) -> list[Fa
     """The same for several fields; one that is not there is not looked at."""
     told = ((name, kept_fault(rule, values[name])) for name, rule in rules.items() if name in values)
     return [Fault(name, message) for name, message in told if message is not None]
-
-
-def unknown(name: str, noun: str, known: Iterable[str]) -> str:
-    """What is said of a field that does not exist."""
-    names = list(known)
-    near = get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f", which has {', '.join(names)}"
-    return f"is not a field of {noun}{hint}"
 
 
 def taken_by(

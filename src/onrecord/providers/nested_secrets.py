@@ -20,6 +20,7 @@ class Walk:
     def __init__(self) -> None:
         self.found: list[str] = []
         self._seen: dict[tuple[int, str, str | None], object] = {}
+        self._numbers: dict[str, int] = {}  # how often a key has become the same text
         self._kept: list[object] = []  # an id is only good as long as its object lives
 
     def clean(self, name: str, value: object, kind: str | None, depth: int = 0) -> object:
@@ -73,9 +74,10 @@ class Walk:
             return key
         scrubbed = scrub(key)
         self.found += scrubbed.found
-        text, number = scrubbed.text, 2
+        text = scrubbed.text
         while scrubbed.found and text in taken:  # two secrets of one kind must not become one key
-            text, number = f"{scrubbed.text} {number}", number + 1
+            number = self._numbers[scrubbed.text] = self._numbers.get(scrubbed.text, 1) + 1
+            text = f"{scrubbed.text} {number}"
         return text
 
 

@@ -19,6 +19,8 @@ _LONG_RUN = re.compile(rf"[A-Za-z0-9_.:/+=~%-]{{{SHORTEST_TOKEN}}}")
 _REST_OF_RUN = re.compile(r"(?:\.?[A-Za-z0-9_~%+/=-]+)*+")
 _WHAT_ENDS_A_VALUE = ('"', "'", "`", "\\", "”", "“", "»", "」", "』", "›", "’", "@", "<")
 _LONGEST_CANDIDATE = 256
+# Each letter of a text is part of so many values that one rule turns down, and no more.
+_MOST_TURNED_DOWN = 8
 
 
 def _by_anchor(rules: tuple[SecretRule, ...]) -> tuple[tuple[str, tuple[SecretRule, ...]], ...]:
@@ -26,7 +28,9 @@ def _by_anchor(rules: tuple[SecretRule, ...]) -> tuple[tuple[str, tuple[SecretRu
     anchors: dict[str, list[SecretRule]] = {}
     for rule in rules:
         for anchor in rule.anchors:
-            anchors.setdefault(anchor, []).append(rule)
+            # Where `pwd` stands, the same rule is tried for `pw`.
+            if not any(anchor.startswith(other) for other in rule.anchors if other != anchor):
+                anchors.setdefault(anchor, []).append(rule)
     return tuple((anchor, tuple(shared)) for anchor, shared in anchors.items())
 
 
@@ -68,19 +72,29 @@ def _without_placeholders(lowered: str) -> str:
 
 
 def _anchored(rule: SecretRule, anchor: str, text: str, lowered: str) -> Iterator[Span]:
-    """What the rule accepts where the anchor stands."""
+    """What the rule accepts where the anchor stands.
+
+    `sig=-sig=-sig=-…` is one value within another, over and over. After a few of them the rest is hidden unseen: it says
+    nothing to a reader, and may hold what one more look would have found.
+    """
+    reach = turned_down = 0
     place = lowered.find(anchor)
     while place >= 0:
         following = place + 1
         match = rule.pattern.match(text, place)
         if match:
             start, end = _span(match)
-            if rule.accept(Candidate(text, start, end)):
+            turned_down = turned_down + 1 if start < reach else 0
+            if turned_down == _MOST_TURNED_DOWN:
+                yield start, max(reach, end), rule.name
+                following = max(reach, end)
+            elif rule.accept(Candidate(text, start, end)):
                 end = _to_end_of_run(text, start, end)
                 yield start, end, rule.name
                 following = end
             elif not match.lastindex:
                 following = end  # a token of unbounded length: do not read it again from its middle
+            reach = max(reach, end)
         place = lowered.find(anchor, max(following, place + 1))
 
 

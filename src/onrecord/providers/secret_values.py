@@ -78,6 +78,8 @@ _CODE = re.compile(
     re.VERBOSE,
 )
 _MASK = re.compile(r"[*xX.•·●…#?_\-=0]{3,}\Z|(.)\1{3,}\Z")
+_KEY_MATERIAL = re.compile(r"(?=[A-Za-z]{0,60}[0-9+/])[A-Za-z0-9+/]{16}")
+_JUDGED_CHARACTERS = 256
 _LONGEST_STAND_IN = 100
 _MASKED_RUN = re.compile(r"([xX*.0])\1{7,}")
 _STAND_IN = re.compile(r"^your|x{4,}|\*\*\*|\.\.\.|…|\{\w[^{}]*\}", re.IGNORECASE)
@@ -130,7 +132,8 @@ class Candidate:
 
     @property
     def value(self) -> str:
-        return self.text[self.start : self.end]
+        """What is judged: the beginning of a long one tells what it is."""
+        return self.text[self.start : min(self.end, self.start + _JUDGED_CHARACTERS)]
 
     @property
     def is_quoted(self) -> bool:
@@ -262,7 +265,7 @@ def is_varied(candidate: Candidate) -> bool:
 
 def has_key_material(candidate: Candidate) -> bool:
     """Between BEGIN and END stands more than the words "and ends with"."""
-    return bool(re.search(r"(?=[A-Za-z]{0,60}[0-9+/])[A-Za-z0-9+/]{16}", candidate.value))
+    return bool(_KEY_MATERIAL.search(candidate.text, candidate.start, candidate.end))
 
 
 def is_opaque(candidate: Candidate, shortest: int = 8) -> bool:

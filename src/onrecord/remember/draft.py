@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
+from onrecord.catalog.extraction import ReadQuery
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
@@ -31,6 +32,8 @@ class SaveDraft:
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    #: What its query is, as far as that can be told without the catalog.
+    read_query: ReadQuery | None = None
     #: Which text was embedded, by which model, and what came of it.
     model: EmbeddingModel | None = None
     embedded_text: str = ""

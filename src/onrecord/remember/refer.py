@@ -1,36 +1,62 @@
 """WHAT is it about? References are brought to their one form; those that mean nothing are refused."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from onrecord.catalog.extraction import entities_of_query
-from onrecord.catalog.queries import is_over_models, read_query
-from onrecord.catalog.resolution import Entities, Gathering, resolve_all
-from onrecord.catalog.sql_text import entities_of_sql
+from onrecord.catalog.extraction import ReadQuery, read_without_catalog
+from onrecord.catalog.resolution import Gathering, resolve_all
 from onrecord.catalog.stored import StoredCatalog
+from onrecord.errors import Invalid
 from onrecord.model.limits import ENTITIES
 from onrecord.model.memory import Memory
 from onrecord.remember.draft import SaveDraft, SaveTools
-from onrecord.store.ports.records import Writing
+from onrecord.store.ports.records import Reading, Writing
+
+
+def read_query(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
+    """How long that takes, whoever wrote the query decides: it is done before anyone has to wait for it."""
+    if draft.ready.query is None:
+        return draft
+    with tools.store.reading(draft.caller, draft.now) as reading:
+        is_compared = draft.ready.scope == "global" or has_catalog(reading)
+    return replace(draft, read_query=read_ahead(draft.ready)) if is_compared else draft
 
 
 def refer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    memory, warnings = referred(draft.ready, writing)
+    memory, warnings = referred(draft.ready, writing, draft.read_query)
     return replace(draft, memory=memory, warnings=(*draft.warnings, *warnings))
 
 
-def referred(memory: Memory, writing: Writing) -> tuple[Memory, tuple[str, ...]]:
+def has_catalog(reading: Reading) -> bool:
+    """Whether there is anything to compare references with."""
+    return not StoredCatalog(reading).is_empty
+
+
+def read_ahead(memory: Memory) -> ReadQuery | None:
+    """What is told of the query of a memory without a catalog; None if it is not written as it must be."""
+    try:
+        return read_without_catalog(memory.query)
+    except Invalid:
+        # Said where it is compared with the catalog, if it is.
+        return None
+
+
+def referred(
+    memory: Memory, writing: Writing, read: ReadQuery | None = None
+) -> tuple[Memory, tuple[str, ...]]:
     """The memory with references as the catalog writes them, those of its query included; and what is doubtful.
 
-    Where there is no catalog there is nothing to compare with, and they stay as they were given.
+    Where there is no catalog there is nothing to compare with, and they stay as they were given. `read` is what was
+    read of the query before; it counts if the memory still has that query.
     """
     if not memory.entities and memory.query is None:
         return memory, ()
     lookup = StoredCatalog(writing)
     if lookup.is_empty:
         return memory, ()
+    if read is None or read.given != memory.query:
+        read = read_without_catalog(memory.query)
     gathering = Gathering()
-    for told in (resolve_all(memory.entities, lookup), *_of_query(memory, lookup)):
+    for told in (resolve_all(memory.entities, lookup), read.entities(lookup)):
         gathering.take(told)
     found = gathering.entities()
     warnings = found.warnings
@@ -39,11 +65,3 @@ def referred(memory: Memory, writing: Writing) -> tuple[Memory, tuple[str, ...]]
     if found.canonicals == memory.entities:
         return memory, warnings
     return replace(memory, entities=found.canonicals[:ENTITIES]), warnings
-
-
-def _of_query(memory: Memory, lookup: StoredCatalog) -> Iterator[Entities]:
-    """An unknown name in a query over models is an error; of SQL, what is not understood is only told."""
-    if isinstance(memory.query, str):
-        yield entities_of_sql(memory.query, lookup)
-    elif is_over_models(memory.query):
-        yield entities_of_query(read_query(memory.query), lookup)

@@ -21,13 +21,14 @@ from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.remember.check import check
+from onrecord.remember.cut import cut
 from onrecord.remember.dedupe import dedupe
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.embed import embed, keep_vectors
 from onrecord.remember.enter import enter
 from onrecord.remember.link import link
 from onrecord.remember.placement import placement_faults, placement_of
-from onrecord.remember.refer import refer
+from onrecord.remember.refer import read_query, refer
 from onrecord.remember.save import save
 from onrecord.remember.scrub import scrub
 from onrecord.remember.supersede import defer, supersede
@@ -112,7 +113,13 @@ class Remembered(Answer):
     dry_run: bool = False
 
 
-PREPARE: Final[tuple[Callable[[SaveDraft, SaveTools], SaveDraft], ...]] = (check, scrub, embed)
+PREPARE: Final[tuple[Callable[[SaveDraft, SaveTools], SaveDraft], ...]] = (
+    check,
+    scrub,
+    read_query,
+    cut,
+    embed,
+)
 COMMIT: Final[tuple[Callable[[SaveDraft, Writing, SaveTools], SaveDraft], ...]] = (
     link,
     enter,

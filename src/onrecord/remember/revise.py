@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from onrecord.catalog.extraction import ReadQuery
 from onrecord.errors import Fault, Forbidden, Invalid, VersionConflict
 from onrecord.jobs.embedding import embed_batch
 from onrecord.model import rules
@@ -22,9 +23,10 @@ from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
 from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
 from onrecord.remember.propose import Proposer, propose_revision
-from onrecord.remember.refer import referred
+from onrecord.remember.refer import has_catalog, read_ahead, referred
 from onrecord.remember.save import asks_to_be_told, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
+from onrecord.text import cut_ahead
 from onrecord.workspace.artifacts import linked_file
 
 
@@ -89,6 +91,7 @@ class Revised(Answer):
 def revise(call: Call, ask: Revise) -> Revised:
     """A text that has changed loses its vectors; new ones are made at once where that is quick, else by a job."""
     caller, now, embedder = call.caller, call.now, call.embedders.current
+    ahead = _prepared(call, ask)
     with call.writing(ask.id) as writing:
         if number := linked_file(ask.artifact, writing):
             ask = replace(ask, artifact=number)
@@ -96,12 +99,17 @@ def revise(call: Call, ask: Revise) -> Revised:
         if ask.expected_version not in (None, before.version):
             raise VersionConflict(before.id, ask.expected_version or 0, before.version)
         refuse_retired(before)
-        changes = _revision(caller, ask, before, now)
-        after, scrubbed = scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
+        _refuse(ask, before)
+        if ahead is None or ahead.before != before:
+            # Someone else was faster, so what was made of it says less than there is now.
+            ahead = _Prepared(before, *_cleaned(caller, ask, before, now))
+        after, scrubbed = ahead.after, ahead.scrubbed
+        if number:
+            after = replace(after, artifact=number)
         after = written(before, after, caller, now)
         warnings: tuple[str, ...] = ()
-        if {"entities", "query"} & changes.keys():
-            after, warnings = referred(after, writing)
+        if _refers(ask):
+            after, warnings = referred(after, writing, ahead.read)
         changed = changed_fields(before, after)
         if not changed:
             return Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
@@ -134,16 +142,49 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
     return tuple(told_later(reason) for reason in failures)
 
 
-def _revision(caller: Caller, ask: Revise, before: Memory, now: datetime) -> dict[str, Any]:
+class _Prepared(NamedTuple):
+    """What a memory would say after its correction, made while no one has to wait for it."""
+
+    before: Memory
+    after: Memory
+    scrubbed: int
+    read: ReadQuery | None = None
+
+
+def _prepared(call: Call, ask: Revise) -> _Prepared | None:
+    """None where the caller does not see the memory; whoever asks to change it is told so."""
+    with call.reading() as reading:
+        before = reading.memory(ask.id)
+        is_compared = has_catalog(reading)
+    if before is None:
+        return None
+    after, scrubbed = _cleaned(call.caller, ask, before, call.now)
+    cut_ahead(after.content)
+    return _Prepared(before, after, scrubbed, read_ahead(after) if is_compared and _refers(ask) else None)
+
+
+def _refers(ask: Revise) -> bool:
+    return not (isinstance(ask.entities, Unset) and isinstance(ask.query, Unset))
+
+
+def _cleaned(caller: Caller, ask: Revise, before: Memory, now: datetime) -> tuple[Memory, int]:
+    changes = _changes(caller, ask, now)
+    return scrub_memory(with_derived(before, replace(before, **changes), set(changes)))
+
+
+def _changes(caller: Caller, ask: Revise, now: datetime) -> dict[str, Any]:
     changes = given_values(ask)
     for name in ("conversation", "status", "status_reason"):
         value = getattr(ask, name)
         if not isinstance(value, Unset):
             changes[name] = value
-    if "conversation" in changes and before.scope == "session":
-        raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
     if ask.vouch:
         changes |= {"approved_by": caller.user, "approved_at": now}
-    if "status" in changes and before.status == "pending":
-        raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")
     return changes
+
+
+def _refuse(ask: Revise, before: Memory) -> None:
+    if not isinstance(ask.conversation, Unset) and before.scope == "session":
+        raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
+    if not isinstance(ask.status, Unset) and before.status == "pending":
+        raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from onrecord.model.catalog import Datasource, Join, Model, Part, PartKind
+from onrecord.model.near_names import NearNames
 
 MYDB: Final = Datasource(name="mydb", description="The shop")
 OTHER: Final = Datasource(name="other", description="Everything else")
@@ -64,6 +65,11 @@ class HeldCatalog:
     ranked: tuple[str, ...] = ()
     memories: frozenset[str] = frozenset()
     systems: frozenset[str] = frozenset()
+
+    @property
+    def near_names(self) -> NearNames:
+        """Anew for each name: a catalog that is held serves many questions."""
+        return NearNames()
 
     def datasources(self) -> Collection[str]:
         return frozenset((*self.more_datasources, *(model.datasource for model in self.models)))

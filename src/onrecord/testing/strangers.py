@@ -19,7 +19,7 @@ from onrecord.recall.hits import Hit
 from onrecord.service import OnRecord
 from onrecord.store.index.entries import reference_facet
 from onrecord.store.index.search import match_of
-from onrecord.store.ports.filters import MemoryFilter, RelationFilter, RelationWalk
+from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk
 from onrecord.store.ports.index import Found, Key, Match, Near
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
@@ -412,7 +412,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Relations.page": lambda t: t.read(lambda r: r.relations.page(RelationFilter(source=t.one.id))[0]),
     "Relations.one": lambda t: t.read(lambda r: r.relations.one(_edge(t))),
     "Reading.versions": lambda t: t.read(lambda r: r.versions(t.one.id)),
-    "Reading.compare": lambda t: t.read(lambda r: r.compare(_BEFORE, t.world.clock.now)),
+    "Reading.compare": lambda t: t.read(lambda r: r.compare(ChangeFilter(_BEFORE))),
     "Writing.target": lambda t: t.write(lambda w: w.target(t.one.id)),
     "Writing.named": lambda t: t.write(lambda w: w.named(t.one.id)),
     "Writing.reviewable": lambda t: t.write(lambda w: w.reviewable(t.one.id)),

@@ -328,6 +328,43 @@ class HistoryConformance(Conformance):
         (found,) = ann.diff(START, until=changed).memories
         assert found.after.content == "two"
 
+    def test_a_difference_has_pages_that_hold_each_change_once_in_one_order(
+        self, ann: OnRecord, clock: Clock
+    ) -> None:
+        for id in "abcd":
+            ann.remember(f"note {id}", id=id)
+        ann.relate("a", "supports", "b")
+        since = clock.now
+        clock.tick()
+        ann.revise("c", content="something else")
+        for id in "efg":
+            ann.remember(f"note {id}", id=id)
+        ann.relate("e", "refines", "f")
+        ann.relate("f", "refines", "g")
+        ann.unrelate("a", "supports", "b")
+        whole = ann.diff(since)
+        assert whole.next is None
+        for limit in (1, 2, 3, 7):
+            pages = [ann.diff(since, limit=limit)]
+            while pages[-1].next is not None:
+                # What comes later is on no page of this comparison.
+                clock.tick()
+                ann.remember(f"later {limit} {len(pages)}")
+                pages.append(ann.diff(since, limit=limit, after=pages[-1].next))
+            assert {page.until for page in pages} == {pages[0].until}
+            sizes = [len(page.memories) + len(page.related) + len(page.unrelated) for page in pages]
+            assert all(size == limit for size in sizes[:-1])
+            assert 0 < sizes[-1] <= limit
+            for name in ("memories", "related", "unrelated"):
+                told = [each for page in pages for each in getattr(page, name)]
+                wanted = list(getattr(ann.diff(since, until=pages[0].until), name))
+                assert told == wanted
+
+    def test_a_mark_that_no_difference_gave_is_refused(self, ann: OnRecord) -> None:
+        for mark in ("1", "x~0~1~1", f"{START.isoformat()}~9~1~1", f"{START.isoformat()}~0~1~{2**70}"):
+            with pytest.raises(Invalid, match="after: is not a mark"):
+                ann.diff(START, after=mark)
+
     def test_a_difference_tells_edges_drawn_and_taken_back(self, ann: OnRecord, clock: Clock) -> None:
         for id in "abc":
             ann.remember(f"note {id}", id=id)

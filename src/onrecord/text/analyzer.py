@@ -5,19 +5,25 @@ orderid; Chinese, Japanese, Korean, Thai and their like give single letters and 
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 import Stemmer
 
+from onrecord.lru_cache import LruCache
 from onrecord.text.stopwords import STOP_WORDS
+from onrecord.text.unicode_forms import to_form
 
 # Part of the index: a store whose index was built by another version is rebuilt.
 ANALYZER_VERSION: Final = "2"
 # One word longer than this is noise (base64, hashes run together); its head still finds it.
 _LONGEST_TERM: Final = 64
+_LONGEST_KEPT: Final = 128
+#: What is shorter is cut in a few milliseconds.
+_LONG_TEXT: Final = 4_096
+#: How much of long texts is kept cut: as many as a server saves at once.
+_KEPT_CHARACTERS: Final = 1_000_000
 
 # Vowel signs and other marks are not \w in Python, but they are part of a word in these scripts.
 _MARKS: Final = (
@@ -59,6 +65,38 @@ def document_words(text: str) -> list[tuple[str, ...]]:
 
 def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
     """Add to each term of a text the places where it stands, counted from `start`; gives how many words there are."""
+    if len(text) < _LONG_TEXT:
+        return _gather(text, start, places)
+    cut = _kept_cut(text)
+    for term, at in cut.places.items():
+        places.setdefault(term, []).extend(at if start == 0 else [start + place for place in at])
+    return cut.words
+
+
+def cut_ahead(text: str) -> None:
+    """For whoever is about to make others wait: a long text is cut now, and soon its places need only be read."""
+    if len(text) >= _LONG_TEXT:
+        _kept_cut(text)
+
+
+class _Cut(NamedTuple):
+    """The terms of a text with their places, and how many words and characters it has."""
+
+    places: dict[str, list[int]]
+    words: int
+    characters: int
+
+
+def _kept_cut(text: str) -> _Cut:
+    cut = _cuts.get(text)
+    if cut is None:
+        places: dict[str, list[int]] = {}
+        cut = _Cut(places, _gather(text, 0, places), len(text))
+        _cuts.put(text, cut)
+    return cut
+
+
+def _gather(text: str, start: int, places: dict[str, list[int]]) -> int:
     position = start
     for chunk in _chunks(text):
         for terms in _document_terms(chunk):
@@ -111,12 +149,15 @@ def _stop_terms() -> frozenset[str]:
 def _chunks(text: str) -> Iterator[str]:
     if text.isascii():
         return iter(_ASCII_CHUNK.findall(text))
-    return iter(_CHUNK.findall(unicodedata.normalize("NFKC", text)))
+    return iter(_CHUNK.findall(to_form("NFKC", text)))
 
 
-@lru_cache(maxsize=65_536)
 def _document_terms(chunk: str) -> tuple[tuple[str, ...], ...]:
     """For each word of a chunk, the terms that stand at its place."""
+    return _known_document_terms(chunk) if len(chunk) <= _LONGEST_KEPT else _cut_for_document(chunk)
+
+
+def _cut_for_document(chunk: str) -> tuple[tuple[str, ...], ...]:
     words: list[list[str]] = []
     names = _STEP.split(chunk)
     for name in names:
@@ -137,9 +178,12 @@ def _document_terms(chunk: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(dict.fromkeys(terms)) for terms in words)
 
 
-@lru_cache(maxsize=8_192)
 def _question_words(chunk: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     """For each word of a chunk, the terms to look for, and whether it is a stop word."""
+    return _known_question_words(chunk) if len(chunk) <= _LONGEST_KEPT else _cut_for_question(chunk)
+
+
+def _cut_for_question(chunk: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     words: list[tuple[list[str], bool]] = []
     names = _STEP.split(chunk)
     for name in names:
@@ -155,6 +199,11 @@ def _question_words(chunk: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     if len(names) > 1 and (joined := _joined(chunk)) and words:
         words[0] = _called(words[0], joined)
     return tuple((tuple(dict.fromkeys(terms)), is_stop) for terms, is_stop in words)
+
+
+#: What chunks were cut into, the long ones left out: those do not come again, and would fill the memory.
+_known_document_terms: Final = lru_cache(maxsize=65_536)(_cut_for_document)
+_known_question_words: Final = lru_cache(maxsize=8_192)(_cut_for_question)
 
 
 def _called(word: tuple[list[str], bool], whole: str) -> tuple[list[str], bool]:
@@ -201,13 +250,14 @@ def _joined(chunk: str) -> str | None:
 def _fold(word: str) -> str:
     if word.isascii():
         return word.lower()
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", word.casefold()))
-    return unicodedata.normalize("NFC", bare)
+    bare = _ACCENTS.sub("", to_form("NFKD", word.casefold()))
+    return to_form("NFC", bare)
 
 
 def _stem(word: str) -> str:
     return str(_stemmer.stemWord(word)) if word.isascii() else word
 
 
+_cuts: Final[LruCache[str, _Cut]] = LruCache(_KEPT_CHARACTERS, lambda cut: cut.characters)
 #: The stop words as terms.
 STOP_TERMS: Final = _stop_terms()

@@ -22,12 +22,14 @@ from onrecord.faces.arbiter.entries import (
 )
 from onrecord.faces.arbiter.workspace import TooLarge
 from onrecord.model.limits import ARTIFACT_BYTES
+from onrecord.model.near_names import unknown_names
 from onrecord.model.wire import to_json
 from onrecord.model.workspace import MEDIA_TYPE
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_object
 from onrecord.surfaces.rest.declared import FaceHttp, FaceRoute, JsonSchema, Parameter, RouteAnswer
 from onrecord.surfaces.rest.problems import UNREADABLE, Refusal, detail_of, headers_of, kind_of
+from onrecord.surfaces.rest.request_runner import state_of
 from onrecord.workspace.artifacts import ArtifactContent
 
 #: A byte of a file may take six in JSON.
@@ -177,15 +179,12 @@ def _erase_tenant(door: OnRecord, request: Request, body: bytes) -> Response:
 
 def _slash(door: OnRecord, request: Request, body: bytes) -> Response:
     given, known = _object(body), _TURN["properties"]
-    faults = [
-        Fault(name, f"is not a field here; there are {', '.join(known)}")
-        for name in given
-        if name not in known
-    ]
+    faults = unknown_names(given, known, "is not a field here", f"; there are {', '.join(known)}")
     faults += [Fault(name, "is required") for name in _TURN["required"] if name not in given]
     if faults:
         raise Invalid(faults)
-    return JSONResponse(to_json(slash.run(door, **given)))
+    # Each command is counted, or whoever is limited would send many at once.
+    return JSONResponse(to_json(slash.run(door, **given, count_another=state_of(request).count_another)))
 
 
 _TURN: Final = {

@@ -1,10 +1,12 @@
 """WHAT can a store be asked for by its fields? Filters; the requests that list things have these fields."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
+from onrecord.model.caller import Caller
 from onrecord.model.limits import AuditOutcome, Dimension, Direction, Kind, RelationName, Scope, Status
 from onrecord.model.request import (
     AS_OF,
@@ -69,6 +71,20 @@ class RelationFilter(Request):
     relation: RelationName | None = ask(OrNone(rules.RELATION), "Only of this kind.", None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 200)
     after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFilter(Request):
+    """Which changes of what is known: memories first, then edges drawn and edges taken back."""
+
+    since: datetime = ask(rules.INSTANT, "The earlier time.", positional=True)
+    until: datetime | None = ask(MAYBE_INSTANT, "The later time; now when left out.", None)
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many changes on a page.", 50)
+    after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        if self.until is not None and self.until < self.since:
+            yield Fault("until", "must not be before since")
 
 
 @dataclass(frozen=True, slots=True)

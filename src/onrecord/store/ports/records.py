@@ -5,7 +5,6 @@ Both belong to one caller: there is no way to read or write without saying for w
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from onrecord.model.collections import Collection
@@ -14,7 +13,7 @@ from onrecord.model.findings import Compared, Edge
 from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.when import NOW, When
-from onrecord.store.ports.filters import MemoryFilter, RelationFilter, RelationWalk
+from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk
 from onrecord.store.ports.index import Index, Key, Match
 from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
@@ -113,8 +112,8 @@ class Reading(Protocol):
     def versions(self, id: str) -> list[Version]:
         """The history of one memory, oldest first; empty for unknown and forbidden alike."""
 
-    def compare(self, since: datetime, until: datetime) -> Compared:
-        """How what is known differs between two times."""
+    def compare(self, ask: ChangeFilter) -> Compared:
+        """A page of how what is known differs between two times; the later one is that of this reading if none is given."""
 
 
 class Writing(Reading, Protocol):

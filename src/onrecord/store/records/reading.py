@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -24,9 +24,9 @@ from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Collection, Home
-from onrecord.model.findings import Compared, Difference
+from onrecord.model.findings import Compared
 from onrecord.model.limits import GLOBAL_TENANT, Status
-from onrecord.model.memory import Memory, Relation, Version, changed_fields
+from onrecord.model.memory import Memory, Version
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import audiences_of
 from onrecord.store.index.entries import (
@@ -39,13 +39,13 @@ from onrecord.store.index.entries import (
 from onrecord.store.index.search import SqlIndex
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
-from onrecord.store.ports.filters import MemoryFilter
+from onrecord.store.ports.filters import ChangeFilter, MemoryFilter
 from onrecord.store.ports.index import Key, Match
-from onrecord.store.records import candidates
-from onrecord.store.records.relations import SqlRelations, memories_at
+from onrecord.store.records import candidates, comparing
+from onrecord.store.records.relations import SqlRelations
 from onrecord.store.records.workspace import SqlWorkspace
-from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_relation, read_version
-from onrecord.store.tables import facets, memories, relations, versions
+from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
+from onrecord.store.tables import facets, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_then
 from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.transaction import Transaction
@@ -204,48 +204,8 @@ class SqlReading:
                 told.append(read_version(row, view.home.tenant, told[-1].memory if told else None))
         return told
 
-    def compare(self, since: datetime, until: datetime) -> Compared:
-        differences, related, unrelated = list[Difference](), list[Relation](), list[Relation]()
-        # By the number of the tenant, whichever is the caller's own.
-        for view in sorted(self._views, key=lambda view: view.tenant):
-            differences += _differences(view, since, until)
-            related += _edges_touched(view, relations.c.created_at, since, until)
-            unrelated += _edges_touched(view, relations.c.removed_at, since, until)
-        return Compared(
-            since=since,
-            until=until,
-            memories=tuple(differences),
-            related=tuple(related),
-            unrelated=tuple(unrelated),
-        )
-
-
-def _differences(view: View, since: datetime, until: datetime) -> Iterator[Difference]:
-    later = _stood_at(view, until, versions.c.recorded_at > since)
-    changed = exists().where(
-        same_row(memories, _OTHER), _OTHER.c.recorded_at > since, _OTHER.c.recorded_at <= until
-    )
-    earlier = {key_of(memory): memory for memory in _stood_at(view, since, changed)}
-    for after in later:
-        yield _difference(earlier.get(key_of(after)), after)
-
-
-def _stood_at(view: View, moment: datetime, condition: ColumnElement[bool]) -> list[Memory]:
-    when = When(known_at=moment)
-    _, statement = source(view.visibility, asked_of(when))
-    return view.memories(statement.where(condition).order_by(memories.c.row), when)
-
-
-def _edges_touched(
-    view: View, column: ColumnElement[Any], since: datetime, until: datetime
-) -> Iterator[Relation]:
-    rows = view.run(
-        select(relations).where(of_home(relations), column > since, column <= until).order_by(relations.c.id)
-    ).all()
-    ends = memories_at(view, {end for row in rows for end in (row.source, row.target)}, NOW)
-    for row in rows:
-        if row.source in ends and row.target in ends:
-            yield read_relation(row, ends[row.source].id, ends[row.target].id)
+    def compare(self, ask: ChangeFilter) -> Compared:
+        return comparing.compare(self._views, ask, self._view.now)
 
 
 def _newest_first(found: list[Memory]) -> list[Memory]:
@@ -261,9 +221,6 @@ def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) ->
         place = (record.c.updated_at, memories.c.row)
         return tuple_(*place) < tuple_(moment, row, types=[column.type for column in place])
     return record.c.updated_at <= moment if tenant < home else record.c.updated_at < moment
-
-
-_OTHER: Final = versions.alias("other")
 
 
 @cache
@@ -373,14 +330,3 @@ def _read_mark(mark: str) -> tuple[datetime, int, int]:
         return moment, int(tenant), int(row)
     except (ValueError, OverflowError):
         raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
-
-
-def _difference(before: Memory | None, after: Memory) -> Difference:
-    retired = before is not None and before.is_live and not after.is_live
-    return Difference(
-        id=after.id,
-        change="added" if before is None else "retired" if retired else "revised",
-        before=before,
-        after=after,
-        changed=changed_fields(before, after) if before else (),
-    )

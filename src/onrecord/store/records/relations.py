@@ -171,19 +171,21 @@ def _is_end(memory: FromClause, end: ColumnElement[int]) -> ColumnElement[bool]:
     return and_(*same, memory.c.row == end)
 
 
-@cache
-def _listed(visibility: Visibility, ends: frozenset[str], named: bool) -> Select[Any]:
-    statement = (
+def between_visible(visibility: Visibility) -> Select[Any]:
+    """The edges of a home of which both ends are seen, with the ids of these."""
+    return (
         select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
         .join(_SOURCE, _is_end(_SOURCE, relations.c.source))
         .join(_TARGET, _is_end(_TARGET, relations.c.target))
-        .where(
-            of_home(relations),
-            relations.c.removed_at.is_(None),
-            relations.c.id < bindparam("before", type_=BigInteger),
-            visible(_SOURCE, visibility),
-            visible(_TARGET, visibility),
-        )
+        .where(of_home(relations), visible(_SOURCE, visibility), visible(_TARGET, visibility))
+    )
+
+
+@cache
+def _listed(visibility: Visibility, ends: frozenset[str], named: bool) -> Select[Any]:
+    statement = (
+        between_visible(visibility)
+        .where(relations.c.removed_at.is_(None), relations.c.id < bindparam("before", type_=BigInteger))
         .order_by(relations.c.id.desc())
         .limit(bindparam("most", type_=Integer))
     )

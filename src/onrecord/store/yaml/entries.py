@@ -7,13 +7,13 @@ A field that holds its default is left out. When a memory last changed is histor
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from datetime import datetime
-from difflib import get_close_matches
 from typing import Any, Final, Literal, NamedTuple
 
 from onrecord.errors import Fault
 from onrecord.model import ids, rules
 from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DEFAULT_SCOPE, DIMENSION_OF, GLOBAL_TENANT
 from onrecord.model.memory import Memory, derive_title
+from onrecord.model.near_names import unknown_names
 from onrecord.model.record import RECORD_RULES, invariant_faults
 from onrecord.model.wire import to_json, write_instant
 
@@ -144,7 +144,13 @@ def memory_of(entry: Mapping[str, Any], now: datetime, known: Memory | None = No
 
     What is `known` of it says what the file leaves open: when it was made, and when it last changed.
     """
-    faults = [*_unknown(entry)]
+    faults = unknown_names(
+        (name for name in entry if name != "updated_at"),
+        SHAPES,
+        "is not a field of a memory",
+        f"; there are {', '.join(SHAPES)}",
+        synonyms=_SHOWN,
+    )
     values: dict[str, Any] = {}
     for name, own in (*_FIELDS, ("updated_at", "updated_at")):
         value = entry.get(name)
@@ -197,14 +203,6 @@ def identity_of(entry: Mapping[str, Any]) -> EntryKey:
     if (tenant == GLOBAL_TENANT) != is_global:
         raise ValueError("must not be given: global memories have an id such as global:5, and others do not")
     return EntryKey(tenant, id)
-
-
-def _unknown(entry: Mapping[str, Any]) -> Iterator[Fault]:
-    for name in entry:
-        if name not in SHAPES and name != "updated_at":
-            meant = _SHOWN.get(name) or next(iter(get_close_matches(name, SHAPES, n=1)), None)
-            hint = f"; did you mean {meant}?" if meant else f"; there are {', '.join(SHAPES)}"
-            yield Fault(name, f"is not a field of a memory{hint}")
 
 
 _SHOWN: Final = {own: name for name, own in _NAMES.items()}

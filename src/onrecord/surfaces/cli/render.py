@@ -419,6 +419,8 @@ def _(answer: "Compared") -> Iterator[Part]:
         yield Table(("", "id", "change", "memory", "fields"), rows)
     else:
         yield "Nothing changed."
+    if answer.next:
+        yield f"More: --after '{answer.next}'"
 
 
 @_shows

@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal, Protocol
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -113,10 +114,11 @@ class _Endpoint:
             await refused(scope, receive, send)
             return
         try:
-            door = await self._runner.run(self._runner.admit, request)
+            run = partial(self._runner.run, by=request)
+            door = await run(self._runner.admit, request)
             if "authorization" not in request.headers:
                 door = _of_an_agent(door)
-            scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), self._runner.run)
+            scope[_TOOL_REQUEST] = ToolRequest(door, self._tools(request), run)
         except OnRecordError as error:
             await _refusal(error, request)(scope, receive, send)
             return

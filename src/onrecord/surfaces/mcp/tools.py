@@ -1,9 +1,8 @@
 """WHAT is a tool? Described once, for every protocol era: its words, its shapes, what it takes, and who does the work."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 import mcp_types as protocol
@@ -12,6 +11,7 @@ from onrecord.context.conversation import inside
 from onrecord.context.frame import CAUTION, data, visible
 from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.model.caller import Caller
+from onrecord.model.near_names import unknown_names
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 
@@ -121,18 +121,14 @@ class Tool:
 def known_arguments(tool: Tool, arguments: Arguments) -> None:
     """Invalid for what the tool does not take and for what it cannot do without; values are checked by their rules."""
     properties = tool.takes.get("properties", {})
-    faults = [Fault(name, _unknown(name, properties)) for name in arguments if name not in properties]
+    faults = unknown_names(
+        arguments, properties, "is not an argument of this tool", f"; there are {', '.join(properties)}"
+    )
     faults += [
         Fault(name, "is required") for name in tool.takes.get("required", ()) if arguments.get(name) is None
     ]
     if faults:
         raise Invalid(faults)
-
-
-def _unknown(name: str, known: Sequence[str] | Mapping[str, Any]) -> str:
-    near = get_close_matches(name, list(known), n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-    return f"is not an argument of this tool; {hint}"
 
 
 def in_conversation(door: OnRecord, arguments: Arguments) -> tuple[OnRecord, dict[str, Any]]:

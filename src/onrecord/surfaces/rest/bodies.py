@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncIterator
 from typing import Any, Final
 
@@ -88,8 +89,8 @@ def _parsed(body: bytes) -> Any:
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        times = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in times.items() if count > 1)
         raise ValueError(f"{twice[:80]!a} stands twice in one object")
     return value
 

@@ -71,7 +71,9 @@ class OperationHandler:
     async def respond(self, request: Request, send: Send) -> None:
         await self.runner.meet(request)
         body = await read_body(request, self._most) if self.has_body else b""
-        response = await self.runner.run(self.answer, request, body, slow=self.is_slow, reads=self.reads)
+        response = await self.runner.run(
+            self.answer, request, body, by=request, slow=self.is_slow, reads=self.reads
+        )
         await response(request.scope, request.receive, send)
 
     def answer(self, request: Request, body: bytes) -> Response:

@@ -11,6 +11,7 @@ from starlette.requests import Request
 
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Budget, Throttle
+from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
@@ -23,6 +24,12 @@ THREADS = 8
 SLOW_THREADS = 2
 #: Where store and model are in this process, reading is computing: two threads only take the interpreter from each other.
 COMPUTING_THREADS = 1
+#: Into how many parts threads are shared out, of which one tenant has one. Those who write wait for each other in their
+#: tenant anyway, and what computes only takes the interpreter from the rest.
+_PARTS_OF_USUAL = 4
+_PARTS_OF_OTHERS = 2
+_MOST_TENANTS = 1_000
+_MOST_CREDENTIALS = 10_000
 #: What the server reads before anyone asks for it.
 _SMALL_BYTES = 64 * 1024
 
@@ -36,6 +43,8 @@ class RequestState:
     budget: Budget | None = None
     #: The door of the caller, once it has been let in.
     door: OnRecord | None = None
+    #: Counts what is done beyond the one thing that a request is counted as; TooMany if nothing is left.
+    count_another: Callable[[], None] = lambda: None
 
 
 class RequestRunner:
@@ -55,6 +64,8 @@ class RequestRunner:
         self.door, self.store, self.authenticator, self.clock = door, store, authenticator, clock
         self._throttle, self._readers = throttle, readers
         self._lanes: _Lanes | None = None
+        #: Whose credentials are whose, as far as someone came with them before.
+        self._tenants: LruCache[int, str] = LruCache(_MOST_CREDENTIALS)
 
     def admit(self, request: Request) -> OnRecord:
         """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
@@ -63,9 +74,14 @@ class RequestRunner:
             peer = request.client.host if request.client else None
             caller = self.authenticator.caller(request.headers, peer, state.request)
             state.caller = caller
-            state.budget = self._throttle.take(caller)
+            self._tenants.put(_credential(request), caller.tenant)
+            state.count_another = lambda: self._count(state, caller)
+            state.count_another()
             state.door = self.door.as_caller(caller)
         return state.door
+
+    def _count(self, state: RequestState, caller: Caller) -> None:
+        state.budget = self._throttle.take(caller)
 
     async def meet(self, request: Request) -> None:
         """Let in whoever sends a large body before it is read: nobody else may fill our memory.
@@ -73,39 +89,70 @@ class RequestRunner:
         A small one has come with its headers; to look first would cost every request a second hop.
         """
         if _may_be_large(request.headers):
-            await self.run(self.admit, request)
+            await self.run(self.admit, request, by=request)
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
         """What `act` does with the door of whoever sent the request, in one hop to a thread.
 
         Errors pass through; those of ours that nobody catches leave the server as problem details.
         """
-        return await self.run(lambda: act(self.admit(request)))
+        return await self.run(lambda: act(self.admit(request)), by=request)
 
     async def run(
         self,
         act: Callable[[Unpack[Given]], Answer],
         *given: *Given,
+        by: Request | None = None,
         slow: bool = False,
         reads: bool = False,
     ) -> Answer:
-        """Do something in a thread; what is slow has few threads of its own, so that nobody else waits for it."""
+        """Do something in a thread; what is slow has few threads of its own, so that nobody else waits for it.
+
+        What is done `by` a request waits for others of its tenant where that has its share of the threads.
+        """
         # Made here, since they belong to the loop that runs.
         if self._lanes is None:
             self._lanes = _Lanes(
-                CapacityLimiter(THREADS), CapacityLimiter(SLOW_THREADS), CapacityLimiter(self._readers)
+                _Lane(THREADS, _PARTS_OF_USUAL),
+                _Lane(SLOW_THREADS, _PARTS_OF_OTHERS),
+                _Lane(self._readers, _PARTS_OF_OTHERS),
             )
         lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
-        return await to_thread.run_sync(act, *given, limiter=lane)
+        if by is None:
+            return await to_thread.run_sync(act, *given, limiter=lane.threads)
+        async with lane.share_of(self._whose(by)):
+            return await to_thread.run_sync(act, *given, limiter=lane.threads)
+
+    def _whose(self, request: Request) -> str:
+        """The tenant that a request is of; until that is known, whoever has its credentials is one by itself."""
+        credential = _credential(request)
+        return self._tenants.get(credential) or f"\0{credential}"
+
+
+def _credential(request: Request) -> int:
+    peer = request.client.host if request.client else ""
+    return hash(request.headers.get("authorization") or peer)
+
+
+class _Lane:
+    """Threads, and how many of them each tenant may take at once."""
+
+    def __init__(self, threads: int, parts: int) -> None:
+        self.threads = CapacityLimiter(threads)
+        self._share = max(1, threads // parts)
+        self._shares: LruCache[str, CapacityLimiter] = LruCache(_MOST_TENANTS)
+
+    def share_of(self, tenant: str) -> CapacityLimiter:
+        return self._shares.get_or_put(tenant, lambda: CapacityLimiter(self._share))
 
 
 @dataclass(frozen=True, slots=True)
 class _Lanes:
-    """How many may do at once what is usual, what is slow, and what only reads."""
+    """Where is done what is usual, what is slow, and what only reads."""
 
-    usual: CapacityLimiter
-    slow: CapacityLimiter
-    reading: CapacityLimiter
+    usual: _Lane
+    slow: _Lane
+    reading: _Lane
 
 
 def _may_be_large(headers: Headers) -> bool:

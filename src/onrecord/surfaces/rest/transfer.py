@@ -47,7 +47,7 @@ class ExportTransfer(Transfer):
 
     async def respond(self, request: Request, send: Send) -> None:
         with _temporary_file("export.jsonl") as path:
-            await self.runner.run(self._write, request, path, slow=True)
+            await self.runner.run(self._write, request, path, by=request, slow=True)
             headers = [
                 (b"content-type", LINES.encode()),
                 (b"content-length", str(path.stat().st_size).encode()),
@@ -70,7 +70,7 @@ class ImportTransfer(Transfer):
 
     async def respond(self, request: Request, send: Send) -> None:
         # Nobody fills our disk who may not come in.
-        door = await self.runner.run(self.runner.admit, request)
+        door = await self.runner.run(self.runner.admit, request, by=request)
         if not self.operation.is_offered_to(door.caller):
             # It refuses by itself, and notes that in the audit.
             await self.runner.run(door.perform, self.operation)
@@ -82,7 +82,7 @@ class ImportTransfer(Transfer):
             with path.open("wb") as file:
                 async for part in chunks(request, IMPORT_BYTES):
                     await self.runner.run(file.write, part)
-            response = await self.runner.run(self._read, request, door, path, slow=True)
+            response = await self.runner.run(self._read, request, door, path, by=request, slow=True)
         await response(request.scope, request.receive, send)
 
     def _read(self, request: Request, door: OnRecord, path: Path) -> Response:

@@ -9,12 +9,12 @@ from functools import cached_property
 from typing import Any, Final
 
 from onrecord.context.conversation import inside
-from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
+from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable, TooMany
 from onrecord.faces.arbiter import agents
 from onrecord.faces.arbiter.entries import ACTIVE, ONE_LIST
 from onrecord.faces.arbiter.fields import NO_ADVISOR, TYPE_OF, kinds_of
 from onrecord.faces.arbiter.slash import rendering
-from onrecord.faces.arbiter.slash.grammar import DEPTH, USES, parse
+from onrecord.faces.arbiter.slash.grammar import DEPTH, USES, commands
 from onrecord.faces.arbiter.slash.parsed import (
     AddEntry,
     AddLink,
@@ -46,7 +46,7 @@ from onrecord.service import OnRecord
 from onrecord.workspace.agents import ShowAgent
 from onrecord.workspace.conversations import plain
 
-__all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "parse", "run"]
+__all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
 
 #: Whose scratchpad and settings count where no agent is named: the one that leads the others.
 AGENT: Final = "index"
@@ -83,17 +83,32 @@ class _Failed(Exception):
 
 
 def run(
-    door: OnRecord, text: str, *, agent: str | None = None, conversation: str | None = None
+    door: OnRecord,
+    text: str,
+    *,
+    agent: str | None = None,
+    conversation: str | None = None,
+    count_another: Callable[[], None] = lambda: None,
 ) -> SlashAnswer:
-    """Run every command of a text in its order. One that fails says so in its block, and the next is run all the same."""
+    """Run every command of a text in its order. One that fails says so in its block, and the next is run all the same.
+
+    `count_another` is called before each command but the first, which is counted where the text came in; when it raises
+    TooMany, the rest is not run, and the last block says when it may be sent again.
+    """
     if not isinstance(text, str):
         raise Invalid([Fault("text", f"must be a text, not {type(text).__name__}")])
     turn = _Turn(_for_an_agent(door, conversation), _agent_name(door, agent))
     results: list[SlashResult] = []
     told = 0
-    for command in parse(text):
+    for command in commands(text):
         if len(results) >= COMMANDS or told > TOLD_BYTES:
-            results.append(_stopped(command))
+            results.append(_stopped(command, "too much at once", "in another text"))
+            break
+        try:
+            if results:
+                count_another()
+        except TooMany as limit:
+            results.append(_stopped(command, "too many commands", f"in {limit.retry_after} s"))
             break
         results.append(turn.result(command))
         told += len(results[-1].output)
@@ -117,9 +132,9 @@ def _agent_name(door: OnRecord, agent: str | None) -> str:
     return name
 
 
-def _stopped(command: Command) -> SlashResult:
+def _stopped(command: Command, reason: str, when: str) -> SlashResult:
     line = rendering.told_line(command.head)
-    told = f"[/mem] ERR: too much at once; from '{line}' on nothing was run. Send the rest in another text"
+    told = f"[/mem] ERR: {reason}; from '{line}' on nothing was run. Send the rest {when}"
     return SlashResult(command=line, ok=False, output=told)
 
 

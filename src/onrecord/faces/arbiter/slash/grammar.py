@@ -67,12 +67,9 @@ class _Body(NamedTuple):
     is_closed: bool
 
 
-def parse(text: str) -> list[Command]:
-    """The commands of a text, in their order."""
-    return list(_commands(_NEW_LINE.split(text.removeprefix(_BYTE_ORDER_MARK))))
-
-
-def _commands(lines: list[str]) -> Iterator[Command]:
+def commands(text: str) -> Iterator[Command]:
+    """The commands of a text, in their order, each read when it is asked for: a text may hold more than are run."""
+    lines = _NEW_LINE.split(text.removeprefix(_BYTE_ORDER_MARK))
     at = 0
     while at < len(lines):
         if fence := _FENCE.match(lines[at]):

@@ -1,0 +1,69 @@
+"""HOW is SQL parsed at a bounded cost? The parser of another, which counts its steps with us and is stopped at a bound.
+
+It tries one reading after another: types within types cost twice as much with each level, in a text of a few bytes.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr
+
+
+#: To cut as many characters into words takes about as long as one step of the parser.
+_CHARACTERS_A_STEP: Final = 8
+
+
+class TooManySteps(Exception):
+    """What was given costs more than is spent on it."""
+
+
+class Steps:
+    """How many steps are left; TooManySteps when there are none."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def take(self, count: int = 1) -> None:
+        self.left -= count
+        if self.left < 0:
+            raise TooManySteps
+
+
+class BoundedParsing:
+    """One text, parsed in as many dialects as the steps last for."""
+
+    def __init__(self, text: str, most: int) -> None:
+        self._text, self._steps = text, Steps(most)
+
+    def statements(self, dialect: str) -> list["Expr"]:
+        """The statements in one dialect. Whatever the parser raises, or TooManySteps."""
+        from sqlglot.dialects.dialect import Dialect
+
+        spoken = Dialect.get_or_raise(dialect)
+        self._steps.take(len(self._text) // _CHARACTERS_A_STEP)
+        # Each step forward takes a word or a sign, so with more of those than steps there is no use in beginning.
+        words = spoken.tokenize(self._text)
+        if len(words) > self._steps.left:
+            raise TooManySteps
+        parser = _counting(dialect)(dialect=spoken)
+        parser.step = self._steps.take
+        return [each for each in parser.parse(words, self._text) if each is not None]
+
+
+@cache
+def _counting(dialect: str) -> Any:
+    """The parser of a dialect, which calls `step` whenever it moves to another word, forward or back."""
+    from sqlglot.dialects.dialect import Dialect
+
+    kind: Any = Dialect.get_or_raise(dialect).parser_class
+
+    class Counting(kind):  # type: ignore[misc]
+        step: Callable[[], None]
+
+        def _advance(self, times: int = 1) -> None:
+            self.step()
+            super()._advance(times)
+
+    return Counting

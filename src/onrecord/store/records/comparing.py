@@ -1,0 +1,166 @@
+"""WHAT changed between two times? Pages of it: memories by row, then edges drawn, then edges taken back."""
+
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple, Self
+
+from sqlalchemy import BigInteger, ColumnElement, exists, literal
+
+from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
+from onrecord.model.findings import Compared, Difference
+from onrecord.model.memory import Memory, Relation, changed_fields
+from onrecord.model.when import When
+from onrecord.store.ports.filters import ChangeFilter
+from onrecord.store.records.relations import between_visible
+from onrecord.store.rows import read_relation
+from onrecord.store.tables import memories, relations, versions
+from onrecord.store.temporal_filters import asked_of
+from onrecord.store.view import View, key_of, same_row, source
+
+_OTHER: Final = versions.alias("other")
+#: A page ends where what its memories say is longer than this, and so much is read at once.
+_MOST_CHARACTERS: Final = 1_000_000
+_AT_ONCE: Final = 50
+
+
+class _Place(NamedTuple):
+    """Where in all that has changed: which list, of which tenant, behind which row or edge."""
+
+    part: int = 0
+    tenant: int = 0
+    number: int = 0
+
+
+class _Mark(NamedTuple):
+    """After which place a page begins, and up to when is compared: the same on every page."""
+
+    until: datetime
+    place: _Place
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        try:
+            written, *place = text.split("~")
+            part, tenant, number = map(int, place)
+            if not (0 <= part < len(_PARTS) and 0 <= tenant < 2**31 and 0 <= number < 2**63):
+                raise ValueError("no such place")
+            return cls(datetime.fromisoformat(written).astimezone(UTC), _Place(part, tenant, number))
+        except (ValueError, OverflowError):
+            raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
+
+    def __str__(self) -> str:
+        return "~".join((self.until.isoformat(), *map(str, self.place)))
+
+
+class _Window(NamedTuple):
+    """What is looked at of one home: changes between two times behind a number, so many at most."""
+
+    view: View
+    since: datetime
+    until: datetime
+    behind: int
+    most: int
+
+
+def compare(views: Sequence[View], ask: ChangeFilter, now: datetime) -> Compared:
+    mark = _Mark(ask.until or now, _Place()) if ask.after is None else _Mark.read(ask.after)
+    until = ask.until or mark.until
+    page, has_more = _page(_changes(views, ask, until, mark.place), ask.limit)
+    lists = [tuple(change for place, change in page if place.part == part) for part in range(len(_PARTS))]
+    return Compared(
+        since=ask.since,
+        until=until,
+        memories=lists[0],
+        related=lists[1],
+        unrelated=lists[2],
+        next=str(_Mark(until, page[-1][0])) if has_more else None,
+    )
+
+
+def _page(changes: Iterator[tuple[_Place, Any]], limit: int) -> tuple[list[tuple[_Place, Any]], bool]:
+    """As many as were asked for, fewer where they are long; and whether there are more."""
+    page: list[tuple[_Place, Any]] = []
+    characters = 0
+    for change in changes:
+        if len(page) == limit or characters > _MOST_CHARACTERS:
+            return page, True
+        page.append(change)
+        if isinstance(change[1], Difference):
+            characters += sum(len(each.content) for each in (change[1].before, change[1].after) if each)
+    return page, False
+
+
+def _changes(
+    views: Sequence[View], ask: ChangeFilter, until: datetime, start: _Place
+) -> Iterator[tuple[_Place, Any]]:
+    """In the order of their places, read as they are asked for."""
+    for number, part in enumerate(_PARTS[start.part :], start.part):
+        # By the number of the tenant, whichever is the caller's own.
+        for view in sorted(views, key=lambda view: view.tenant):
+            home = _Place(number, view.tenant)
+            if home[:2] < start[:2]:
+                continue
+            behind = start.number if home[:2] == start[:2] else 0
+            most = min(ask.limit + 1, _AT_ONCE)
+            while found := list(part(_Window(view, ask.since, until, behind, most))):
+                for behind, change in found:
+                    yield home._replace(number=behind), change
+                if len(found) < most:
+                    break
+
+
+def _differences(window: _Window) -> Iterator[tuple[int, Difference]]:
+    view, since, until, behind, most = window
+    is_behind = memories.c.row > behind
+    later = _stood_at(view, until, is_behind, versions.c.recorded_at > since, most=most)
+    if not later:
+        return
+    changed = exists().where(
+        same_row(memories, _OTHER), _OTHER.c.recorded_at > since, _OTHER.c.recorded_at <= until
+    )
+    is_before = memories.c.row <= key_of(later[-1])[1]
+    earlier = {key_of(memory): memory for memory in _stood_at(view, since, is_behind, is_before, changed)}
+    for after in later:
+        yield key_of(after)[1], _difference(earlier.get(key_of(after)), after)
+
+
+def _stood_at(
+    view: View, moment: datetime, *conditions: ColumnElement[bool], most: int | None = None
+) -> list[Memory]:
+    when = When(known_at=moment)
+    _, statement = source(view.visibility, asked_of(when))
+    return view.memories(statement.where(*conditions).order_by(memories.c.row).limit(most), when)
+
+
+def _difference(before: Memory | None, after: Memory) -> Difference:
+    retired = before is not None and before.is_live and not after.is_live
+    return Difference(
+        id=after.id,
+        change="added" if before is None else "retired" if retired else "revised",
+        before=before,
+        after=after,
+        changed=changed_fields(before, after) if before else (),
+    )
+
+
+def _edges(column: ColumnElement[Any]) -> Callable[[_Window], Iterator[tuple[int, Relation]]]:
+    """The edges of which something happened at the time in a column."""
+
+    def touched(window: _Window) -> Iterator[tuple[int, Relation]]:
+        view, since, until, behind, most = window
+        statement = between_visible(view.visibility).where(
+            column > since, column <= until, relations.c.id > literal(behind, BigInteger)
+        )
+        for row in view.run(statement.order_by(relations.c.id).limit(most)):
+            ends = (ids.spell(view.home.tenant, id) for id in (row.source_id, row.target_id))
+            yield row.id, read_relation(row, *ends)
+
+    return touched
+
+
+_PARTS: Final[tuple[Callable[[_Window], Iterator[tuple[int, Any]]], ...]] = (
+    _differences,
+    _edges(relations.c.created_at),
+    _edges(relations.c.removed_at),
+)
