@@ -58,6 +58,10 @@ EXEMPT: Final[Mapping[str, Exempt]] = {
         "after much was loaded the database looks at whole tables, in the background",
         r"^VACUUM \(ANALYZE\) ",
     ),
+    "erased rows": _exempt(
+        "after something was erased the database takes its dead rows out of their pages, and no one waits for it",
+        r"^VACUUM \(VERBOSE, SKIP_LOCKED\) ",
+    ),
     "large models": _exempt(
         "who builds indexes of vectors asks which homes have very many",
         r"^SELECT embedded\.tenant, embedded\.collection, embedded\.model, embedded\.dimensions FROM embedded "

@@ -565,6 +565,8 @@ class Door:
         ...
     def doctor(
         self,
+        *,
+        fix: bool = ...,
     ) -> Examined:
         """Check that windows, versions, index and edges agree with the rows, and say what does not."""
         ...
@@ -1114,6 +1116,8 @@ class AsyncDoor:
         ...
     async def doctor(
         self,
+        *,
+        fix: bool = ...,
     ) -> Examined:
         """Check that windows, versions, index and edges agree with the rows, and say what does not."""
         ...

@@ -82,6 +82,10 @@ class StoreUnavailable(OnRecordError):
     """The database cannot be used right now; nothing was changed."""
 
 
+class OutcomeUnknown(StoreUnavailable):
+    """The database was lost while it was told to keep a change; whether it did is not known. Look before you repeat it."""
+
+
 class IdentityUnavailable(StoreUnavailable):
     """Who asks cannot be found out right now; nothing was changed. Try again in a moment."""
 

@@ -5,11 +5,11 @@ offers operations (the doors, the client, routes, tools, commands, the reference
 """
 
 import inspect
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass
 from datetime import datetime
-from typing import Any, Literal, TypeVar, Union, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import ids
@@ -20,6 +20,7 @@ from onrecord.model.near_names import unknown_names
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.unset import Unset
 from onrecord.providers.embedding import Embedders
+from onrecord.store.ports.ledger import Done, Ledger, SentRequest
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
 from onrecord.turn_buffer import TurnBuffer
@@ -39,6 +40,44 @@ class Terms:
     saves_per_run: int = SAVES_PER_RUN
 
 
+class DoneBefore(Exception):
+    """The same request was done before: it ends here, and nobody but whoever sent it may catch this."""
+
+    def __init__(self, done: Done) -> None:
+        super().__init__(done)
+        self.done = done
+
+
+class KeptAnswer(NamedTuple):
+    """What is kept of an answer, in JSON, and which memories it is about."""
+
+    status: int
+    answer: Any
+    about: Sequence[str]
+
+
+@dataclass(slots=True)
+class Once:
+    """A request that must not be done twice. Its answer is kept in the transaction that does it, so that there is never
+    one without the other, whatever ends the process or the connection."""
+
+    sent: SentRequest
+    wording: Callable[[Any], KeptAnswer]
+    is_kept: bool = False
+
+    def begin(self, transaction: Writing | Ledger) -> None:
+        """Whoever sends it again at the same time waits here, and then sees that it was done."""
+        if done := transaction.requests.done(self.sent):
+            raise DoneBefore(done)
+
+    def end(self, transaction: Writing | Ledger, answer: Any) -> None:
+        if not transaction.requests.keep(self.sent, *self.wording(answer)):
+            done = transaction.requests.done(self.sent)
+            assert done is not None, "it stands in the way"
+            raise DoneBefore(done)
+        self.is_kept = True
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One call of an operation: who asks, when, and what there is to work with."""
@@ -50,15 +89,34 @@ class Call:
     turns: TurnBuffer
     terms: Terms
     progress: Progress
+    once: Once | None = None
 
     def reading(self) -> AbstractContextManager[Reading]:
         """The store as the caller sees it."""
         return self.store.reading(self.caller, self.now)
 
-    def writing(self, id: str | None = None) -> AbstractContextManager[Writing]:
-        """A transaction in the caller's tenant, or in the one that an id lives in."""
-        tenant = None if id is None else ids.address(id).tenant
-        return self.store.writing(self.caller, self.now, tenant or self.caller.tenant)
+    @contextmanager
+    def writing(self, id: str | None = None, *, tenant: str | None = None) -> Iterator[Writing]:
+        """A transaction in the caller's tenant, or in the one that is given or that an id lives in."""
+        home = tenant or (None if id is None else ids.address(id).tenant)
+        with self.store.writing(self.caller, self.now, home or self.caller.tenant) as writing:
+            if self.once is not None:
+                self.once.begin(writing)
+            yield writing
+
+    @contextmanager
+    def ledger(self, tenant: str) -> Iterator[Ledger]:
+        """A transaction over the keys and settings of a tenant."""
+        with self.store.ledger(tenant) as ledger:
+            if self.once is not None:
+                self.once.begin(ledger)
+            yield ledger
+
+    def done(self, transaction: Writing | Ledger, answer: Answer) -> Answer:
+        """The answer, said as the last thing in its transaction: where the request must not be done twice, it is kept there."""
+        if self.once is not None:
+            self.once.end(transaction, answer)
+        return answer
 
     def change(self, name: str) -> Change:
         """What is noted with the version that a change makes."""

@@ -10,7 +10,7 @@ from onrecord.doors import Door
 from onrecord.errors import Forbidden
 from onrecord.jobs.worker import Worker
 from onrecord.model.caller import Caller
-from onrecord.operation import Call, Operation, Progress, Terms
+from onrecord.operation import Call, Once, Operation, Progress, Terms
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
 from onrecord.turn_buffer import TurnBuffer
@@ -54,6 +54,15 @@ class OnRecord(Door):
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
         """Do an operation, for the fields of its request or the request itself. What is refused leaves a line in the audit."""
+        return self._perform(operation, given, named)
+
+    def _perform(
+        self,
+        operation: Operation,
+        given: tuple[Any, ...],
+        named: dict[str, Any],
+        once: Once | None = None,
+    ) -> Any:
         call = Call(
             caller=self.caller,
             now=self._clock(),
@@ -62,6 +71,7 @@ class OnRecord(Door):
             turns=self._turns,
             terms=self._terms,
             progress=self._progress,
+            once=once,
         )
         try:
             return operation.run(call, given, named)
@@ -97,3 +107,8 @@ class OnRecord(Door):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def perform_once(door: OnRecord, once: Once, operation: Operation, named: dict[str, Any]) -> Any:
+    """Do an operation unless it was done before: then DoneBefore is raised. For a surface whose callers may repeat themselves."""
+    return door._perform(operation, (), named, once)

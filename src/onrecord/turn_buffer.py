@@ -39,6 +39,8 @@ class _Window:
 
     turns: deque[Turn] = field(default_factory=deque)
     held: int = 0
+    #: When the conversation began, where the store knows it.
+    begun: datetime | None = None
 
     def add(self, turn: Turn, most: int) -> None:
         self.turns.append(turn)
@@ -65,13 +67,13 @@ class TurnBuffer:
         # One for all: what is done under it takes microseconds.
         self._lock = Lock()
 
-    def add(self, tenant: str, conversation: str, turn: Turn) -> int:
-        """Keep a turn; gives how many of the conversation are kept."""
+    def add(self, tenant: str, conversation: str, turn: Turn, begun: datetime | None = None) -> int:
+        """Keep a turn of a conversation that began then; gives how many of it are kept."""
         key = _Key(tenant, conversation)
         with self._lock:
             kept = self._windows.setdefault(key, _Window())
             self._windows.move_to_end(key)
-            before = kept.held
+            kept.begun, before = begun or kept.begun, kept.held
             kept.add(turn, self._window)
             self._held += kept.held - before
             count = len(kept.turns)
@@ -87,6 +89,14 @@ class TurnBuffer:
             if kept:
                 self._windows.move_to_end(key)
         return turns if most is None else turns[max(len(turns) - most, 0) :]
+
+    def follow(self, tenant: str, conversation: str, begun: datetime | None) -> None:
+        """Drop what was said in a conversation that another process has deleted: by now it is gone, or has begun anew."""
+        with self._lock:
+            kept = self._windows.get(_Key(tenant, conversation))
+            is_other = kept is not None and kept.begun not in (None, begun)
+        if is_other:
+            self.clear(tenant, conversation)
 
     def clear(self, tenant: str, conversation: str) -> int:
         """Drop a conversation's turns; gives how many. One that has none is clear already."""

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from onrecord import OnRecord, connect
+from onrecord.store.ports.ledger import SentRequest
 from onrecord.store.tables import metadata
 from onrecord.testing.embedder import StubEmbedder
 
@@ -19,7 +20,8 @@ def filled(door: OnRecord, tenant: str) -> OnRecord:
     there.revise(one, content="zqrevised")
     there.create_key(label="zqlabel", user="zquser")
     with there._store.ledger(tenant) as ledger:
-        ledger.claim("zquser", "zqkey", "remember", "zqprint", there._clock())
+        request = SentRequest(tenant, "zquser", "zqkey", "remember", "zqprint", there._clock())
+        assert ledger.requests.keep(request, 201, {}, ())
     with pytest.raises(Exception, match="reserved"):
         there.create_key(tenant="global")
     return there

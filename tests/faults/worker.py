@@ -157,8 +157,10 @@ def die_at(
 def _trap(statement: int) -> None:
     left = count(statement - 1, -1)
 
-    def step(*_: Any) -> None:
-        if next(left) == 0:
+    def step(*told: Any) -> None:
+        # Rows that are gone already are vacuumed afterwards; that is no part of what is done.
+        is_after = bool(told[2:]) and told[2].startswith("VACUUM")
+        if not is_after and next(left) == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
     event.listen(Engine, "before_cursor_execute", step)

@@ -305,6 +305,8 @@ class Oracle:
             changes |= {name: fresh[name] for name in ("scope", "persona", "system")}
             if fresh["scope"] == "session":
                 changes["conversation"] = fresh["conversation"]
+        if before.today["status"] == "stale":
+            changes |= {"status": "active", "status_reason": None}
         after = edited(before.today, changes)
         if after == before.today:
             return before, "unchanged"
@@ -577,11 +579,15 @@ class Oracle:
         bonds.sort(key=lambda bond: bond.home == "global")
         return {
             "memories": changes,
-            "related": [bond.told() for bond in bonds if since < bond.created_at <= until],
+            "related": [
+                bond.told()
+                for bond in bonds
+                if since < bond.created_at <= until and (bond.removed_at is None or bond.removed_at > until)
+            ],
             "unrelated": [
                 bond.told()
                 for bond in bonds
-                if bond.removed_at is not None and since < bond.removed_at <= until
+                if bond.removed_at is not None and bond.created_at <= since < bond.removed_at <= until
             ],
         }
 

@@ -173,11 +173,11 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
     )
     caller_of(key)
     shown = f"{KEY_PREFIXES[0]}{id}_{secret}"
-    with call.store.ledger(key.tenant) as ledger:
+    with call.ledger(key.tenant) as ledger:
         _refuse_overstepping(caller, key, ledger)
         ledger.add_key(key, hash_of(shown))
         ledger.note(caller, "create_key", now, id)
-    return CreatedKey(secret=shown, key=key)
+        return call.done(ledger, CreatedKey(secret=shown, key=key))
 
 
 def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Grant]) -> None:
@@ -224,14 +224,14 @@ def list_keys(call: Call, ask: ListKeys) -> ListedKeys:
 
 @operation("write", "memory.admin", "DELETE /keys/{id}", "keys revoke")
 def revoke_key(call: Call, ask: RevokeKey) -> RevokedKey:
-    with call.store.ledger(_home(call.caller, ask.id, call.store)) as ledger:
+    with call.ledger(_home(call.caller, ask.id, call.store)) as ledger:
         revoked = ledger.revoke(ask.id, call.now)
         if revoked is None:
             raise NotFound(f"No key {ask.id} here. List the keys to see which there are.")
         key, changed = revoked
         if changed:
             ledger.note(call.caller, "revoke_key", call.now, ask.id)
-    return RevokedKey(key=key, changed=changed)
+        return call.done(ledger, RevokedKey(key=key, changed=changed))
 
 
 def _home(caller: Caller, id: str, store: Store) -> str:

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 from onrecord.care import homes
+from onrecord.care.reindex import Reindex, reindex
 from onrecord.errors import StoreUnavailable
+from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.collections import Home
 from onrecord.model.findings import Problem
-from onrecord.model.request import Request
+from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 
 
@@ -17,22 +19,36 @@ from onrecord.operation import Call, operation
 class Doctor(Request):
     """Check that windows, versions, index and edges agree with the rows, and say what does not."""
 
+    fix: bool = ask(
+        rules.FLAG, "Mend what can be derived from the rows, as a reindex does, and look again.", False
+    )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined(Answer):
-    """What the doctor found."""
+    """What the doctor found, and what was found before and has been mended."""
 
     memories: int
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[Problem, ...] = ()
+    fixed: tuple[Problem, ...] = ()
 
     @property
     def healthy(self) -> bool:
         return not self.problems
 
 
-@operation("read", "memory.admin", "POST /doctor")
+@operation("write", "memory.admin", "POST /doctor")
 def doctor(call: Call, ask: Doctor) -> Examined:
     """The caller's tenant; for whoever runs the store all of them, and the store as a whole."""
+    found = _examined(call)
+    if found.healthy or not ask.fix:
+        return found
+    reindex(call, Reindex())
+    left = _examined(call)
+    return replace(left, fixed=tuple(each for each in found.problems if each not in left.problems))
+
+
+def _examined(call: Call) -> Examined:
     store, wanted = call.store, homes.examined(call)
     problems: list[Problem] = []
     counts: dict[Home, int] = {}

@@ -244,7 +244,8 @@ def drop_entity(call: Call, ask: DropEntity) -> DroppedEntity:
             _tell_datasource(writing, lookup, canonical.partition(".")[0], change)
         lost = writing.strip([canonical] if gone[0] is meant else names, change)
         writing.note("drop_entity", ask.entity)
-    return DroppedEntity(entity=canonical, kind=kind, entities=len(gone), stripped=len(lost))
+        dropped = DroppedEntity(entity=canonical, kind=kind, entities=len(gone), stripped=len(lost))
+        return call.done(writing, dropped)
 
 
 def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
@@ -325,4 +326,4 @@ def prioritise(call: Call, ask: Prioritise) -> Prioritised:
         change = call.change("prioritise")
         keep(writing, priority_record(ask.datasources), change)
         writing.note("prioritise")
-    return Prioritised(datasources=tuple(ask.datasources))
+        return call.done(writing, Prioritised(datasources=tuple(ask.datasources)))

@@ -13,6 +13,7 @@ from onrecord.errors import (
     Invalid,
     NotFound,
     OnRecordError,
+    OutcomeUnknown,
     ProviderError,
     StoreUnavailable,
     TooMany,
@@ -33,6 +34,7 @@ _BY_NAME: Final[Mapping[str, type[OnRecordError]]] = {
     "unauthenticated": Unauthenticated,
     "conflict": Conflict,
     "unavailable": StoreUnavailable,
+    "outcome-unknown": OutcomeUnknown,
     "provider-failed": ProviderError,
     "internal": OnRecordError,
 }
@@ -61,8 +63,7 @@ def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> 
         return None
     if isinstance(came, Lost):
         return _WAITS_S[attempt] if came.is_passing else None
-    # Sent a second time, it may find the first one still at work.
-    if came.status in _BUSY or (came.status == 409 and attempt > 0):
+    if came.status in _BUSY:
         wait = _retry_after(came)
         if wait is None:
             return _WAITS_S[attempt]
@@ -73,8 +74,10 @@ def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> 
 def read_answer(call: HttpCall, came: Reply | Lost, location: str) -> Any:
     """The answer in its own type; whatever went wrong is raised."""
     if isinstance(came, Lost):
-        known = "" if call.operation.effect == "read" else " Whether it was done is not known."
-        raise StoreUnavailable(f"No answer from {location}: {came.reason}.{known}")
+        reason = f"No answer from {location}: {came.reason}."
+        if call.operation.effect == "read":
+            raise StoreUnavailable(reason)
+        raise OutcomeUnknown(f"{reason} Whether it was done is not known.")
     if not 200 <= came.status < 300:
         try:
             error = _error(came, location)
@@ -99,7 +102,7 @@ def _error(came: Reply, location: str) -> OnRecordError:
         return VersionConflict(told["memory"], told["expected"], told["actual"])
     if name == "too-many-requests":
         return TooMany(int(_retry_after(came) or 1))
-    if name == "unavailable":
+    if name in ("unavailable", "outcome-unknown"):
         detail = f"{location}: {detail}"
     if name == "internal":
         detail = f"{detail} Request {told.get('request')} at {location}."

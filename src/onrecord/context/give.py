@@ -10,6 +10,7 @@ from onrecord.context.conversation import for_own_eyes, inside
 from onrecord.context.frame import bullet, enclosed, entry
 from onrecord.context.legend import legend
 from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, fitted
+from onrecord.context.turns import said
 from onrecord.errors import OnRecordError
 from onrecord.model import limits, rules
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
@@ -104,9 +105,9 @@ class _Gathering:
 
     def _turns(self) -> ContextSection:
         caller = self.call.caller
-        said = self.call.turns.last(caller.tenant, caller.conversation or "")
+        turns = said(self.call, caller.conversation) if caller.conversation else ()
         # Of a conversation the end matters most, and a hole in it would mislead.
-        pieces = [ContextPiece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(said)]
+        pieces = [ContextPiece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(turns)]
         return ContextSection(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)
 
     def _memories(self) -> ContextSection:

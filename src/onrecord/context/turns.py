@@ -1,11 +1,13 @@
 """WHAT was just said? A turn is kept for a while, told again, and dropped."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
 from onrecord.context import conversation
+from onrecord.errors import StoreUnavailable
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.limits import Role
@@ -69,9 +71,28 @@ class ClearedTurns(Answer):
 @operation("write", "memory.manage", "POST /turns", command=None)
 def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
     named = conversation.needed(call.caller, ask.conversation)
-    count = call.turns.add(call.caller.tenant, named, turn_of(ask, call.now))
-    conversations.enter_by_turn(call)
+    begun: datetime | None = None
+    # It is kept in memory alone, and so needs no store that can be used.
+    with suppress(StoreUnavailable):
+        conversations.enter_by_turn(call)
+        begun = _follow(call, named)
+    count = call.turns.add(call.caller.tenant, named, turn_of(ask, call.now), begun)
     return NotedTurn(conversation=named, turns=count)
+
+
+def said(call: Call, named: str, most: int | None = None) -> tuple[Turn, ...]:
+    """The last turns of a conversation, oldest first; none of one that was deleted, whichever process deleted it."""
+    _follow(call, named)
+    return call.turns.last(call.caller.tenant, named, most)
+
+
+def _follow(call: Call, named: str) -> datetime | None:
+    """When the conversation began. Each process holds turns of its own, and the store is what all of them know of."""
+    with call.reading() as reading:
+        known = reading.workspace.conversation(conversations.plain(named) or named)
+    begun = None if known is None else known.created_at
+    call.turns.follow(call.caller.tenant, named, begun)
+    return begun
 
 
 def turn_of(ask: NoteTurn, now: datetime) -> Turn:
@@ -83,7 +104,7 @@ def turn_of(ask: NoteTurn, now: datetime) -> Turn:
 @operation("read", "memory.read", "GET /turns", command=None)
 def turns(call: Call, ask: ListTurns) -> ListedTurns:
     named = conversation.needed(call.caller, ask.conversation)
-    return ListedTurns(conversation=named, turns=call.turns.last(call.caller.tenant, named, ask.limit))
+    return ListedTurns(conversation=named, turns=said(call, named, ask.limit))
 
 
 @operation("write", "memory.manage", "DELETE /turns", command=None)

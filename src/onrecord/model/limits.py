@@ -97,6 +97,10 @@ FAULTS_TOLD: Final = 20
 #: The same for warnings about what something refers to.
 WARNINGS_TOLD: Final = 100
 ID_CHARACTERS: Final = 200
+#: A number that someone chose moves the next one on if it lies no farther ahead than this: else one save could use them up.
+ID_LEAP: Final = 1_000_000
+#: As far as every reader of JSON can count. No count comes here by itself.
+ID_NUMBERS: Final = 2**53
 NAME_CHARACTERS: Final = 200
 QUESTION_CHARACTERS: Final = 10_000
 RECALL_LIMIT: Final = 200

@@ -1,6 +1,6 @@
 """HOW is a memory erased? With its history, its index entries, its relations and every reference to it, in one transaction."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from onrecord.errors import Forbidden
 from onrecord.model import rules
@@ -11,7 +11,6 @@ from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.remember.propose import Proposer, propose_end
 from onrecord.remember.trial import tried
-from onrecord.store.ports.records import Erased
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Forget(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(Answer):
-    """What was erased with a memory, and in how many other memories a reference to it."""
+    """What was erased with a memory, and in how many other memories a reference to it, as far as the caller sees them."""
 
     id: str
     versions: int
@@ -40,20 +39,17 @@ class Forgotten(Answer):
 @operation("destroy", "memory.manage", "DELETE /memories/{id}")
 def forget(call: Call, ask: Forget) -> Forgotten:
     with tried(ask.dry_run) as trial, call.writing(ask.id) as writing:
-        memory, proposed = writing.named(ask.id), None
+        memory = writing.named(ask.id)
         _require_manager(call.caller, memory)
+        gone = Forgotten(id=memory.id, versions=0, relations=0, references=0, dry_run=ask.dry_run)
         if writing.is_outranked(memory):
             proposed = propose_end(Proposer.of(call, ask.dry_run), writing, memory, "forget")
-            erased = Erased(0, 0, 0)
+            gone = replace(gone, proposal=proposed.memory, warnings=(proposed.told,))
         else:
-            erased = writing.erase(memory, call.change("forget"))
+            gone = replace(gone, **writing.erase(memory, call.change("forget"))._asdict())
+        call.done(writing, gone)
         trial.end()
-    if proposed is not None:
-        told = (proposed.told,)
-        return Forgotten(
-            id=memory.id, **erased._asdict(), dry_run=ask.dry_run, proposal=proposed.memory, warnings=told
-        )
-    return Forgotten(id=memory.id, **erased._asdict(), dry_run=ask.dry_run)
+    return gone if writing.residue is None else replace(gone, warnings=(*gone.warnings, writing.residue))
 
 
 def _require_manager(caller: Caller, memory: Memory) -> None:

@@ -63,7 +63,7 @@ def relate(call: Call, ask: Relate) -> Related:
     with call.writing(ask.source) as writing:
         source, target = _ends(writing, ask)
         edge, created = writing.relate(source, ask.relation, target, call.change("relate"))
-    return Related(relation=edge, created=created)
+        return call.done(writing, Related(relation=edge, created=created))
 
 
 @operation("write", "memory.manage", "DELETE /memories/{source}/relations/{relation}/{target}")
@@ -73,7 +73,7 @@ def unrelate(call: Call, ask: Unrelate) -> Unrelated:
         edge = writing.unrelate(source, ask.relation, target, call.change("unrelate"))
         if edge is None:
             raise NotFound(f"No edge {source.id} {ask.relation} {target.id}. See `neighbours {source.id}`.")
-    return Unrelated(relation=edge)
+        return call.done(writing, Unrelated(relation=edge))
 
 
 @operation("write", "memory.manage", "DELETE /relations/{id}")
@@ -85,8 +85,8 @@ def remove_relation(call: Call, ask: RemoveRelation) -> Unrelated:
             raise NotFound(f"No edge {ask.id} between memories that you can see. List the relations.")
         source = writing.target(found.source)
         edge = writing.unrelate(source, found.relation, target, call.change("unrelate"))
-    assert edge is not None
-    return Unrelated(relation=edge)
+        assert edge is not None
+        return call.done(writing, Unrelated(relation=edge))
 
 
 def _ends(writing: Writing, ask: Relate | Unrelate) -> tuple[Memory, Memory]:

@@ -143,20 +143,24 @@ def remember(call: Call, ask: Remember) -> Remembered:
     tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
-    with tried(ask.dry_run) as trial, call.store.writing(call.caller, call.now, draft.home) as writing:
+    with tried(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
         for commit in COMMIT:
             draft = _timed(commit, trace, draft, writing, tools)
+        saved = call.done(
+            writing,
+            Remembered(
+                memory=draft.ready,
+                outcome=draft.outcome,
+                scrubbed=draft.scrubbed,
+                superseded=draft.superseded,
+                degraded=draft.degraded,
+                warnings=draft.warnings,
+                trace=tuple(trace),
+                dry_run=ask.dry_run,
+            ),
+        )
         trial.end()
-    return Remembered(
-        memory=draft.ready,
-        outcome=draft.outcome,
-        scrubbed=draft.scrubbed,
-        superseded=draft.superseded,
-        degraded=draft.degraded,
-        warnings=draft.warnings,
-        trace=tuple(trace),
-        dry_run=ask.dry_run,
-    )
+    return saved
 
 
 def _timed(step: Callable[..., SaveDraft], trace: list[Note], *arguments: Any) -> SaveDraft:

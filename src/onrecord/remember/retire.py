@@ -42,19 +42,21 @@ def retire(call: Call, ask: Retire) -> Retired:
     with call.writing(ask.id) as writing:
         memory = writing.named(ask.id, ends=True)
         if not memory.is_live:
-            return Retired(memory=memory, changed=False)
+            return call.done(writing, Retired(memory=memory, changed=False))
         at = ask.at or max(call.now, memory.valid_from)
         faults = list(_end_faults(ask.at, memory, call.now))
         if faults:
             raise Invalid(faults)
         if writing.is_outranked(memory):
             proposed = propose_end(Proposer.of(call), writing, memory, "retire", ask.reason, ask.at)
-            return Retired(memory=memory, changed=False, proposal=proposed.memory, warnings=(proposed.told,))
+            told = (proposed.told,)
+            waits = Retired(memory=memory, changed=False, proposal=proposed.memory, warnings=told)
+            return call.done(writing, waits)
         if memory.status == "pending":
             # It was true at no time that counts.
             at = memory.valid_from
         ended = end(writing, memory, "archived", at, ask.reason, call.change("retire"))
-    return Retired(memory=ended, changed=True)
+        return call.done(writing, Retired(memory=ended, changed=True))
 
 
 def _end_faults(at: datetime | None, memory: Memory, now: datetime) -> Iterator[Fault]:

@@ -57,13 +57,14 @@ def approve(call: Call, ask: Approve) -> Reviewed:
         if ask.expected_version not in (None, memory.version):
             raise VersionConflict(memory.id, ask.expected_version or 0, memory.version)
         if memory.status != "pending" and memory.approved_by is not None:
-            return Reviewed(memory=memory, changed=False)
+            return call.done(writing, Reviewed(memory=memory, changed=False))
         change = "save" if memory.proposes is None else memory.proposes.change
         saved = _TAKE_EFFECT[change](call, writing, memory)
         told_anew = saved.id != memory.id and saved.is_live and call.embedders.current is not None
         if told_anew:
             writing.embed(saved, None, ())
-    return Reviewed(memory=saved, changed=True, degraded=embed_again(call, saved) if told_anew else ())
+        reviewed = call.done(writing, Reviewed(memory=saved, changed=True))
+    return replace(reviewed, degraded=embed_again(call, saved)) if told_anew else reviewed
 
 
 def _approved(call: Call, memory: Memory) -> dict[str, Any]:
@@ -165,10 +166,10 @@ def reject(call: Call, ask: Reject) -> Reviewed:
         memory = writing.reviewable(ask.id)
         if memory.status != "pending":
             _refuse_settled(memory, writing)
-            return Reviewed(memory=memory, changed=False)
+            return call.done(writing, Reviewed(memory=memory, changed=False))
         reason = ask.reason or f"rejected by {call.caller.user}"
         rejected = end(writing, memory, "archived", memory.valid_from, reason, call.change("reject"))
-    return Reviewed(memory=rejected, changed=True)
+        return call.done(writing, Reviewed(memory=rejected, changed=True))
 
 
 def _refuse_settled(memory: Memory, writing: Writing) -> None:

@@ -112,13 +112,15 @@ def revise(call: Call, ask: Revise) -> Revised:
             after, warnings = referred(after, writing, ahead.read)
         changed = changed_fields(before, after)
         if not changed:
-            return Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
+            same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
+            return call.done(writing, same)
         if writing.is_outranked(before) or asks_to_be_told(caller, before, after):
             proposed = propose_revision(Proposer.of(call), writing, before, after)
             told = (*warnings, proposed.told)
-            return Revised(
+            waits = Revised(
                 memory=before, changed=(), proposal=proposed.memory, scrubbed=scrubbed, warnings=told
             )
+            return call.done(writing, waits)
         if before.proposes is not None and before.proposes.change == "revise":
             fields = tuple(dict.fromkeys((*before.proposes.fields, *changed)))
             after = replace(after, proposes=replace(before.proposes, fields=fields))
@@ -127,8 +129,10 @@ def revise(call: Call, ask: Revise) -> Revised:
         is_new = embedder is not None and embedded_text(saved) != embedded_text(before)
         if is_new:
             writing.embed(saved, None, ())
-    put_off = embed_again(call, saved) if is_new else ()
-    return Revised(memory=saved, changed=changed, scrubbed=scrubbed, degraded=put_off, warnings=warnings)
+        revised = call.done(
+            writing, Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
+        )
+    return replace(revised, degraded=embed_again(call, saved)) if is_new else revised
 
 
 def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:

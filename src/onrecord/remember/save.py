@@ -64,6 +64,9 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
         # What a query is about comes with it.
         changes["entities"] = fresh.entities
     changes |= _moved(ask, fresh)
+    if before.status == "stale":
+        # Who says it now says that it is true now.
+        changes |= {"status": "active", "status_reason": None}
     after = with_derived(before, replace(before, **changes), set(changes))
     after = written(before, after, draft.caller, draft.now)
     if (placement := _placement(after)) != _placement(before):

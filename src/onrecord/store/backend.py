@@ -78,8 +78,8 @@ class Backend(Protocol):
     def after_loading(self) -> None:
         """Let the database take note that much was written, so that it reads well from now on."""
 
-    def after_erasing(self) -> None:
-        """Make sure that erased bytes do not linger in the database's own files."""
+    def after_erasing(self) -> str | None:
+        """Make sure that erased bytes do not linger in the database's own files; where they do for a while, say until when."""
 
     def close(self) -> None: ...
 

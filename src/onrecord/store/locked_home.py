@@ -7,6 +7,7 @@ from sqlalchemy import Connection, bindparam, select, update
 
 from onrecord.model import ids
 from onrecord.model.collections import MEMORIES, Home
+from onrecord.model.limits import ID_LEAP
 from onrecord.store.prepared import COUNTED
 from onrecord.store.tables import counters, tenants
 from onrecord.store.tenant import HomeAddress, Unregistered, of_home
@@ -66,9 +67,9 @@ class LockedHome:
         return self.last_id
 
     def note_id(self, id: str) -> None:
-        """An id that a caller chose: only pure digits move the next number on."""
-        number = ids.whole_number(id)
-        if number is not None and number > int(self.last_id):
+        """An id that a caller chose: only pure digits that lie not far ahead move the next number on."""
+        number, last = ids.whole_number(id), int(self.last_id)
+        if number is not None and last < number <= last + ID_LEAP:
             self.last_id = id
 
     def count_indexed(self, documents: int, words: int) -> None:

@@ -69,7 +69,7 @@ class SqlStore:
             yield writing
             writing.finish()
         if writing.erased:
-            self._backend.after_erasing()
+            writing.residue = self._backend.after_erasing()
 
     def _in(self, connection: Connection) -> Transaction:
         return Transaction(connection, self._backend, self._statements, self._tenants)

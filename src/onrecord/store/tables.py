@@ -163,7 +163,7 @@ counters = Table(
     "counters",
     metadata,
     *_home(),
-    # A text, because a caller may choose an id of more digits than a database integer holds.
+    # A text, as ids are.
     Column("last_id", Text, nullable=False),
     Column("last_row", BigInteger, nullable=False),
     Column("last_relation", BigInteger, nullable=False),

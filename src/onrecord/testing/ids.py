@@ -40,9 +40,16 @@ class IdConformance(Conformance):
         ann.remember("chosen", id=id)
         assert ann.remember("next").memory.id == "1"
 
-    def test_the_count_goes_on_past_what_a_database_integer_holds(self, ann: OnRecord) -> None:
-        ann.remember("chosen", id="99999999999999999999")
-        assert ann.remember("next").memory.id == "100000000000000000000"
+    @pytest.mark.parametrize("id", ["1000001", "99999999999999999999", "9" * 200])
+    def test_a_number_that_was_chosen_far_ahead_does_not_move_the_count(self, ann: OnRecord, id: str) -> None:
+        ann.remember("chosen", id=id)
+        assert ann.remember("next").memory.id == "1"
+        assert ann.show(id).memory.content == "chosen"
+
+    def test_a_number_that_was_chosen_before_the_count_came_there_is_passed_over(self, ann: OnRecord) -> None:
+        for id in ("1000002", "1000001", "1000000"):
+            ann.remember(f"chosen {id}", id=id)
+        assert [ann.remember(f"next {n}").memory.id for n in range(2)] == ["1000003", "1000004"]
 
     def test_a_number_is_never_given_twice_even_when_its_memory_is_forgotten(self, ann: OnRecord) -> None:
         last = ann.remember("soon gone").memory.id

@@ -1,8 +1,10 @@
 """WHO may come in, what was done, and who looks it over? Keys, audit, caps, reviews, tenants and repeated requests."""
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -12,7 +14,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry
 from onrecord.model.limits import SAVES_PER_RUN
 from onrecord.service import OnRecord
-from onrecord.store.ports.ledger import Claim
+from onrecord.store.ports.ledger import Done, SentRequest
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import HOME, START, Clock, Conformance, administrator, person
 
@@ -454,73 +456,80 @@ class RepeatedRequestConformance(Conformance):
     """A request under a key of its sender's is done once."""
 
     @pytest.fixture
-    def claims(self, store: Store) -> "_Claims":
-        return _Claims(store)
+    def sent(self, store: Store) -> "_Requests":
+        return _Requests(store)
 
-    def test_a_request_is_done_once(self, claims: "_Claims") -> None:
-        assert claims("k") == Claim("fresh")
-        assert claims("k") == Claim("in progress")
-        assert claims("k", fingerprint="other") == Claim("different")
-        assert claims("k", operation="forget") == Claim("different")
-        claims.keep("k", 201, '{"é": 1}')
-        assert claims("k") == Claim("answered", 201, '{"é": 1}')
-        assert claims("k", fingerprint="other") == Claim("different")
+    def test_a_request_is_done_once(self, sent: "_Requests") -> None:
+        assert sent.done("k") is None
+        assert sent.keep("k", answer={"é": 1})
+        assert not sent.keep("k", answer={"é": 2})
+        assert sent.done("k") == Done("answered", 201, {"é": 1})
+        assert sent.done("k", fingerprint="other") == Done("different")
+        assert sent.done("k", operation="forget") == Done("different")
 
-    def test_others_have_keys_of_their_own(self, claims: "_Claims") -> None:
-        claims("k")
-        assert claims("k", user="bob") == Claim("fresh")
-        assert claims("k", tenant=_ELSEWHERE) == Claim("fresh")
-        assert claims("other") == Claim("fresh")
+    def test_others_have_keys_of_their_own(self, sent: "_Requests") -> None:
+        sent.keep("k")
+        assert sent.done("k", user="bob") is None
+        assert sent.done("k", tenant=_ELSEWHERE) is None
+        assert sent.done("other") is None
 
-    def test_what_was_not_done_may_be_sent_again(self, claims: "_Claims") -> None:
-        claims("k")
-        claims.drop("k")
-        assert claims("k", fingerprint="other") == Claim("fresh")
-        claims.keep("k", 200, "")
-        claims.drop("k")
-        assert claims("k", fingerprint="other").state == "answered"
+    def test_what_was_not_done_may_be_sent_again(self, sent: "_Requests", store: Store) -> None:
+        with pytest.raises(Forbidden), store.ledger(HOME) as ledger:
+            assert ledger.requests.keep(_request("k"), 201, {}, ())
+            raise Forbidden
+        assert sent.keep("k", fingerprint="other")
 
-    def test_whoever_died_over_it_lets_others_in(self, claims: "_Claims") -> None:
-        claims("k")
-        assert claims("k", after=timedelta(minutes=4)) == Claim("in progress")
-        assert claims("k", after=timedelta(minutes=5)) == Claim("fresh")
-        assert claims("k", after=timedelta(minutes=6)) == Claim("in progress")
+    def test_answers_are_kept_for_a_day(self, sent: "_Requests") -> None:
+        sent.keep("k")
+        assert sent.done("k", after=timedelta(hours=24)) == Done("answered", 201, {})
+        assert sent.done("k", after=timedelta(hours=24, seconds=1)) is None
+        assert sent.keep("k", after=timedelta(hours=24, seconds=1), fingerprint="other")
 
-    def test_answers_are_kept_for_a_day(self, claims: "_Claims") -> None:
-        claims("k")
-        claims.keep("k", 200, "done")
-        assert claims("k", after=timedelta(hours=24)).state == "answered"
-        assert claims("k", after=timedelta(hours=24, seconds=1)) == Claim("fresh")
-
-    def test_of_many_at_once_one_is_first(self, claims: "_Claims") -> None:
+    def test_of_many_at_once_one_is_first(self, sent: "_Requests") -> None:
         with ThreadPoolExecutor(4) as threads:
-            states = [claim.state for claim in threads.map(lambda _: claims("k"), range(8))]
-        assert sorted(states) == ["fresh", *["in progress"] * 7]
+            kept = list(threads.map(lambda _: sent.keep("k"), range(8)))
+        assert sorted(kept) == [*[False] * 7, True]
+
+    def test_an_answer_about_a_memory_goes_with_it_and_the_request_stays_done(
+        self, sent: "_Requests", ann: OnRecord
+    ) -> None:
+        for id in ("4", "plan"):
+            ann.remember(f"note {id}", id=id)
+        sent.keep("number", about=["4"])
+        sent.keep("word", about=["42"], answer={"warnings": ["Memory plan says the same."]})
+        sent.keep("other", about=["42", "planet"], answer={"relation": {"id": "4"}, "warnings": ["planet"]})
+        for id in ("4", "plan"):
+            ann.forget(id)
+        for key in ("number", "word"):
+            assert sent.done(key) == sent.done(key, fingerprint="other") == Done("forgotten")
+        assert sent.done("other") != Done("forgotten")
 
 
-class _Claims:
-    """Requests of ann to save something, at some time after the beginning."""
+def _request(
+    key: str,
+    *,
+    user: str = "ann",
+    tenant: str = HOME,
+    operation: str = "remember",
+    fingerprint: str = "abc",
+    after: timedelta = timedelta(0),
+) -> SentRequest:
+    """A request of ann's to save something, at some time after the beginning."""
+    return SentRequest(tenant, user, key, operation, fingerprint, START + after)
+
+
+class _Requests:
+    """Asked and kept in transactions of their own."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def __call__(
-        self,
-        key: str,
-        *,
-        user: str = "ann",
-        tenant: str = HOME,
-        operation: str = "remember",
-        fingerprint: str = "abc",
-        after: timedelta = timedelta(0),
-    ) -> Claim:
-        with self._store.ledger(tenant) as ledger:
-            return ledger.claim(user, key, operation, fingerprint, START + after)
+    def done(self, key: str, **others: Any) -> Done | None:
+        request = _request(key, **others)
+        with self._store.ledger(request.tenant, writes=False) as ledger:
+            return ledger.requests.done(request)
 
-    def keep(self, key: str, status: int, body: str) -> None:
-        with self._store.ledger(HOME) as ledger:
-            ledger.keep("ann", key, status, body)
-
-    def drop(self, key: str) -> None:
-        with self._store.ledger(HOME) as ledger:
-            ledger.drop("ann", key)
+    def keep(self, key: str, *, answer: Any = None, about: Sequence[str] = (), **others: Any) -> bool:
+        request = _request(key, **others)
+        with self._store.ledger(request.tenant) as ledger:
+            return ledger.requests.keep(request, 201, answer or {}, about)

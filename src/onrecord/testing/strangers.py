@@ -526,8 +526,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "embed_missing": lambda t: t.door.embed_missing() and None,
     "status": lambda t: t.door.status() and None,
 }
-#: What is given to the care of a workspace alone, and tells none of it; and what is asked of a memory at hand.
-UNSEEN: Final = {"Writing.attached", "Writing.is_outranked"}
+#: What is given to the care of a workspace alone, and tells none of it; what is asked of a memory at hand; and answers to
+#: requests, of which each is found by its tenant, its user and its key alone.
+UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.requests"}
 #: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
 COUNTS: Final = {
     "Reading.size",

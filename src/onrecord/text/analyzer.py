@@ -1,7 +1,8 @@
 """HOW is text cut into words? NFKC, case folded, accents off, names split and kept whole, stemmed.
 
 `mydb.orders_archive` gives mydb, orders, archive, ordersarchive and mydbordersarchive; `orderId` gives order, id and
-orderid; Chinese, Japanese, Korean, Thai and their like give single letters and pairs, since they write no spaces.
+orderid; Chinese, Japanese, Korean, Thai and their like give single letters and pairs, since they write no spaces. An emoji
+is a word of its own.
 """
 
 import re
@@ -16,7 +17,7 @@ from onrecord.text.stopwords import STOP_WORDS
 from onrecord.text.unicode_forms import to_form
 
 # Part of the index: a store whose index was built by another version is rebuilt.
-ANALYZER_VERSION: Final = "2"
+ANALYZER_VERSION: Final = "3"
 # One word longer than this is noise (base64, hashes run together); its head still finds it.
 _LONGEST_TERM: Final = 64
 _LONGEST_KEPT: Final = 128
@@ -31,8 +32,10 @@ _MARKS: Final = (
     r"\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a"
     r"\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f18-\u0f84\u102b-\u103e\u1056-\u109d\u17b4-\u17d3\u3099\u309a"
 )
+# Pictures that people write for words, each one a word; two letters make a flag, and the color of a skin is passed over.
+_PICTURE: Final = r"[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 # A run of word characters, joined where people join names: a.b, a_b, a/b, a-b.
-_CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*")
+_CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*|{_PICTURE}")
 _ASCII_CHUNK: Final = re.compile(r"[A-Za-z0-9_]+(?:[./-][A-Za-z0-9_]+)*")
 _SEPARATOR: Final = re.compile(r"[._/-]+")
 # Between the names of a path, each of which may have several parts itself.

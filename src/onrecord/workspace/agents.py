@@ -75,7 +75,7 @@ def set_agent(call: Call, ask: SetAgent) -> ShownAgent:
     with call.writing() as writing:
         made = writing.workspace.set_agent(ask.agent, settings)
         writing.note("set_agent", ask.agent)
-    return made
+        return call.done(writing, made)
 
 
 @operation("read", "memory.read", "GET /workspace/agents/{agent}", "agents show")

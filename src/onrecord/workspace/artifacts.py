@@ -122,7 +122,7 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
         _check_quotas(writing.workspace, file, 0 if before is None else before.size)
         kept = writing.workspace.keep(file)
         writing.note("write_artifact", kept.id)
-    return WrittenArtifact(artifact=kept, created=before is None, scrubbed=scrubbed)
+        return call.done(writing, WrittenArtifact(artifact=kept, created=before is None, scrubbed=scrubbed))
 
 
 def _file(ask: WriteArtifact) -> tuple[File, int]:
@@ -233,7 +233,7 @@ def delete_artifact(call: Call, ask: DeleteArtifact) -> DeletedArtifact:
         unlinked = conversations.unlink(writing, call, found.id)
         writing.workspace.drop_artifact(found.id)
         writing.note("delete_artifact", found.id)
-    return DeletedArtifact(artifact=found, unlinked=unlinked)
+        return call.done(writing, DeletedArtifact(artifact=found, unlinked=unlinked))
 
 
 def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | None:

@@ -114,11 +114,11 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
         made, created = writing.workspace.register(plain(ask.id), ask.agent, title)
         if created:
             writing.note("register_conversation", made.id)
-    return RegisteredConversation(conversation=made, created=created)
+        return call.done(writing, RegisteredConversation(conversation=made, created=created))
 
 
 def enter_by_turn(call: Call) -> None:
-    """A turn enters its conversation too; it is kept in memory alone and so needs no store that can be written."""
+    """A turn enters its conversation too, where the store can be written."""
     with suppress(StoreUnavailable):
         if call.caller.conversation is not None and not _is_known(call.caller.conversation, call):
             with call.writing() as writing:
@@ -168,14 +168,16 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
         changes = [_let_go(writing, call, memory, gone.id, files) for memory in touched]
         writing.workspace.drop_conversation(gone.id)
         writing.note("delete_conversation", gone.id)
+        deleted = DeletedConversation(
+            id=gone.id,
+            artifacts=len(files),
+            unpinned=changes.count(_UNPIN),
+            retired=changes.count(_RETIRE),
+            unlinked=sum(memory.artifact in files for memory in touched),
+        )
+        call.done(writing, deleted)
     call.turns.clear(call.caller.tenant, gone.id)
-    return DeletedConversation(
-        id=gone.id,
-        artifacts=len(files),
-        unpinned=changes.count(_UNPIN),
-        retired=changes.count(_RETIRE),
-        unlinked=sum(memory.artifact in files for memory in touched),
-    )
+    return deleted
 
 
 def _refuse_higher(writing: Writing, conversation: str, touched: Sequence[Memory]) -> None:

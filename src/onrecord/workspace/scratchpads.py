@@ -110,7 +110,8 @@ def append_scratchpad(call: Call, ask: AppendScratchpad) -> AppendedScratchpad:
             )
         writing.workspace.append(ask.agent, block)
         writing.note("append_scratchpad", ask.agent)
-    return AppendedScratchpad(agent=ask.agent, size=size, scrubbed=len(clean.found))
+        appended = AppendedScratchpad(agent=ask.agent, size=size, scrubbed=len(clean.found))
+        return call.done(writing, appended)
 
 
 def marked(text: str, now: datetime) -> str:
@@ -144,4 +145,4 @@ def clear_scratchpad(call: Call, ask: ClearScratchpad) -> ClearedScratchpad:
         if held:
             writing.workspace.clear(ask.agent)
             writing.note("clear_scratchpad", ask.agent)
-    return ClearedScratchpad(agent=ask.agent, cleared=held)
+        return call.done(writing, ClearedScratchpad(agent=ask.agent, cleared=held))

@@ -131,7 +131,9 @@ def delete_entry(door: OnRecord, id: str) -> dict[str, Any]:
         gone = door.forget(id)
     except NotFound:
         raise missing(id) from None
-    return {"deleted": gone.proposal is None} | _proposal(gone)
+    if gone.proposal is None:
+        return {"deleted": True} | ({"note": " ".join(gone.warnings)} if gone.warnings else {})
+    return {"deleted": False} | _proposal(gone)
 
 
 def _proposal(answer: Revised | Retired | Forgotten) -> dict[str, Any]:

@@ -162,7 +162,7 @@ def forget_memory(door: OnRecord, identifier: str | int) -> dict[str, Any]:
     gone = door.forget(str(identifier) if is_global else _identifier(identifier))
     if gone.proposal is not None:
         return {"deleted_id": None, "warnings": list(gone.warnings)}
-    return {"deleted_id": gone.id}
+    return {"deleted_id": gone.id} | ({"warnings": list(gone.warnings)} if gone.warnings else {})
 
 
 @in_their_words

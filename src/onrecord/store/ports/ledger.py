@@ -1,7 +1,8 @@
 """WHO may come in, and what was done? Keys, the audit, and requests that must not be done twice."""
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry, TenantSettings
@@ -10,16 +11,43 @@ from onrecord.model.limits import AuditOutcome
 from onrecord.store.ports.filters import AuditFilter
 
 
-class Claim(NamedTuple):
-    """How it stands with a request that must not be done twice: `answered` comes with what was answered."""
+class SentRequest(NamedTuple):
+    """A request that must not be done twice: whose it is, a hash of the key that its sender chose, what it asks for, a
+    fingerprint of all that was sent, and when it came."""
 
-    state: Literal["fresh", "in progress", "answered", "different"]
-    status: int | None = None
-    body: str | None = None
+    tenant: str
+    user: str
+    key: str
+    operation: str
+    fingerprint: str
+    at: datetime
+
+
+class Done(NamedTuple):
+    """What is known of a request that was done: `answered` comes with what was answered. `different` is another request
+    under the same key, and `forgotten` one about a memory that was erased since."""
+
+    state: Literal["answered", "different", "forgotten"]
+    status: int = 0
+    answer: Any = None
+
+
+class Requests(Protocol):
+    """Requests that must not be done twice, in the transaction that does them."""
+
+    def done(self, sent: SentRequest) -> Done | None:
+        """What came of it, if it was done before."""
+
+    def keep(self, sent: SentRequest, status: int, answer: Any, about: Sequence[str]) -> bool:
+        """Keep an answer in JSON, and which memories it is about; False if one was kept meanwhile. Old ones are swept."""
 
 
 class Ledger(Protocol):
     """One transaction over keys, audit and requests: those of one tenant, or where it says so of all."""
+
+    @property
+    def requests(self) -> Requests:
+        """Requests that must not be done twice, in the same transaction."""
 
     def add_key(self, key: ApiKey, hash: str) -> None:
         """A new key of the tenant it names; its id and its hash must be new."""
@@ -54,15 +82,6 @@ class Ledger(Protocol):
 
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         """Lines of the audit, newest first, and the mark of the next page."""
-
-    def claim(self, user: str, key: str, operation: str, fingerprint: str, now: datetime) -> Claim:
-        """Begin a request under a key that the sender chose, unless it was begun before; old ones are swept."""
-
-    def keep(self, user: str, key: str, status: int, body: str) -> None:
-        """What was answered to a request that was claimed."""
-
-    def drop(self, user: str, key: str) -> None:
-        """Let a request that was claimed, but not done, be sent again."""
 
     def secret(self) -> str | None:
         """What only those who hold the store know: by it processes believe what another of them has signed."""

@@ -15,6 +15,7 @@ from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.when import NOW, When
 from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk
 from onrecord.store.ports.index import Index, Key, Match
+from onrecord.store.ports.ledger import Requests
 from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
 
@@ -119,9 +120,16 @@ class Reading(Protocol):
 class Writing(Reading, Protocol):
     """One transaction in one tenant. Nothing is seen by others until the block ends well."""
 
+    #: What lingers of something erased, and until when, in words; known once the block has ended, None if nothing does.
+    residue: str | None
+
     @property
     def workspace(self) -> WritableWorkspace:
         """What the caller's own tenant keeps beside its memories, in the same transaction."""
+
+    @property
+    def requests(self) -> Requests:
+        """Requests that must not be done twice, in the same transaction."""
 
     def target(self, id: str, *, ends: bool = False) -> Memory:
         """A memory this caller may change, or NotFound or Forbidden; HigherTier where only its tier stands in the way.
@@ -156,7 +164,8 @@ class Writing(Reading, Protocol):
         """The row as it stands after a change, and the version that says so."""
 
     def erase(self, memory: Memory, change: Change) -> Erased:
-        """A row with its versions, index entries, edges, every reference to it, and what was proposed to change it."""
+        """A row with its versions, index entries, edges, every reference to it, and what was proposed to change it; edges
+        and references are counted as far as the caller sees their other end."""
 
     def relate(
         self, source: Memory, relation: RelationName, target: Memory, change: Change

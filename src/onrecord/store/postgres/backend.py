@@ -1,7 +1,10 @@
 """HOW is a PostgreSQL database opened, read and written? psycopg 3, no prepared statements, only SET LOCAL."""
 
+import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,15 +23,28 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.errors import OnRecordError, OutcomeUnknown, StoreUnavailable
 from onrecord.store.compiled import compiled_for
 from onrecord.store.postgres import distributing, vectors
-from onrecord.store.tables import VERSION_TABLE
+from onrecord.store.tables import OF_TENANTS, VERSION_TABLE
 
 # Any number that only our migrations use; it serialises them across pods.
 _MIGRATION_LOCK: Final = 7_203_417_911
 _LOCK_TIMEOUT_S: Final = 60
 _INSUFFICIENT_PRIVILEGE: Final = "42501"
+#: The number of a transaction, by which its end can be asked for; in one statement, to spare a round trip.
+_BEGUN: Final = text(
+    f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT_S}s', true), txid_current() AS number"
+)
+_OUTCOME: Final = text("SELECT txid_status(:number)")
+_UNDER_WAY: Final = "in progress"
+_ASK_FOR_S: Final = 10
+_LOOK_AGAIN_S: Final = 0.1
+#: Everything in which a forgotten memory may have stood.
+_ERASED_FROM: Final = ", ".join(
+    f'"{table.name}"' for table in OF_TENANTS if table.name not in ("counters", "numbers", "tenant_settings")
+)
+_HELD: Final = re.compile(r"([0-9]+) are dead but not yet removable")
 
 
 class PostgresBackend:
@@ -77,10 +93,41 @@ class PostgresBackend:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        with self._writer.connect() as connection, connection.begin():
+        with self._writer.connect() as connection, connection.begin() as transaction:
             # A writer that hangs must not make the others of its tenant hang for ever.
-            connection.execute(text(f"SET LOCAL lock_timeout = '{_LOCK_TIMEOUT_S}s'"))
+            number = connection.execute(_BEGUN).one().number
             yield connection
+            try:
+                transaction.commit()
+            except DBAPIError as lost:
+                # What the server refuses it tells; a line that ends says nothing.
+                if not lost.connection_invalidated:
+                    raise
+                is_lost = True
+            else:
+                is_lost = False
+        if is_lost:
+            self._look_whether_kept(number)
+
+    def _look_whether_kept(self, number: int) -> None:
+        """The line ended before the server said that it has kept a change: the server is asked on another."""
+        deadline = time.monotonic() + _ASK_FOR_S
+        state = _UNDER_WAY
+        while state == _UNDER_WAY and time.monotonic() < deadline:
+            with suppress(DBAPIError), self._writer.connect() as connection:
+                # None is what it says of one that is too old to be known.
+                state = connection.execute(_OUTCOME, {"number": number}).scalar_one()
+            if state == _UNDER_WAY:
+                time.sleep(_LOOK_AGAIN_S)
+        if state == "aborted":
+            raise StoreUnavailable(
+                f"{self.location} was lost before the end; nothing was changed. Try again."
+            )
+        if state != "committed":
+            raise OutcomeUnknown(
+                f"{self.location} was lost while it was told to keep a change; whether it did is not known. "
+                "Look before you repeat it."
+            )
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
@@ -139,8 +186,38 @@ class PostgresBackend:
         with suppress(DBAPIError), self._writer.connect() as connection:
             vectors.build_indexes(connection.execution_options(isolation_level="AUTOCOMMIT"))
 
-    def after_erasing(self) -> None:
-        """PostgreSQL's vacuum reuses the space; its log is the operator's to archive or not."""
+    def after_erasing(self) -> str | None:
+        """Dead rows are taken out of their pages. What a page, the log or a copy held before is the operator's to clear."""
+        held: list[str] = []
+        try:
+            with self._writer.connect() as connection:
+                alone = connection.execution_options(isolation_level="AUTOCOMMIT")
+                driver: Any = connection.connection.driver_connection
+                listen = partial(_note_held, held)
+                driver.add_notice_handler(listen)
+                try:
+                    alone.execute(text(f"VACUUM (VERBOSE, SKIP_LOCKED) {_ERASED_FROM}"))
+                finally:
+                    driver.remove_notice_handler(listen)
+        except (DBAPIError, OnRecordError) as problem:
+            reason = str(getattr(problem, "orig", None) or problem).strip().splitlines()[0]
+            return f"It is erased, but its rows could not be vacuumed ({reason}): let the owner of the tables run VACUUM."
+        if held:
+            return (
+                f"It is erased, but its old rows wait in the database ({held[0]}): autovacuum takes them out once nobody "
+                "reads or locks them, and VACUUM by the owner of the tables does so at once."
+            )
+        return None
 
     def close(self) -> None:
         self._writer.dispose()
+
+
+def _note_held(held: list[str], notice: Any) -> None:
+    """The database says of each table how many dead rows had to stay, and warns where it passes one over."""
+    told = notice.message_primary or ""
+    found = _HELD.search(told)
+    if found is not None and found[1] != "0":
+        held.append(found[0])
+    elif notice.severity_nonlocalized == "WARNING":
+        held.append(told.splitlines()[0])

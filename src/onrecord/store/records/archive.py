@@ -21,6 +21,7 @@ from onrecord.errors import Fault, Invalid, StoreUnavailable
 from onrecord.model import ids
 from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
+from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
 from onrecord.model.memory import Change, Memory, Relation, RowPlace, Version
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
@@ -50,6 +51,7 @@ from onrecord.store.rows import (
     version_row,
 )
 from onrecord.store.tables import (
+    audit,
     counters,
     facets,
     jobs,
@@ -196,15 +198,23 @@ class SqlRestoring(SqlArchive):
         self._counters.save(self._transaction)
 
     def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
-        """Add relations whose ends are here and whose triple is not; gives how many were new."""
+        """Add relations whose ends are here and whose triple is not, and end those that stand here and were taken back since;
+        gives how many were new."""
         self._counters.note_id(counters.last_id)
         self._counters.last_relation = max(self._counters.last_relation, counters.last_relation)
         here = list(self.edges(self._home)) if edges else []
         known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
+        # By these it is the same edge, whether it stands or was taken back.
+        lives = {(*_triple(edge)[:3], edge.created_at): edge for edge in here}
         rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
         added = 0
         for edge in edges:
             if _triple(edge) in known:
+                continue
+            if same := lives.get((*_triple(edge)[:3], edge.created_at)):
+                if same.removed_at is None:
+                    self._end_edge(same, edge)
+                    known.discard(_triple(same))
                 continue
             number = self._counters.next_relation() if int(edge.id) in taken else int(edge.id)
             self._counters.last_relation = max(self._counters.last_relation, number)
@@ -217,6 +227,11 @@ class SqlRestoring(SqlArchive):
             self._connection.execute(insert(relations), values)
         self._counters.save(self._transaction)
         return added
+
+    def _end_edge(self, standing: Relation, ended: Relation) -> None:
+        its = (of_home(relations), relations.c.id == int(standing.id))
+        taken_back = {"removed_at": ended.removed_at, "removed_by": ended.removed_by}
+        self._connection.execute(update(relations).where(*its).values(taken_back), self._here)
 
     def restoring_workspace(self) -> SqlWorkspaceArchive:
         """In this transaction, which holds the tenant's row."""
@@ -237,6 +252,7 @@ class SqlRestoring(SqlArchive):
         """Drop what is derived from the tenant's rows and derive it again; gives memories and postings."""
         self._heal_rows()
         self._heal_counters()
+        self._heal_ids()
         for table in (postings, terms, facets):
             self._connection.execute(delete(table).where(of_home(table)), self._here)
         self._counters.documents = self._counters.words = 0
@@ -284,12 +300,27 @@ class SqlRestoring(SqlArchive):
                 here = (of_home(memories), memories.c.row == memory.place.row)
                 self._connection.execute(update(memories).where(*here).values(right), self._here)
 
+    def _heal_ids(self) -> None:
+        """What got a number of more digits than an id may have cannot be named: it gets the next that is free."""
+        too_long = select(memories.c.row, memories.c.id).where(
+            of_home(memories), func.length(memories.c.id) > ID_CHARACTERS
+        )
+        for row, before in self._connection.execute(too_long.order_by(memories.c.row), self._here).all():
+            after = self._counters.next_id()
+            while self._connection.execute(_HELD, {**self._here, "named": [after]}).first() is not None:
+                after = self._counters.next_id()
+            here = (of_home(memories), memories.c.row == row)
+            self._connection.execute(update(memories).where(*here).values(id=after), self._here)
+            told = (audit.c.tenant == self._address.number, audit.c.subject == before)
+            self._connection.execute(update(audit).where(*told).values(subject=after))
+
     def _heal_counters(self) -> None:
-        """A counter that is behind would give a number twice."""
-        for id in self._connection.execute(
-            select(memories.c.id).where(of_home(memories)), self._here
-        ).scalars():
-            self._counters.note_id(id)
+        """A counter that is behind would give a number twice, and one that is far beyond all ids none that can be named."""
+        named = self._connection.execute(select(memories.c.id).where(of_home(memories)), self._here).scalars()
+        if int(self._counters.last_id) >= ID_NUMBERS:
+            self._counters.last_id = "0"
+        for number in sorted(number for id in named if (number := ids.whole_number(id)) is not None):
+            self._counters.note_id(str(number))
         last_row, last_relation = (
             self._connection.execute(
                 select(func.coalesce(func.max(column), 0)).where(of_home(column.table)), self._here

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple, Self
 
-from sqlalchemy import BigInteger, ColumnElement, exists, literal
+from sqlalchemy import BigInteger, ColumnElement, exists, literal, or_
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
@@ -144,13 +144,22 @@ def _difference(before: Memory | None, after: Memory) -> Difference:
     )
 
 
-def _edges(column: ColumnElement[Any]) -> Callable[[_Window], Iterator[tuple[int, Relation]]]:
-    """The edges of which something happened at the time in a column."""
+#: Whether an edge that was touched between two times differs from before: one that has come and gone does not.
+Differs = Callable[[datetime, datetime], ColumnElement[bool]]
+
+
+def _edges(
+    column: ColumnElement[Any], differs: Differs
+) -> Callable[[_Window], Iterator[tuple[int, Relation]]]:
+    """The edges of which something happened at the time in a column, and that are not as they were."""
 
     def touched(window: _Window) -> Iterator[tuple[int, Relation]]:
         view, since, until, behind, most = window
         statement = between_visible(view.visibility).where(
-            column > since, column <= until, relations.c.id > literal(behind, BigInteger)
+            column > since,
+            column <= until,
+            differs(since, until),
+            relations.c.id > literal(behind, BigInteger),
         )
         for row in view.run(statement.order_by(relations.c.id).limit(most)):
             ends = (ids.spell(view.home.tenant, id) for id in (row.source_id, row.target_id))
@@ -159,8 +168,16 @@ def _edges(column: ColumnElement[Any]) -> Callable[[_Window], Iterator[tuple[int
     return touched
 
 
+def _stands(since: datetime, until: datetime) -> ColumnElement[bool]:
+    return or_(relations.c.removed_at.is_(None), relations.c.removed_at > until)
+
+
+def _stood(since: datetime, until: datetime) -> ColumnElement[bool]:
+    return relations.c.created_at <= since
+
+
 _PARTS: Final[tuple[Callable[[_Window], Iterator[tuple[int, Any]]], ...]] = (
     _differences,
-    _edges(relations.c.created_at),
-    _edges(relations.c.removed_at),
+    _edges(relations.c.created_at, _stands),
+    _edges(relations.c.removed_at, _stood),
 )

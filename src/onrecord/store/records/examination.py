@@ -7,9 +7,9 @@ from typing import Final
 
 from sqlalchemy import Connection, FromClause, exists, func, not_, or_, select
 
-from onrecord.model import ids
 from onrecord.model.collections import Home
 from onrecord.model.findings import Problem
+from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
 from onrecord.model.memory import Memory, Version, changed_fields
 from onrecord.model.record import invariant_faults
 from onrecord.store.audience import audience_of
@@ -34,6 +34,7 @@ from onrecord.store.tables import (
 from onrecord.store.tenant import of_home
 
 _REINDEX: Final = "run `onrecord reindex`"
+_FIX: Final = "run `onrecord doctor --fix`"
 _EMBED: Final = "run `onrecord reindex`, then `onrecord embed-missing`"
 _RESTORE: Final = "restore this memory from a backup or an export"
 
@@ -200,15 +201,26 @@ class Examination:
 
     def _counter_problems(self) -> Iterator[Problem]:
         held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()
-        named = self._connection.execute(select(memories.c.id).where(of_home(memories)), self._here).scalars()
-        highest = max((ids.whole_number(id) or 0 for id in named), default=0)
+        names = select(memories.c.id).where(of_home(memories))
+        named = set(self._connection.execute(names, self._here).scalars())
+        for id in sorted(id for id in named if len(id) > ID_CHARACTERS):
+            detail = (
+                f"its id has {len(id)} characters and cannot be named (an id has at most {ID_CHARACTERS})"
+            )
+            yield self._problem("ids", f"{id[:20]}…", detail, _FIX)
+        if int(held.last_id) >= ID_NUMBERS:
+            detail = (
+                f"the next id would be a number of {len(held.last_id)} digits, after one that someone chose"
+            )
+            yield self._problem("counters", "tenant", detail, _FIX)
         last_row, last_relation = (
             self._connection.execute(
                 select(func.coalesce(func.max(column), 0)).where(of_home(column.table)), self._here
             ).scalar_one()
             for column in (memories.c.row, relations.c.id)
         )
-        if highest > int(held.last_id) or last_row > held.last_row or last_relation > held.last_relation:
+        is_behind = str(int(held.last_id) + 1) in named or last_row > held.last_row
+        if is_behind or last_relation > held.last_relation:
             yield self._problem("counters", "tenant", "a counter is behind the ids already given", _REINDEX)
 
 

@@ -1,11 +1,11 @@
-"""WHO may come in, and what was done? Keys by their hashes, the audit, and requests that must not be done twice."""
+"""WHO may come in, and what was done? Keys by their hashes, the audit, and what a tenant has said."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
@@ -13,16 +13,12 @@ from onrecord.model.ledger import AuditEntry, Key, TenantSettings
 from onrecord.model.limits import AuditOutcome, Origin
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import AuditFilter
-from onrecord.store.ports.ledger import Claim
 from onrecord.store.ports.records import SaveCounts
-from onrecord.store.tables import TimestampColumn, api_keys, audit, idempotency, store_facts, tenant_settings
+from onrecord.store.records.requests import SqlRequests
+from onrecord.store.tables import TimestampColumn, api_keys, audit, store_facts, tenant_settings
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
-#: For so long an answer is given again rather than anew.
-_KEPT: Final = timedelta(hours=24)
-#: Whoever has not answered by then has stopped without a word.
-_DONE_WITHIN: Final = timedelta(minutes=5)
 _A_DAY: Final = timedelta(days=1)
 #: What counts as a save, whatever a surface calls it.
 SAVES: Final = ("remember", "propose")
@@ -52,6 +48,7 @@ class SqlLedger:
         self._connection = transaction.connection
         self._tenant = tenant
         self._number = number
+        self.requests = SqlRequests(transaction)
 
     # Keys
 
@@ -123,40 +120,6 @@ class SqlLedger:
         entries = [AuditEntry(**row._mapping) for row in rows[: ask.limit]]
         return entries, str(entries[-1].number) if len(rows) > ask.limit else None
 
-    # Requests
-
-    def claim(self, user: str, key: str, operation: str, fingerprint: str, now: datetime) -> Claim:
-        old = (idempotency.c.tenant == self._home, idempotency.c.at < now - _KEPT)
-        self._connection.execute(delete(idempotency).where(*old))
-        asked = {"operation": operation, "fingerprint": fingerprint}
-        fresh = self._transaction.backend.insert(idempotency).values(
-            tenant=self._home, user=user, key=key, at=now, **asked
-        )
-        begun = fresh.on_conflict_do_nothing().returning(idempotency.c.at)
-        if self._connection.execute(begun).first() is not None:
-            return Claim("fresh")
-        its = self._request(user, key)
-        row = self._connection.execute(select(idempotency).where(its)).one()
-        if (row.operation, row.fingerprint) != (operation, fingerprint):
-            return Claim("different")
-        if row.status is not None:
-            return Claim("answered", row.status, row.body)
-        # Whoever else sees the same takes it at the same time: only one finds the old time still there.
-        again = update(idempotency).where(its, idempotency.c.at == row.at, idempotency.c.status.is_(None))
-        is_given_up = row.at <= now - _DONE_WITHIN
-        if is_given_up and self._connection.execute(again.values(at=now)).rowcount:
-            return Claim("fresh")
-        return Claim("in progress")
-
-    def keep(self, user: str, key: str, status: int, body: str) -> None:
-        its = self._request(user, key)
-        self._connection.execute(update(idempotency).where(its).values(status=status, body=body))
-
-    def drop(self, user: str, key: str) -> None:
-        self._connection.execute(
-            delete(idempotency).where(self._request(user, key), idempotency.c.status.is_(None))
-        )
-
     # Signing
 
     def secret(self) -> str | None:
@@ -167,9 +130,6 @@ class SqlLedger:
         fact = self._transaction.backend.insert(store_facts).values(name=_SECRET_FACT, value=secret)
         self._connection.execute(fact.on_conflict_do_nothing())
         return str(self._connection.execute(_SECRET).scalar_one())
-
-    def _request(self, user: str, key: str) -> ColumnElement[bool]:
-        return and_(idempotency.c.tenant == self._home, idempotency.c.user == user, idempotency.c.key == key)
 
     @property
     def _home(self) -> int:

@@ -15,6 +15,7 @@ from sqlalchemy import (
     Table,
     Text,
     and_,
+    case,
     cast,
     delete,
     func,
@@ -24,16 +25,16 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound
+from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound, StoreUnavailable
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.ledger import TenantSettings
-from onrecord.model.limits import GLOBAL_TENANT, RelationName
+from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, RelationName
 from onrecord.model.memory import Change, Memory, Relation, RowPlace
 from onrecord.model.tiers import ACTING, AGENTS, WORDS, is_outranked
-from onrecord.store.audience import may_add
+from onrecord.store.audience import audience_of, may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import proposal_facet, reference_facet
@@ -45,6 +46,7 @@ from onrecord.store.records import duplicates, ledger
 from onrecord.store.records.ledger import AuditNumbers
 from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.reading import SqlReading
+from onrecord.store.records.requests import SqlRequests
 from onrecord.store.records.workspace import SqlWritableWorkspace
 from onrecord.store.rows import (
     PRESENT,
@@ -84,6 +86,8 @@ class SqlWriting(SqlReading):
         self._others: dict[Collection, SqlWriting] = {}
         self._holds_caller = home.tenant == caller.tenant
         self._audit = AuditNumbers(transaction)
+        self.requests = SqlRequests(transaction)
+        self.residue: str | None = None
         held = {home.tenant: self._counters}
         super().__init__(transaction, caller, now, home.collection, held, is_settled=False)
 
@@ -189,10 +193,17 @@ class SqlWriting(SqlReading):
         """A number says nothing of what is forgotten; an id that someone chose may, so the audit gives it up."""
         if not self._collection.is_audited or ids.whole_number(ids.address(memory.id).id) is not None:
             return self._note(change, memory.id)
-        for number in [self._address.number] if self._home != GLOBAL_TENANT else self._every_tenant():
+        for number in self._touched_tenants():
             told = update(audit).where(audit.c.tenant == number, audit.c.subject == memory.id)
             self._connection.execute(told.values(subject=None))
         return self._note(change, None)
+
+    def _touched_tenants(self) -> dict[int, str]:
+        """Where a memory of this home may be spoken of: in its tenant, or if it is a global one in every tenant."""
+        if self._home == GLOBAL_TENANT:
+            return self._every_tenant()
+        # The same id in another tenant, or among the global memories, is another memory.
+        return {self._counters.tenant: self._home}
 
     def _every_tenant(self) -> dict[int, str]:
         found = self._connection.execute(select(tenants.c.key, tenants.c.name).order_by(tenants.c.key))
@@ -206,8 +217,7 @@ class SqlWriting(SqlReading):
         return self._view.tenant
 
     def holder(self, id: str) -> Memory | None:
-        taken = self._home_view.run(_HOLDER, plain=ids.address(id).id).one_or_none()
-        if taken is None:
+        if not self._is_taken(ids.address(id).id):
             return None
         if self.memory(id) is None:
             raise Conflict(f"The id {id} cannot be used here. Choose another, or leave it out.")
@@ -235,7 +245,7 @@ class SqlWriting(SqlReading):
         if not in_place or not may_add(self._caller, memory):
             raise Forbidden("Nobody adds a memory in another's name, or to a room that they are not in.")
         self._changed = True
-        id = ids.address(memory.id).id if memory.id else self._counters.next_id()
+        id = ids.address(memory.id).id if memory.id else self._next_id()
         self._counters.note_id(id)
         place = RowPlace(self._counters.tenant, self._counters.next_row(), change.at)
         added = replace(memory, tenant=self._home, id=ids.spell(self._home, id), version=1, place=place)
@@ -251,6 +261,20 @@ class SqlWriting(SqlReading):
         self._new.add(key_of(added))
         self._note(change, added.id)
         return added
+
+    def _next_id(self) -> str:
+        """The next number that nobody chose before: one that lay far ahead was passed over when it was chosen."""
+        while self._is_taken(id := self._counters.next_id()):
+            pass
+        if len(id) > ID_CHARACTERS:
+            raise StoreUnavailable(
+                f"The next id would have {len(id)} digits, more than an id may have; nothing was changed. "
+                "Run `onrecord doctor --fix`."
+            )
+        return id
+
+    def _is_taken(self, plain: str) -> bool:
+        return self._home_view.run(_HOLDER, plain=plain).one_or_none() is not None
 
     def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
         self._require_own(before)
@@ -311,12 +335,9 @@ class SqlWriting(SqlReading):
         if self._pending.touches(place):
             self._write_index()
         self._pending.remove(memory, place)
-        edges = self._connection.execute(
-            delete(relations).where(
-                *self._here(relations),
-                or_(relations.c.source == place.row, relations.c.target == place.row),
-            )
-        )
+        joined = or_(relations.c.source == place.row, relations.c.target == place.row)
+        edges = self._count_seen_edges(place.row, joined)
+        self._connection.execute(delete(relations).where(*self._here(relations), joined))
         past, _ = (
             self._connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
             for table in (versions, memories)
@@ -325,7 +346,15 @@ class SqlWriting(SqlReading):
         self._jobs.drop(place.row)
         self._erased = True
         self._note_erased(memory, change)
-        return Erased(past.rowcount, edges.rowcount, references)
+        self.requests.forget(self._touched_tenants(), memory.id)
+        return Erased(past.rowcount, edges, references)
+
+    def _count_seen_edges(self, row: int, joined: ColumnElement[bool]) -> int:
+        """How many of the edges of a memory lead to one that the caller sees."""
+        other = case((relations.c.source == row, relations.c.target), else_=relations.c.source)
+        here = and_(*self._here(memories), *self._here(relations), memories.c.row == other, joined)
+        told = self._connection.execute(select(memories.c.audience).where(here))
+        return sum(map(self._home_view.sees, told.scalars()))
 
     def _proposals_of(self, memory: Memory) -> list[Memory]:
         """What was proposed to change a memory, by whomever, settled or not."""
@@ -335,20 +364,17 @@ class SqlWriting(SqlReading):
         return [read_memory(row, self._home) for row in told]
 
     def _strip(self, reference: str, erased: RowPlace, change: Change) -> int:
-        """Take a reference out of every memory of the tenant and of its past, whoever may see them."""
-        # The same id in another tenant, or among the global memories, is another memory.
-        homes = {erased.tenant: self._home}
-        if self._home == GLOBAL_TENANT:
-            # A global memory may be referred to from every tenant.
-            homes = self._every_tenant()
+        """Take a reference out of every memory of the tenant and of its past, whoever may see them; gives of how many that
+        the caller sees."""
         stripped = 0
-        for key, name in sorted(homes.items()):
+        for key, name in sorted(self._touched_tenants().items()):
+            view = self._view_of(name)
             if key != erased.tenant:
                 LockedHome.hold(self._connection, key)
             for memory in self._referring(key, name, reference):
                 if _place(memory)[:2] != erased[:2]:
                     self._replace(memory, _without(memory, reference), change)
-                    stripped += 1
+                    stripped += view is not None and view.sees(audience_of(memory))
                     if key != erased.tenant:
                         LockedHome.note_change(self._transaction, self._address._replace(number=key))
             self._strip_past(key, reference)

@@ -5,7 +5,7 @@ import random
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from onrecord.store.tables import VERSION_TABLE
 
 _BUSY_TIMEOUT_S: Final = 60
 _FOLD_TIMEOUT_MS: Final = 200
+_FOLD_AGAIN_S: Final = 0.5
 _LOOK_AGAIN_S: Final = (0.0005, 0.004)
 _READERS: Final = 8
 _PAGE_CACHE_KIB: Final = 32 * 1024
@@ -59,6 +60,7 @@ class SqliteBackend:
         self.location = str(path) if path else "in memory, gone when this process ends"
         # One writer at a time in this process; in memory there is one connection, so readers take turns with it too.
         self._turn = threading.RLock()
+        self._folding = _Folding(partial(self._fold, 0))
         self._vectors = VectorCache()
         self.nearest = self._vectors.nearest
         self.similarity = self._vectors.similarity
@@ -168,25 +170,67 @@ class SqliteBackend:
     def distribute(self) -> list[str]:
         raise not_distributed(self.location)
 
-    def after_erasing(self) -> None:
-        if self._path is None:
-            return
+    def after_erasing(self) -> str | None:
         # Deleted cells are overwritten (secure_delete); the log may still hold their old pages until it is folded in.
+        if self._path is None or self._fold(_FOLD_TIMEOUT_MS):
+            return None
+        self._folding.begin()
+        return (
+            f"It is erased, but someone still reads the state before, so its old pages wait in {self._path.name}-wal: they "
+            "go when the reader is done and a process that writes to this store runs, at the latest when the last closes it."
+        )
+
+    def _fold(self, wait_ms: int) -> bool:
+        """Fold the log into the file and cut it off; False if someone who still reads it stands in the way.
+
+        Whoever reads is waited for while no one may write, so not for long.
+        """
         with suppress(Exception), self._turn, self._writer.connect() as connection:
             driver: Any = connection.connection.driver_connection
-            # Whoever still reads the old pages is waited for while no one may write, so not for long.
-            driver.execute(f"PRAGMA busy_timeout={_FOLD_TIMEOUT_MS}")
+            driver.execute(f"PRAGMA busy_timeout={wait_ms}")
             try:
-                driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                # A row for each file, which says first whether it was in use.
+                folded = [
+                    driver.execute(f"PRAGMA {schema}.wal_checkpoint(TRUNCATE)").fetchone()
+                    for _, schema, _ in driver.execute("PRAGMA database_list").fetchall()
+                ]
+                return not any(is_busy for is_busy, _, _ in folded)
             finally:
                 driver.execute("PRAGMA busy_timeout=1")
+        return False
 
     def close(self) -> None:
+        self._folding.end()
         # Never under the hands of another thread: SQLite does not survive that, nor does who waits for the pool.
         with self._turn:
             self._vectors.clear()
             self._reader.dispose()
             self._writer.dispose()
+
+
+class _Folding:
+    """Tries again and again to do away with erased pages, beside all else, until nobody reads them any more."""
+
+    def __init__(self, fold: Callable[[], bool]) -> None:
+        self._fold = fold
+        self._ended = threading.Event()
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._try, daemon=True)
+                self._thread.start()
+
+    def _try(self) -> None:
+        while not self._ended.wait(_FOLD_AGAIN_S) and not self._fold():
+            pass
+
+    def end(self) -> None:
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join()
 
 
 def _engine(

@@ -266,8 +266,8 @@ class YamlBackend:
     def distribute(self) -> list[str]:
         raise not_distributed(self.location)
 
-    def after_erasing(self) -> None:
-        self._index.of_today().after_erasing()
+    def after_erasing(self) -> str | None:
+        return self._index.of_today().after_erasing()
 
     def close(self) -> None:
         self._index.close()

@@ -345,6 +345,7 @@ def _(answer: "Forgotten") -> Iterator[Part]:
         f"{'Would erase' if answer.dry_run else 'Erased'} #{answer.id} with {_many(answer.versions, 'version')}, {_many(answer.relations, 'relation')} "
         f"and {_many(answer.references, 'reference')} to it."
     )
+    yield from answer.warnings
 
 
 @_shows
@@ -465,6 +466,7 @@ def _(answer: "BackedUp") -> Iterator[Part]:
 
 @_shows
 def _(answer: "Examined") -> Iterator[Part]:
+    yield from (f"Mended {each.check} of {each.where}: {each.detail}." for each in answer.fixed)
     if answer.healthy:
         yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
         return

@@ -283,9 +283,8 @@ def _forget(door: OnRecord, arguments: Arguments) -> ToolAnswer:
     gone = here.forget(**given)
     if gone.proposal is not None:
         return _not_erased(gone.id, " ".join((f"#{gone.id} stays as it is for now.", *gone.warnings)))
-    return ToolAnswer(
-        {**to_json(gone), "erased": True}, f"#{gone.id} is erased, with {_goes_with(gone)} to it."
-    )
+    told = f"#{gone.id} is erased, with {_goes_with(gone)} to it."
+    return ToolAnswer({**to_json(gone), "erased": True}, _with_notes(told, gone.warnings))
 
 
 def _goes_with(gone: Forgotten) -> str:

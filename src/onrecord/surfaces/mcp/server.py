@@ -164,7 +164,7 @@ def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolRes
     except StoreUnavailable as problem:
         # Where the data lives is not for whoever asks from afar.
         _LOG.error("The tool %s could not use the store: %s", name, problem)
-        return _failure(tool.say_failure(problem if tool.is_local else StoreUnavailable()))
+        return _failure(tool.say_failure(problem if tool.is_local else type(problem)()))
     except OnRecordError as problem:
         return _failure(tool.say_failure(problem))
     except Exception as problem:

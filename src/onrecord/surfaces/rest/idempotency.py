@@ -1,24 +1,30 @@
 """WAS it done already? A write with an `Idempotency-Key` is done once; who sends it again gets the same answer.
 
-What is kept names a memory and its version, a conversation or a file, and not what stands in it: that stays where it
-can be erased.
+The answer is kept in the transaction that does it, so that whatever ends the server or its connection leaves both or
+neither. What is kept names a memory and its version, a conversation or a file, and not what stands in it: that stays
+where it can be erased.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Final
 
 from starlette.datastructures import Headers
 
-from onrecord.errors import Conflict, Fault, Invalid
+from onrecord.access.keys import CreatedKey
+from onrecord.access.tenants import CreatedTenant
+from onrecord.errors import Conflict, Fault, Invalid, NotFound, StoreUnavailable
+from onrecord.model import ids
 from onrecord.model.limits import Permission
 from onrecord.model.memory import Memory
 from onrecord.model.wire import to_json
-from onrecord.operation import Operation
-from onrecord.service import OnRecord
+from onrecord.operation import DoneBefore, KeptAnswer, Once, Operation
+from onrecord.remember.remember import Remembered
+from onrecord.service import OnRecord, perform_once
+from onrecord.store.ports.ledger import Done, SentRequest
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
 HEADER: Final = "Idempotency-Key"
@@ -43,72 +49,94 @@ def once(
     operation: Operation,
     key: str,
     sent: tuple[bytes, ...],
-    act: Callable[[], Answer],
+    values: dict[str, Any],
 ) -> tuple[Answer, bool]:
     """Do it unless it was done under this key, and say whether it was."""
     if not SHAPE.fullmatch(key):
         raise Invalid([Fault(HEADER, "must be 1 to 200 printable ASCII characters")])
     if not operation.is_offered_to(door.caller):
         # An answer is not given again to one who may not have it: the operation says so itself.
-        return act(), False
-    caller, fingerprint = door.caller, sha256(b"\n".join(sent)).hexdigest()
-    with runner.store.ledger(caller.tenant) as ledger:
-        claim = ledger.claim(caller.user, key, operation.name, fingerprint, runner.clock())
-    if claim.state == "different":
-        raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
-    if claim.state == "in progress":
-        raise Conflict(
-            "The same request is being worked on. Send it again in a moment to see what came of it."
-        )
-    if claim.state == "answered":
-        return (claim.status or 200, _recalled(door, operation, json.loads(claim.body or "{}"))), True
+        return worded(door.perform(operation, **values)), False
+    caller = door.caller
+    request = SentRequest(
+        tenant=caller.tenant,
+        user=caller.user,
+        # What a sender chose may say something that is to be forgotten one day.
+        key=sha256(key.encode()).hexdigest(),
+        operation=operation.name,
+        fingerprint=sha256(b"\n".join(sent)).hexdigest(),
+        at=runner.clock(),
+    )
+    with runner.store.ledger(caller.tenant, writes=False) as ledger:
+        done = ledger.requests.done(request)
+    if done is not None:
+        return _again(door, operation, values, done), True
+    doing = Once(request, lambda answer: _kept(operation, answer))
     try:
-        status, told = act()
-    except BaseException:
-        # It has failed and may be sent again.
-        with runner.store.ledger(caller.tenant) as ledger:
-            ledger.drop(caller.user, key)
-        raise
-    with runner.store.ledger(caller.tenant) as ledger:
-        if told.get("dry_run"):
-            # Nothing was done, so there is nothing to find again; it is tried anew.
-            ledger.drop(caller.user, key)
-        else:
-            ledger.keep(caller.user, key, status, json.dumps(_kept(operation, told), ensure_ascii=False))
-    return (status, told), False
+        answer = perform_once(door, doing, operation, values)
+    except DoneBefore as meanwhile:
+        return _again(door, operation, values, meanwhile.done), True
+    is_trial = getattr(answer, "dry_run", False)
+    # In a tenant that was just erased nothing is to be there again.
+    has_erased_itself = operation.name == "erase_tenant" and values["name"] == caller.tenant
+    if not (doing.is_kept or is_trial or has_erased_itself):
+        # What it does, it does in memory, or bit by bit so that doing it again does no harm, or it has only looked.
+        with suppress(StoreUnavailable), runner.store.ledger(caller.tenant) as ledger:
+            ledger.requests.keep(request, *_kept(operation, answer))
+    return worded(answer), False
 
 
-def _kept(operation: Operation, told: Any) -> Any:
-    """An answer without what must not lie about: what memories and titles say, and the secret of a key."""
+def worded(answer: Any) -> Answer:
+    """An answer of an operation in the words of HTTP."""
+    match answer:
+        case Remembered(outcome="created", dry_run=False) | CreatedKey() | CreatedTenant(created=True):
+            return 201, to_json(answer)
+    return 200, to_json(answer)
+
+
+def _kept(operation: Operation, answer: Any) -> KeptAnswer:
+    """An answer without what must not lie about: what memories and titles say, the secret of a key, and the id of what
+    was erased, which whoever asks again has told."""
+    status, told = worded(answer)
     kept = {name: value for name, value in told.items() if name != "secret"}
-    # What was deleted cannot be looked up again.
-    if operation.effect != "destroy":
-        kept |= {
-            name: {part: told[name][part] for part in ("id", "version") if part in told[name]}
-            for name in _FOUND_AGAIN
-            if isinstance(told.get(name), dict)
-        }
-    return kept
+    if operation.name == "forget":
+        del kept["id"]
+    for name in _FOUND_AGAIN:
+        # A file that was deleted cannot be looked up again.
+        if isinstance(told.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES):
+            kept[name] = {part: told[name][part] for part in ("id", "version") if part in told[name]}
+    about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
+    about |= {told["relation"][end] for end in ("source", "target") if "relation" in told}
+    return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
 
 
-def _recalled(door: OnRecord, operation: Operation, kept: Any) -> Any:
-    """The answer as it was, with the memory as it stood then, and a conversation or a file as it is."""
+def _again(door: OnRecord, operation: Operation, values: dict[str, Any], done: Done) -> Answer:
+    """The answer as it was, with a memory as it stood then, and a conversation or a file as it is."""
+    if done.state == "different":
+        raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
+    if done.state == "forgotten":
+        raise NotFound(
+            "This was done before, and what it was about has been forgotten since; nothing was done now. "
+            f"To do it anew, send it with another {HEADER}."
+        )
+    kept = done.answer
     if operation.name == "create_key":
         raise Conflict(
             f"This key was made before, and was shown that once: {kept['key']['id']}. "
             "If it did not arrive, revoke it and make another."
         )
-    if operation.effect == "destroy":
-        return kept
+    if operation.name == "forget":
+        home, plain = ids.address(values["id"])
+        kept = {"id": ids.spell(home or "", plain)} | kept
     # What was told to one who writes is told to them again, though they may read nothing else.
     reads: frozenset[Permission] = frozenset({"memory.read"})
     reading = door.as_caller(replace(door.caller, permissions=door.caller.permissions | reads))
     found = {
         name: to_json(find(reading, kept[name]))
         for name, find in _FOUND_AGAIN.items()
-        if isinstance(kept.get(name), dict)
+        if isinstance(kept.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES)
     }
-    return kept | found
+    return done.status, kept | found
 
 
 def _as_it_stood(door: OnRecord, wanted: Any) -> Memory:
@@ -119,6 +147,8 @@ def _as_it_stood(door: OnRecord, wanted: Any) -> Memory:
 #: What an answer shows, and how that is looked up.
 _FOUND_AGAIN: Final[Mapping[str, Callable[[OnRecord, Any], Any]]] = {
     "memory": _as_it_stood,
+    "proposal": _as_it_stood,
     "conversation": lambda door, wanted: door.show_conversation(wanted["id"]).conversation,
     "artifact": lambda door, wanted: door.read_artifact(wanted["id"]).artifact,
 }
+_MEMORIES: Final = ("memory", "proposal")

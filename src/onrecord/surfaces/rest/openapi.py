@@ -38,7 +38,7 @@ _STATUSES: Final = {
     429: "That was too much in too short a time.",
     500: "Something went wrong here.",
     502: "A helper of this server failed.",
-    503: "The store cannot be used right now; nothing was changed.",
+    503: "The store cannot be used right now; nothing was changed, unless the type says outcome-unknown.",
 }
 #: Told before a face is asked, or after it has failed; and told by the door as well as by the face.
 _AT_THE_DOOR, _EITHER = (421, 500), (400, 403)

@@ -11,15 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from onrecord.access.keys import CreatedKey
-from onrecord.access.tenants import CreatedTenant
 from onrecord.errors import Fault, Invalid
 from onrecord.model.request import request_fields
 from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
-from onrecord.model.wire import to_json
 from onrecord.operation import Operation
-from onrecord.remember.remember import Remembered
-from onrecord.service import OnRecord
 from onrecord.surfaces.parsing import list_parser, text_parser
 from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body, read_object
@@ -82,25 +77,14 @@ class OperationHandler:
         values = self.values(request, body)
         key = idempotency.key_in(request.headers)
         if key is None or self.method == "GET":
-            return self.response(request, self.call(door, values))
-        expected = request.headers.get("if-match", "").encode("latin-1")
-        sent = (
-            request.method.encode(),
-            request.scope["path"].encode(),
-            request.scope.get("query_string", b""),
-            expected,
-            body,
-        )
-        told, repeated = idempotency.once(
-            self.runner, door, self.operation, key, sent, lambda: self.call(door, values)
-        )
-        return self.response(request, told, repeated=repeated)
-
-    def call(self, door: OnRecord, values: dict[str, Any]) -> idempotency.Answer:
-        answer = door.perform(self.operation, **values)
+            told, repeated = idempotency.worded(door.perform(self.operation, **values)), False
+        else:
+            told, repeated = idempotency.once(
+                self.runner, door, self.operation, key, _sent(request, body), values
+            )
         if self.operation.name in _OF_KEYS:
             self.runner.authenticator.forget_keys()
-        return _status(answer), to_json(answer)
+        return self.response(request, told, repeated=repeated)
 
     def values(self, request: Request, body: bytes) -> dict[str, Any]:
         """The fields of the request, from wherever they were put."""
@@ -237,11 +221,11 @@ def _pairs(query: str) -> list[tuple[str, str]]:
         ) from None
 
 
-def _status(answer: Any) -> int:
-    match answer:
-        case Remembered(outcome="created", dry_run=False) | CreatedKey() | CreatedTenant(created=True):
-            return 201
-    return 200
+def _sent(request: Request, body: bytes) -> tuple[bytes, ...]:
+    """All that makes a request the same as another."""
+    expected = request.headers.get("if-match", "").encode("latin-1")
+    query: bytes = request.scope.get("query_string", b"")
+    return request.method.encode(), request.scope["path"].encode(), query, expected, body
 
 
 def _tag(told: Any) -> str:

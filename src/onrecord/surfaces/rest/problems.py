@@ -14,6 +14,7 @@ from onrecord.errors import (
     Invalid,
     NotFound,
     OnRecordError,
+    OutcomeUnknown,
     ProviderError,
     StoreUnavailable,
     TooMany,
@@ -62,13 +63,16 @@ KINDS: Final[tuple[tuple[type[OnRecordError], ProblemType], ...]] = (
     (TooMany, ProblemType(429, "too-many-requests", "That was too much in too short a time")),
     (VersionConflict, ProblemType(409, "version-conflict", "Someone else changed it first")),
     (Conflict, ProblemType(409, "conflict", "Something stands in the way")),
+    (OutcomeUnknown, ProblemType(503, "outcome-unknown", "Whether it was done is not known")),
     (StoreUnavailable, ProblemType(503, "unavailable", "The store cannot be used right now")),
     (ProviderError, ProblemType(502, "provider-failed", "A helper of this server failed")),
 )
 # A location or an address of ours is not for whoever asks from afar.
 _GUARDED: Final = {
-    503: "The store cannot be used right now; nothing was changed. Try again in a moment.",
-    500: "Something went wrong on the server. Whoever runs it finds the reason in its log, under this request.",
+    "outcome-unknown": "The store was lost while it was told to keep a change; whether it did is not known. Look before you "
+    "repeat it, or send it again under its Idempotency-Key.",
+    "unavailable": "The store cannot be used right now; nothing was changed. Try again in a moment.",
+    "internal": "Something went wrong on the server. Whoever runs it finds the reason in its log, under this request.",
 }
 
 
@@ -98,7 +102,7 @@ def kind_of(error: Exception) -> ProblemType:
 
 def detail_of(error: Exception) -> str:
     """What whoever asks may know of it."""
-    return _GUARDED.get(kind_of(error).status) or str(error)
+    return _GUARDED.get(kind_of(error).name) or str(error)
 
 
 def headers_of(error: Exception) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ from onrecord.errors import Fault, Invalid
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import chunks
+from onrecord.surfaces.rest.idempotency import worded
 from onrecord.surfaces.rest.operations import OperationHandler
 from onrecord.surfaces.rest.problems import WRONG_TYPE, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
@@ -87,7 +88,7 @@ class ImportTransfer(Transfer):
 
     def _read(self, request: Request, door: OnRecord, path: Path) -> Response:
         values = self.options(request) | {FILE_FIELD: str(path)}
-        return self.response(request, self.call(door, values))
+        return self.response(request, worded(door.perform(self.operation, **values)))
 
 
 @contextmanager

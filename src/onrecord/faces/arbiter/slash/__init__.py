@@ -9,7 +9,16 @@ from functools import cached_property
 from typing import Any, Final
 
 from onrecord.context.conversation import inside
-from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable, TooMany
+from onrecord.errors import (
+    Conflict,
+    Fault,
+    Invalid,
+    NotFound,
+    OnRecordError,
+    OutcomeUnknown,
+    StoreUnavailable,
+    TooMany,
+)
 from onrecord.faces.arbiter import agents
 from onrecord.faces.arbiter.entries import ACTIVE, ONE_LIST
 from onrecord.faces.arbiter.fields import NO_ADVISOR, TYPE_OF, kinds_of
@@ -389,6 +398,8 @@ class _Turn:
 
 
 def _reason(problem: Exception) -> str:
+    if isinstance(problem, OutcomeUnknown):
+        return one_line(str(OutcomeUnknown()))
     if isinstance(problem, StoreUnavailable):
         # What it says of itself may name where the store is.
         return _UNAVAILABLE

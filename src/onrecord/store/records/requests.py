@@ -1,0 +1,90 @@
+"""WAS it done already? What was answered to requests that must not be done twice, kept in the transaction that did them."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from sqlalchemy import delete, select, update
+
+from onrecord.model import ids
+from onrecord.store.ports.ledger import Done, SentRequest
+from onrecord.store.tables import idempotency
+from onrecord.store.transaction import Transaction
+
+#: For so long an answer is given again rather than anew.
+_KEPT: Final = timedelta(hours=24)
+#: Instead of the fingerprint, where what was answered is forgotten: no request has this one.
+_FORGOTTEN: Final = ""
+
+
+class SqlRequests:
+    """One transaction. A row that stands says that the request was done, and what was answered."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+        self._connection = transaction.connection
+
+    def done(self, sent: SentRequest) -> Done | None:
+        number = self._transaction.tenants.look_up(self._connection, sent.tenant)
+        its = (idempotency.c.tenant == number, idempotency.c.user == sent.user, idempotency.c.key == sent.key)
+        found = _ANSWER.where(*its, idempotency.c.at >= sent.at - _KEPT)
+        row = None if number is None else self._connection.execute(found).one_or_none()
+        if row is None:
+            return None
+        if row.fingerprint == _FORGOTTEN:
+            return Done("forgotten")
+        if (row.operation, row.fingerprint) != (sent.operation, sent.fingerprint):
+            return Done("different")
+        return Done("answered", row.status, json.loads(row.body)["answer"])
+
+    def keep(self, sent: SentRequest, status: int, answer: Any, about: Sequence[str]) -> bool:
+        connection, backend, _, tenants = self._transaction
+        number = tenants.look_up(connection, sent.tenant) or tenants.register_in(connection, sent.tenant)
+        old = (idempotency.c.tenant == number, idempotency.c.at < sent.at - _KEPT)
+        connection.execute(delete(idempotency).where(*old))
+        row = {
+            "operation": sent.operation,
+            "fingerprint": sent.fingerprint,
+            "at": sent.at,
+            "status": status,
+            "body": json.dumps({"about": [*about], "answer": answer}, ensure_ascii=False),
+        }
+        kept = backend.insert(idempotency).values(tenant=number, user=sent.user, key=sent.key, **row)
+        # A key comes twice at once where two hold different locks: the database lets one of them in.
+        new = connection.execute(kept.on_conflict_do_nothing().returning(idempotency.c.at))
+        return new.first() is not None
+
+    def forget(self, tenants: Iterable[int], id: str) -> None:
+        """Take every answer that speaks of a memory out. That the request was done stays, so that it is not done again."""
+        for tenant in tenants:
+            its = select(idempotency.c.user, idempotency.c.key, idempotency.c.body).where(
+                idempotency.c.tenant == tenant,
+                idempotency.c.fingerprint != _FORGOTTEN,
+                idempotency.c.body.contains(json.dumps(id, ensure_ascii=False)[1:-1], autoescape=True),
+            )
+            for user, key, body in self._connection.execute(its).all():
+                told = json.loads(body)
+                # Where an answer does not say what it is about, it was kept before it had to.
+                if id in told.get("about", [id]) or _names(told["answer"], id):
+                    mine = (idempotency.c.user == user, idempotency.c.key == key)
+                    gone = update(idempotency).where(idempotency.c.tenant == tenant, *mine)
+                    self._connection.execute(gone.values(fingerprint=_FORGOTTEN, body="{}"))
+
+
+def _names(told: Any, id: str) -> bool:
+    """Whether a text of an answer names a memory. A number says nothing of it; an id that someone chose may."""
+    if isinstance(told, dict | list):
+        return any(_names(each, id) for each in (told.values() if isinstance(told, dict) else told))
+    is_chosen = ids.whole_number(ids.address(id).id) is None
+    return is_chosen and isinstance(told, str) and _is_word(id, told)
+
+
+def _is_word(id: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(id)}(?!\w)", text) is not None
+
+
+_ANSWER: Final = select(
+    idempotency.c.operation, idempotency.c.fingerprint, idempotency.c.status, idempotency.c.body
+)
