@@ -1,14 +1,16 @@
 """HOW PROBABLE is it that a hit bears on the question? Fits what `recall/relevance.py` weighs, for one embedder.
 
 Run `python evals/relevance.py --data DIR --stores FOLDER` with the folders of questions that `onrecord eval` takes. It
-saves every task into a store of FOLDER (those that are there already are used as they are), asks of each store its own
-questions, those of other tasks and those of its other haystacks, and fits two logistic curves: whether the question was
-one of its own, from the evidence of the best hits; and whether a hit is one of those that answer it, from its place and
-its share of the best score. Every store counts alike, and so do own and other questions.
+saves every task, and smaller stores cut from it, into FOLDER (those that are there already are used as they are), asks of
+each store its own questions, those of other tasks and those of its other haystacks, and fits two logistic curves: whether
+the question was one of its own, from the evidence of the best hits; and whether a hit is one of those that answer it, from
+its place and its share of the best score. Then it tells what each floor silences and costs, also for each task with weights
+that were fitted without it.
 
-`--write FILE` keeps the first curve as a calibration, with the mean vector of the questions below. (The weights of the
-built-in model's `calibration.json` come from a study of the same form: docs/evals.md.) For another model, configure it as the embedder, run this, and give the
-embedder class the three values as `calibration` (`onrecord.providers.embedding.Calibration`).
+`--write FILE` keeps the first curve as a calibration, with the mean vector of the questions below. That is how the built-in
+model's `calibration.json` was made; the other two curves are constants of `recall/relevance.py`. For another model,
+configure it as the embedder, run this, and give the embedder class the three values as `calibration`
+(`onrecord.providers.embedding.Calibration`).
 """
 
 import argparse
@@ -87,10 +89,24 @@ QUESTIONS: Final = (
     "Where do penguins live?",
     "What do I have to do before a release?",
 )
-#: So many questions of each other task, and of each other haystack, shared out among the haystacks of a task.
-FOREIGN: Final = 100
-#: Small stores, since those are what people begin with: so many of each task, and so many memories in each.
-SMALL: Final = (12, 12, 12, 40, 40, 40)
+#: Smaller stores, cut from each task: else how large a store is could not be told from what it is about. How many
+#: memories each has, as far as its haystack has more, and how many questions.
+PARTS: Final = (
+    (12, 5),
+    (12, 5),
+    (12, 5),
+    (40, 10),
+    (40, 10),
+    (40, 10),
+    (150, 40),
+    (150, 40),
+    (600, 60),
+    (2400, 80),
+)
+#: What all parts of a task count, where the task itself counts 1.
+PARTS_COUNT: Final = 0.4
+FLOORS: Final = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.1, 0.15, 0.2)
+PARTS_OF: Final = "-parts"
 SKIPPED: Final = ("adversarial",)
 BANDS: Final = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1.01)
 
@@ -113,6 +129,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--stores", type=Path, required=True)
     parser.add_argument("--write", type=Path)
+    parser.add_argument(
+        "--questions",
+        type=int,
+        default=100,
+        help="Ask so many of the own questions of each haystack at most, and half as many of each other task, "
+        "shared out among the haystacks.",
+    )
     options = parser.parse_args()
     options.stores.mkdir(parents=True, exist_ok=True)
     tasks = [read_task(options.data, name, SKIPPED) for name in tasks_in(options.data)]
@@ -123,14 +146,17 @@ def main() -> None:
     calibration = Calibration(0.72 if before is None else before.unrelated, vectors.mean(axis=0), {})
     rows = [
         row
-        for store in [*tasks, *map(_small, tasks)]
-        for row in _ask(store, tasks, options.stores, calibration)
+        for store in [*tasks, *map(_parts, tasks)]
+        for row in _ask(store, tasks, options.stores, calibration, options.questions)
     ]
-    answered = _fit(rows, [asdict(row.evidence) for row in rows])
-    alone = _fit(rows, [asdict(row.words) for row in rows])
-    place = _fit_place(rows)
+    evidence, words = [asdict(row.evidence) for row in rows], [asdict(row.words) for row in rows]
+    answered, alone, place = _fit(rows, evidence), _fit(rows, words), _fit_place(rows)
     print("answered:", answered, "\nby words alone:", alone, "\nplace:", place)
-    _report(rows, answered, place)
+    chances = np.array([probability(answered, each) for each in evidence])
+    _report("in sample", rows, chances)
+    _report("held out: each task by weights fitted without it", rows, _held_out(rows, evidence))
+    _report("by words alone, in sample", rows, np.array([probability(alone, each) for each in words]))
+    _report_hits(rows, chances, place)
     if options.write:
         kept = {
             "unrelated": calibration.unrelated,
@@ -140,32 +166,37 @@ def main() -> None:
         options.write.write_text(json.dumps(kept) + "\n", encoding="utf-8")
 
 
-def _small(task: Task) -> Task:
-    """Some small stores, each with five questions of the task and what answers them."""
+def _parts(task: Task) -> Task:
+    """Smaller stores of a task, each with some of its questions and what answers them."""
     chance = random.Random(task.name)
     haystacks = []
-    for number, size in enumerate(SMALL):
+    for number, (size, most) in enumerate(PARTS):
         whole = chance.choice(task.haystacks)
+        if size >= len(whole.documents):
+            continue
         few = [question for question in whole.questions if len(question.gold) <= 3]
-        questions = chance.sample(few, min(5, len(few)))
+        questions = chance.sample(few, min(most, len(few)))
         gold = {id for question in questions for id in question.gold}
         others = [document for document in whole.documents if document.id not in gold]
         documents = [document for document in whole.documents if document.id in gold]
         documents += chance.sample(others, min(max(size - len(documents), 2), len(others)))
-        haystacks.append(Haystack(f"{whole.name}-{number}", documents, questions))
-    return Task(f"{task.name}-small", haystacks, Counter())
+        haystacks.append(Haystack(f"{whole.name}-{number}-{size}", documents, questions))
+    return Task(task.name + PARTS_OF, haystacks, Counter())
 
 
-def _ask(task: Task, tasks: Sequence[Task], folder: Path, calibration: Calibration) -> Iterator[Asked]:
-    is_small = task.name.endswith("-small")
+def _ask(
+    task: Task, tasks: Sequence[Task], folder: Path, calibration: Calibration, most: int
+) -> Iterator[Asked]:
+    is_part = task.name.endswith(PARTS_OF)
     for haystack, door, ids in _stores(task, folder):
-        asked: list[tuple[str, Question]] = [("own", question) for question in haystack.questions]
-        most = FOREIGN // len(task.haystacks) + 5
-        for whose, questions in unanswerable(task, haystack, tasks, most).items():
-            # Two small stores may be cut from one haystack: what one asks, the other may answer.
-            asked += [(whose, question) for question in questions if whose == "foreign" or not is_small]
-        for whose, question in asked:
-            row = _one(door, question, whose, task.name, ids, calibration)
+        own = random.Random(haystack.name).sample(haystack.questions, min(most, len(haystack.questions)))
+        asked: list[tuple[str, Question]] = [("own", question) for question in own]
+        few = most // 2 // len(task.haystacks) + 5
+        for whose, questions in unanswerable(task, haystack, tasks, few).items():
+            # Two parts may be cut from one haystack: what one asks, the other may answer.
+            asked += [(whose, question) for question in questions if whose == "foreign" or not is_part]
+        for of_whom, question in asked:
+            row = _one(door, question, of_whom, task.name, ids, calibration)
             if row is not None:
                 yield row
     print(task.name, len(task.haystacks), "haystacks asked", flush=True)
@@ -227,15 +258,26 @@ def _one(
 
 
 def _weights(rows: Sequence[Asked]) -> Any:
-    """Every store counts alike, all small ones as one, and in each own questions as much as all others."""
-    groups = [("small" if row.store.endswith("-small") else row.store, row.whose == "own") for row in rows]
+    """Every task counts alike, and in each own questions as much as all others."""
+    groups = [(row.store, row.whose == "own") for row in rows]
     counts = Counter(groups)
-    return np.array([1 / counts[group] for group in groups])
+    return np.array([(PARTS_COUNT if group[0].endswith(PARTS_OF) else 1) / counts[group] for group in groups])
 
 
 def _fit(rows: Sequence[Asked], evidence: Sequence[Mapping[str, float]]) -> dict[str, float]:
     own = np.array([row.whose == "own" for row in rows], float)
     return _logistic(evidence, own, _weights(rows))
+
+
+def _held_out(rows: Sequence[Asked], evidence: Sequence[Mapping[str, float]]) -> Any:
+    tasks = np.array([row.store.removesuffix(PARTS_OF) for row in rows])
+    chances = np.zeros(len(rows))
+    for task in set(tasks):
+        others = [int(each) for each in np.flatnonzero(tasks != task)]
+        weights = _fit([rows[each] for each in others], [evidence[each] for each in others])
+        for each in map(int, np.flatnonzero(tasks == task)):
+            chances[each] = probability(weights, evidence[each])
+    return chances
 
 
 def _fit_place(rows: Sequence[Asked]) -> dict[str, float]:
@@ -272,28 +314,23 @@ def _logistic(evidence: Sequence[Mapping[str, float]], seen: Any, weights: Any) 
     }
 
 
-def _report(rows: Sequence[Asked], answered: Mapping[str, float], place: Mapping[str, float]) -> None:
-    chances = np.array([probability(answered, asdict(row.evidence)) for row in rows])
-    stores = sorted({row.store for row in rows})
-    print("\nfloor: per cent of foreign / other haystacks' questions without an answer, and recall@10 lost")
-    for floor in (0.01, 0.02, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3):
+def _report(how: str, rows: Sequence[Asked], chances: Any) -> None:
+    print(
+        f"\n{how}: per cent of foreign / other haystacks' questions without an answer, recall@10 and all@10 lost"
+    )
+    asked = np.array([f"{row.store} {row.whose}" for row in rows])
+    found = np.array([sum(gold for _, gold in row.hits) / row.answers for row in rows])
+    for floor in FLOORS:
         told = []
-        for store in stores:
-            silent = [
-                f"{100 * np.mean([chance < floor for chance, row in zip(chances, rows, strict=True) if (row.store, row.whose) == (store, whose)]):.0f}"
-                for whose in ("foreign", "other")
-                if any((row.store, row.whose) == (store, whose) for row in rows)
-            ]
-            own = [
-                (chance, row)
-                for chance, row in zip(chances, rows, strict=True)
-                if (row.store, row.whose) == (store, "own")
-            ]
-            lost = np.mean(
-                [(chance < floor) * sum(gold for _, gold in row.hits) / row.answers for chance, row in own]
-            )
-            told.append(f"{store} {'/'.join(silent)} -{100 * lost:.2f}")
+        for store in sorted({row.store for row in rows}):
+            own, *vain = (asked == f"{store} {whose}" for whose in ("own", "foreign", "other"))
+            silent = "/".join(f"{100 * np.mean(chances[each] < floor):.0f}" for each in vain if each.any())
+            lost = [100 * np.mean(each[own] * (chances[own] < floor)) for each in (found, found == 1)]
+            told.append(f"{store} {silent} -{lost[0]:.2f} -{lost[1]:.2f}")
         print(f"  {floor:.2f}  " + "  ".join(told))
+
+
+def _report_hits(rows: Sequence[Asked], chances: Any, place: Mapping[str, float]) -> None:
     print("\nrelevance: hits, predicted, seen (every store and kind of question counts alike)")
     hits = [
         (chance * probability(place, {"share": share, "place": float(np.log(at))}), gold, weight)

@@ -78,6 +78,10 @@ class Life:
                 }
                 if door is self.root:
                     assert len(found) == sum(each.memories for each in reading.index.coverage())
+                    middle = reading.index.middle(fresh.model)
+                    assert middle.passages == len(found)
+                    mean = sum(found.values()) / max(len(found), 1)
+                    assert float(middle.vector @ query) == pytest.approx(mean, abs=2e-6)
             assert found.keys() <= seen.keys()
             for key, score in found.items():
                 ((passage,),) = fresh.embed_documents([embedded_text(seen[key])])

@@ -148,3 +148,25 @@ def test_without_an_embedder_words_alone_have_a_relevance(words_alone: None) -> 
             door.remember(note)
         assert [hit.memory.id for hit in door.recall("Turkey").hits] == ["6"]
         assert all(0 < hit.relevance <= 1 for hit in door.recall("nightly load").hits)
+
+
+THINGS = ("orders", "customers", "invoices", "refunds", "products", "suppliers", "shipments", "warehouses")
+
+
+@pytest.mark.parametrize("times", [1, 6])
+def test_memories_that_are_all_alike_answer_their_own_questions_and_no_others(times: int) -> None:
+    with connect(":memory:") as door:
+        for number in range(times):
+            for thing in THINGS:
+                of = f"of region {number}" if number else "of the company"
+                door.remember(
+                    f"Table {thing}: all {thing} {of}, with columns id, name, status and created_at."
+                )
+        assert "shipments" in door.recall("where do I find what was shipped?").hits[0].memory.content
+        assert "suppliers" in door.recall("who supplies us?").hits[0].memory.content
+        for question in (
+            "Who composed the Moonlight Sonata?",
+            "Why do cats purr?",
+            "How do I tune a guitar?",
+        ):
+            assert not door.recall(question).hits

@@ -18,8 +18,8 @@ class Calibration:
     """How a model scores, measured once on data whose answers are known: an embedder may have it as `calibration`.
 
     `unrelated` is what texts score that have nothing to do with each other. `usual_question` is the mean vector of
-    questions about anything: what is as near to it as to the question is near to every question. `weights` says what
-    each kind of evidence for an answer weighs (`recall/relevance.py`), in log odds.
+    questions about anything: only what sets a question apart from it tells what is asked. `weights` says what each kind
+    of evidence for an answer weighs (`recall/relevance.py`), in log odds.
     """
 
     unrelated: float

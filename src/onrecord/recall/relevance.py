@@ -1,25 +1,37 @@
 """DOES any of this bear on the question? How probable that is, for each hit; what is too improbable is no hit.
 
 Two chances are multiplied: that anything here bears on the question at all, and, if so, that this memory does. The
-first is read off the best few: how near they are, how much nearer than to questions in general, how well the words and
-tokens of the question are met, among how many memories. The second is read off the place and the score.
+first is read off the best few: how near they are, how well the words and tokens of the question are met, and among how
+many passages. The second is read off the place and the score.
+
+No two stores have the same scale: tables are all alike, and any two texts of one model are near. So nearness is measured
+from the middle of what is here, in the direction in which this question differs from questions in general.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log, log1p, sqrt
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.providers.embedding import Calibration
 from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.recall.rerank import meet, token_weights
-from onrecord.store.ports.index import Found, Key
+from onrecord.store.ports.index import Found, Key, Near
 from onrecord.text import identifiers
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 #: So many of the best speak for the whole answer.
 BEST: Final = 10
 #: Smaller stores were not seen in the calibration: a store counts as holding so many at least.
 FEWEST: Final = 12
+#: The middle of a few memories is no middle: so many that are as near to any question as to another count too.
+_USUAL_PASSAGES: Final = 10
+#: The nearest to the middle are at least so far from it, squared.
+_NEAREST: Final = 0.02
+#: So many of the rarest words of a question say what it is about.
+_RAREST: Final = 3
 #: What a question of usual length has in words; a longer one meets each of them less well.
 _USUAL_WORDS: Final = 6
 #: A memory that holds an identifier of the question, or words that make up so much of its weight, is a hit.
@@ -34,25 +46,32 @@ _EXACT: Final = 0.5
 _LEAST_SHARE: Final = 0.15
 
 #: The chance that a hit bears on a question that is answered here, by its share of the best score and its place.
-PLACE: Final[Mapping[str, float]] = {"constant": -2.48, "share": 3.52, "place": -1.13}
+PLACE: Final[Mapping[str, float]] = {"constant": -2.406, "share": 3.638, "place": -1.24}
 #: As of a calibration, for a question that was asked by words alone.
-WORDS_ALONE: Final[Mapping[str, float]] = {"constant": 3.3, "words": 4.64, "memories": -0.96, "length": -2.27}
+WORDS_ALONE: Final[Mapping[str, float]] = {
+    "constant": 2.048,
+    "words": 4.726,
+    "memories": -0.903,
+    "length": -2.536,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """What speaks for an answer being here, as the calibration weighs it."""
 
-    #: How near the first hit is.
-    cosine: float = 0.0
-    #: How much nearer the best are to this question than to questions in general.
-    above: float = 0.0
+    #: How near the best are, seen from the middle of what is here.
+    nearness: float = 0.0
     #: How well the tokens of the question are met at best.
     tokens: float = 0.0
+    #: How well its rarest words are met among the best.
+    rarest: float = 0.0
     #: What the words of the question score at best.
     words: float = 0.0
-    #: Among how many memories one has looked: the nearest of many is near by chance.
+    #: Among how many memories one has looked, for a question by words alone.
     memories: float = 0.0
+    #: Among how many passages: the nearest of many is near by chance.
+    passages: float = 0.0
     #: How many different words the question has.
     length: float = 0.0
 
@@ -138,20 +157,56 @@ def gather_evidence(
     near = [draft.nearest[key] for key in best if key in draft.nearest]
     if not near:
         return None
-    usual = tools.index.similarity(calibration.usual_question, draft.model, [each.key for each in near])
-    commonly = {each.key: each.score for each in usual}
+    nearness, passages = _nearness(draft, tools, near, calibration)
     met = draft.met or meet(tools.index, draft.vector, draft.model, near)
     weights = token_weights(draft) if met else None
     tokens = max((float(each @ weights) for each in met.values()), default=0.0)
-    words = words_of(draft, tools, best)
     return Evidence(
-        cosine=near[0].score,
-        above=max(each.score - commonly.get(each.key, each.score) for each in near),
+        nearness=nearness,
         tokens=sqrt(tokens * (1 + len(draft.terms)) / _USUAL_WORDS),
-        words=words.words,
-        memories=words.memories,
+        rarest=_rarest(draft, weights, [met[key] for key in best if key in met]),
+        words=log1p(_word_score(draft, tools, best)),
+        passages=log(max(passages, FEWEST)),
         length=log1p(len(set(draft.vector.words or ()))),
     )
+
+
+def _nearness(
+    draft: RecallDraft, tools: RecallTools, near: Sequence[Near], calibration: Calibration
+) -> tuple[float, int]:
+    """The cosine between the way from the usual question to this one and that from the middle to the nearest memory."""
+    import numpy as np
+
+    assert draft.vector is not None
+    assert draft.model is not None
+    usual = calibration.usual_question
+    towards = draft.vector.vector - usual
+    towards = (towards / max(float(np.linalg.norm(towards)), 1e-9)).astype(np.float32)
+    here = tools.index.middle(draft.model)
+    middle = (here.vector * here.passages + usual * _USUAL_PASSAGES) / (here.passages + _USUAL_PASSAGES)
+    keys = [each.key for each in near]
+    along = {each.key: each.score for each in tools.index.similarity(towards, draft.model, keys)}
+    alike = tools.index.similarity(middle.astype(np.float32), draft.model, keys)
+    start, length = float(middle @ towards), float(middle @ middle)
+    # Another thread may have taken a vector from the cache in between.
+    seen = [(along[each.key] - start, each.score) for each in alike if each.key in along]
+    cosines = [way / sqrt(max(1 - 2 * score + length, _NEAREST)) for way, score in seen]
+    return max(cosines, default=0.0), here.passages
+
+
+def _rarest(draft: RecallDraft, weights: "NDArray[Any] | None", met: Sequence["NDArray[Any]"]) -> float:
+    import numpy as np
+
+    assert draft.vector is not None
+    if weights is None or not met or not draft.vector.words:
+        return 0.0
+    best = np.max(met, axis=0)
+    words: dict[str, tuple[float, float]] = {}
+    for word, weight, how_well in zip(draft.vector.words, weights.tolist(), best.tolist(), strict=True):
+        before = words.get(word, (0.0, 0.0))
+        words[word] = max(before[0], weight), max(before[1], how_well)
+    rare = sorted((each for each in words.values() if each[0] > 0), reverse=True)[:_RAREST]
+    return sum(sqrt(how_well) for _, how_well in rare) / max(len(rare), 1)
 
 
 def _by_place(scored: Sequence[Found], answered: float) -> dict[Key, float]:

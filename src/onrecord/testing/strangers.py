@@ -539,7 +539,7 @@ COUNTS: Final = {
     "Index.average_length",
     "Index.rarity",
     "Index.coverage",
-    "Index.mean_similarity",
+    "Index.middle",
 }
 #: What those who see both memories are told of them.
 FOUND: Final = {

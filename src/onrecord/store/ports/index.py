@@ -45,6 +45,13 @@ class Near(NamedTuple):
         return self.tenant, self.row
 
 
+class Middle(NamedTuple):
+    """The mean vector of all passages, and how many there are."""
+
+    vector: "NDArray[Any]"
+    passages: int
+
+
 class About(NamedTuple):
     """Which memories are about which of some things, and about how many in all; how many are about each; and how
     many memories there are."""
@@ -151,8 +158,8 @@ class Index(Protocol):
     def similarity(self, vector: "NDArray[Any]", model: EmbeddingModel, keys: Sequence[Key]) -> list[Near]:
         """How near some memories are, of those that have vectors."""
 
-    def mean_similarity(self, vector: "NDArray[Any]", model: EmbeddingModel) -> float:
-        """How near all passages are on average: what is no nearer has nothing to do with it."""
+    def middle(self, model: EmbeddingModel) -> Middle:
+        """What all passages have in common, whoever sees them: what is no nearer than that has nothing to do with a question."""
 
     def tokens(self, passages: Sequence[Near], model: EmbeddingModel) -> dict[Key, bytes]:
         """The token vectors of some passages, as they were kept."""
