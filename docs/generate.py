@@ -60,10 +60,16 @@ DEFAULTS = {
     "grants": "what a key or a token says",
     "trusted_proxies": "none",
     "allowed_hosts": "those of this machine, and what it listens on",
-    "allowed_origins": "those of this machine",
+    "allowed_origins": "none but its own",
     "requests_per_minute": "no limit",
     "saves_per_run": "3",
     "turns": "20",
+    "connections": "1000",
+    "request_timeout": "60",
+    "shutdown_timeout": "30",
+    "db_connect_timeout": "10",
+    "db_statement_timeout": "60",
+    "db_lock_timeout": "60",
     **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, Self, TypeVar
 from onrecord.access.confirmation import Worth
 from onrecord.doors import AsyncDoor
 from onrecord.model.caller import Caller
-from onrecord.operation import Operation
+from onrecord.operation import Operation, Terms
 from onrecord.service import OnRecord
 
 Made = TypeVar("Made")
@@ -61,13 +61,13 @@ class AsyncOnRecord(AsyncDoor):
         """Where the data lives."""
         return self.sync.location
 
-    def as_caller(self, caller: Caller) -> "AsyncOnRecord":
-        """The same store through another caller's eyes."""
+    def as_caller(self, caller: Caller, terms: Terms | None = None) -> "AsyncOnRecord":
+        """The same store through another caller's eyes, on other terms if any are given."""
         door = self._door.made
         return (
-            AsyncOnRecord(lambda: self.sync.as_caller(caller))
+            AsyncOnRecord(lambda: self.sync.as_caller(caller, terms))
             if door is None
-            else AsyncOnRecord(door.as_caller(caller))
+            else AsyncOnRecord(door.as_caller(caller, terms))
         )
 
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:

@@ -55,7 +55,7 @@ def connect(
         db=None if db is None else str(db), embedder=embedder if isinstance(embedder, str) else None
     )
     embedders = _embedders(config, None if isinstance(embedder, str) else embedder)
-    store = _open_store(config.db, clock, create=create)
+    store = _open_store(config, clock, create=create)
     return OnRecord(
         store,
         caller or local_caller(config),
@@ -87,7 +87,7 @@ def distribute(db: str) -> list[str]:
 
     For whoever runs the database, at the machine: no caller can ask for it.
     """
-    store = _open_store(db, lambda: datetime.now(UTC), create=False)
+    store = _open_store(load(db=db), lambda: datetime.now(UTC), create=False)
     try:
         return store.distribute()
     finally:
@@ -135,7 +135,7 @@ def open_server_parts(
     )
     grants = open_grants(config.grants, trusted_proxies=config.trusted_proxies)
     embedders = _embedders(config, embedder)
-    store = _open_store(config.db, clock)
+    store = _open_store(config, clock)
     owner = local_caller(config)
     authenticator = Authenticator(
         store,
@@ -151,13 +151,18 @@ def open_server_parts(
         clock=clock,
         embedders=embedders,
         turns=_turns(config),
-        terms=Terms(
-            sources=read_several(config.sources),
-            saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
-        ),
+        terms=terms_of(config),
     )
     return ServerParts(
         store, door, authenticator, Throttle(per_minute or None, of_key=authenticator.per_minute)
+    )
+
+
+def terms_of(config: Config) -> Terms:
+    """What those may do who are not the person at the command line: programs over a network, and agents wherever they are."""
+    return Terms(
+        sources=read_several(config.sources),
+        saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
     )
 
 
@@ -195,22 +200,27 @@ def local_caller(config: Config) -> Caller:
     )
 
 
-def _open_store(db: str, clock: Callable[[], datetime], *, create: bool = True) -> SqlStore:
+def _open_store(config: Config, clock: Callable[[], datetime], *, create: bool = True) -> SqlStore:
     # One in memory is as empty as its name says, and nothing is left of it.
-    create = create or db.removeprefix(_SQLITE) == _MEMORY
-    return SqlStore(_backend(db, clock, create), create=create)
+    create = create or config.db.removeprefix(_SQLITE) == _MEMORY
+    return SqlStore(_backend(config, clock, create), create=create)
 
 
-def _backend(db: str, clock: Callable[[], datetime], create: bool) -> Backend:
+def _backend(config: Config, clock: Callable[[], datetime], create: bool) -> Backend:
+    db = config.db
     if db.startswith(("postgresql:", "postgres:", "postgresql+")):
         try:
-            from onrecord.store.postgres import PostgresBackend
-
-            return PostgresBackend(db)
+            from onrecord.store.postgres import PostgresBackend, Timeouts
         except ModuleNotFoundError:
             raise StoreUnavailable(
                 "PostgreSQL needs one more package: pip install 'onrecord[postgres]'."
             ) from None
+        names = ("connect", "statement", "lock")
+        settings = ((name, f"db_{name}_timeout") for name in names)
+        given = {
+            name: read_number(setting, getattr(config, setting), 1, 86_400) for name, setting in settings
+        }
+        return PostgresBackend(db, Timeouts(**given))
     if re.match(r"(host|dbname|port|user|service)=\S", db):
         raise StoreUnavailable("Write the PostgreSQL DSN as an address: postgresql://user@host/name.")
     if "://" in db and not db.startswith(_SQLITE):

@@ -70,6 +70,12 @@ class Config:
     requests_per_minute: str | None
     saves_per_run: str
     turns: str
+    connections: str
+    request_timeout: str
+    shutdown_timeout: str
+    db_connect_timeout: str
+    db_statement_timeout: str
+    db_lock_timeout: str
     #: What faces can be set to beside all this, by name.
     of_faces: Mapping[str, str]
     settings: tuple[Setting, ...] = ()
@@ -90,7 +96,7 @@ _HELP: Final = {
     "faces": "Which vocabularies MCP clients meet at /mcp, with commas between them: "
     f"{', '.join(faces.WITH_TOOLS)}.",
     "worker": "Whether a server does what was put off itself: yes or no.",
-    "sources": "What the catalog may learn from over the network, with commas between them.",
+    "sources": "What the catalog may learn from over the network and over MCP, with commas between them.",
     "operator_key": "Whoever shows this to a server runs the store, with every tenant in it: at least 32 characters.",
     "oidc_issuer": "Whose tokens are taken beside keys.",
     "oidc_audience": "For whom such a token must be made: this server.",
@@ -103,6 +109,12 @@ _HELP: Final = {
     "requests_per_minute": "How many requests a minute one caller has.",
     "saves_per_run": "How many saves an unattended run may make.",
     "turns": "How many of the last turns of a conversation are kept in memory.",
+    "connections": "How many connections a server holds at once; beyond them only those with a key get in.",
+    "request_timeout": "How many seconds a request has to be sent, and then to be answered.",
+    "shutdown_timeout": "How many seconds a server that is told to stop has to finish what it has begun.",
+    "db_connect_timeout": "How many seconds to wait for a connection to PostgreSQL.",
+    "db_statement_timeout": "How many seconds a statement may take there.",
+    "db_lock_timeout": "How many seconds to wait there for another writer of the same tenant.",
     **{setting.name: setting.help for setting in faces.SETTINGS},
 }
 
@@ -189,6 +201,12 @@ _DEFAULTS: Final = {
     "worker": "yes",
     "saves_per_run": str(SAVES_PER_RUN),
     "turns": str(TURNS),
+    "connections": "1000",
+    "request_timeout": "60",
+    "shutdown_timeout": "30",
+    "db_connect_timeout": "10",
+    "db_statement_timeout": "60",
+    "db_lock_timeout": "60",
     **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from onrecord.access.auditing import Audited
-from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
+from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
 from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.care.backup import BackedUp
 from onrecord.care.doctor import Examined
@@ -500,6 +500,11 @@ class Door:
         id: str,
     ) -> RevokedKey:
         """Let a key work no longer. A second call changes nothing."""
+        ...
+    def waive_keys(
+        self,
+    ) -> WaivedKeys:
+        """Forget the keys that work no longer, so that a server on this machine is open to its owner without one again."""
         ...
     def create_tenant(
         self,
@@ -1051,6 +1056,11 @@ class AsyncDoor:
         id: str,
     ) -> RevokedKey:
         """Let a key work no longer. A second call changes nothing."""
+        ...
+    async def waive_keys(
+        self,
+    ) -> WaivedKeys:
+        """Forget the keys that work no longer, so that a server on this machine is open to its owner without one again."""
         ...
     async def create_tenant(
         self,

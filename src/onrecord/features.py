@@ -44,7 +44,7 @@ FEATURES: Final = {
         "clear_scratchpad",
     ),
     "onrecord.workspace.agents": ("set_agent", "show_agent"),
-    "onrecord.access.keys": ("create_key", "list_keys", "revoke_key"),
+    "onrecord.access.keys": ("create_key", "list_keys", "revoke_key", "waive_keys"),
     "onrecord.access.tenants": ("create_tenant", "list_tenants", "set_tenant", "erase_tenant"),
     "onrecord.access.auditing": ("audit",),
     "onrecord.care.export": ("export",),

@@ -13,6 +13,7 @@ from typing import Final
 
 import platformdirs
 
+from onrecord import private_files
 from onrecord.errors import Fault, Invalid, StoreUnavailable
 
 _NAME: Final = "recollect"
@@ -83,8 +84,8 @@ def _copied(former: Path, now: Path, copy: Callable[[Path, Path], None]) -> None
     """Whole or not at all, and never over what another process has put there meanwhile."""
     partial = now.with_name(f".{now.name}.{os.getpid()}.part")
     try:
-        now.parent.mkdir(parents=True, exist_ok=True)
-        partial.touch(mode=0o600)
+        private_files.make_folder(now.parent)
+        private_files.make_anew(partial)
         copy(former, partial)
         with partial.open("rb+") as written:
             os.fsync(written.fileno())

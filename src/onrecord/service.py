@@ -40,8 +40,8 @@ class OnRecord(Door):
         self._clock = clock
         self._progress = progress
 
-    def as_caller(self, caller: Caller) -> "OnRecord":
-        """The same store through another caller's eyes."""
+    def as_caller(self, caller: Caller, terms: Terms | None = None) -> "OnRecord":
+        """The same store through another caller's eyes, on other terms if any are given."""
         return OnRecord(
             self._store,
             caller,
@@ -49,7 +49,7 @@ class OnRecord(Door):
             progress=self._progress,
             embedders=self._embedders,
             turns=self._turns,
-            terms=self._terms,
+            terms=terms or self._terms,
         )
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:

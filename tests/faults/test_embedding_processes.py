@@ -19,7 +19,7 @@ from .embedding_worker import ANN, changing_models, text_of
 
 TURNS = 16
 MEMORIES = 100
-JOBS_AT_ONCE = 16
+JOBS_AT_ONCE = 4
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ class TestWorkers:
         self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
     ) -> None:
         self.put_off(door, stub)
-        doomed = crew.start("work", db=shared_db, stops_at=JOBS_AT_ONCE + 5)
+        doomed = crew.start("work", db=shared_db, stops_at=JOBS_AT_ONCE + 2)
         doomed.hear()
         doomed.go()
         before = until_it_stops(doomed)

@@ -74,8 +74,9 @@ class TestAStore:
         db = former(kind)
         connect(db).close()
         first = [record.getMessage() for record in caplog.records]
-        assert len(first) == 1
         assert f"up to schema {HEAD}" in first[0]
+        # Those who made the files of that time let everyone read them.
+        assert ["doctor --fix" in each for each in first[1:]] == ([] if kind == "postgres" else [True])
         caplog.clear()
         connect(db).close()
         assert caplog.records == []

@@ -424,7 +424,12 @@ class TimeMachine(RuleBasedStateMachine):
 
 def answer_of(door: OnRecord, operation: str, positional: tuple[Any, ...], given: dict[str, Any]) -> Any:
     """What a store answers, in the words of the account; an error is an answer too."""
-    more = {"browse": {"limit": 1000}, "recall": {"limit": 200}, "neighbours": {"limit": 1000}}
+    more = {
+        "browse": {"limit": 1000},
+        # Which words are met where, not whether that is an answer.
+        "recall": {"limit": 200, "min_relevance": 0},
+        "neighbours": {"limit": 1000},
+    }
     try:
         answer = getattr(door, operation)(*positional, **given, **more.get(operation, {}))
     except OnRecordError as error:

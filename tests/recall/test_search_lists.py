@@ -81,9 +81,9 @@ def test_plain_reciprocal_ranks_add_up_to_the_last_digit(
     """Each list of each channel by itself, k = 60, every channel with the same say."""
     door = fill(by_words.empty(), texts)
     given = ["shop.ferry", "shop.ledger"]
-    words = lists(door, question=question, recipe="plain_rrf", **WIDE)
-    things = lists(door, entities=given, recipe="plain_rrf", **WIDE)
-    both = lists(door, question=question, entities=given, recipe="plain_rrf", **WIDE)
+    words = lists(door, question=question, recipe="plain_rrf", min_relevance=0, **WIDE)
+    things = lists(door, entities=given, recipe="plain_rrf", min_relevance=0, **WIDE)
+    both = lists(door, question=question, entities=given, recipe="plain_rrf", min_relevance=0, **WIDE)
     for by_word, about, found in zip(words, things, both, strict=True):
         scores: dict[str, float] = {}
         for ranking in (by_word, about):

@@ -23,6 +23,7 @@ from onrecord.app import open_server_parts
 from onrecord.config import load
 from onrecord.surfaces.cli import main
 from onrecord.surfaces.serving import application
+from onrecord.surfaces.serving.connections import server_settings
 
 #: How the installed command starts, without needing it to be installed.
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
@@ -119,7 +120,7 @@ class Served:
         self.port = int(self._listening.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
         self._server = uvicorn.Server(
-            uvicorn.Config(app, log_level="critical", access_log=False, lifespan="on", ws="none")
+            uvicorn.Config(app, **server_settings(self.config) | {"log_level": "critical"})
         )
         self._thread = threading.Thread(target=self._server.run, args=([self._listening],))
         self._thread.start()

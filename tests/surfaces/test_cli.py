@@ -66,6 +66,7 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "keys create": (["--label", "for the robot"], "secret"),
     "keys list": ([], "keys"),
     "keys revoke": ([KEY], "changed"),
+    "keys waive": ([], "forgotten"),
     "tenants create": (["acme"], "created"),
     "tenants list": ([], "tenants"),
     "tenants set": (["--agents-share"], "settings"),

@@ -131,7 +131,7 @@ def test_every_tool_of_every_face_says_what_it_does_to_the_world() -> None:
             hints = tool.described().annotations
             assert hints is not None, (face, tool.name)
             assert hints.read_only_hint is (tool.operation.effect == "read")
-            assert hints.destructive_hint is (tool.operation.effect == "destroy")
+            assert hints.destructive_hint is (tool.operation.effect == "destroy" or tool.replaces)
             assert hints.open_world_hint is False
 
 

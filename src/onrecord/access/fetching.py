@@ -19,11 +19,13 @@ class NoAnswer(Exception):
 def fetch_json(client: httpx2.Client, method: str, url: httpx2.URL | str, sent: Any = None) -> Any:
     """What the address answers; NoAnswer if that is nothing, an error, too long or not JSON. No redirect is followed."""
     try:
-        with client.stream(method, url, json=sent) as response:
+        # As it is sent: what is packed could be any size once it is not.
+        plain = {"Accept-Encoding": "identity"}
+        with client.stream(method, url, json=sent, headers=plain) as response:
             if not response.is_success:
                 raise NoAnswer(f"status {response.status_code}", reached=True)
             body = b""
-            for part in response.iter_bytes():
+            for part in response.iter_raw():
                 body += part
                 if len(body) > _ANSWER_BYTES:
                     raise NoAnswer(f"the answer is longer than {_ANSWER_BYTES} bytes", reached=True)

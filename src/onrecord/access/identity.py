@@ -33,7 +33,28 @@ _BEARER: Final = re.compile(r"(?i:bearer) +(?P<secret>[A-Za-z0-9._~+/-]+=*) *")
 _LONGEST_BEARER: Final = 16 * 1024
 _SHORTEST_OPERATOR: Final = 32
 #: A proxy has passed it on, so it does not come from this machine, whatever the connection says.
-_PASSED_ON: Final = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
+_PASSED_ON: Final = (
+    "via",
+    "forwarded",
+    "x-forwarded",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-port",
+    "x-forwarded-proto",
+    "x-forwarded-server",
+    "x-original-forwarded-for",
+    "x-original-host",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-envoy-external-address",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "cf-ray",
+    "fastly-client-ip",
+    "fly-client-ip",
+    "cdn-loop",
+)
 #: For so long a key that was revoked elsewhere may still work here, and the first one may be overlooked.
 _KEPT_S: Final = 2.0
 _KEPT_KEYS: Final = 10_000
@@ -77,7 +98,7 @@ class Authenticator:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`local` is who comes with nothing to show, while the store has no keys and no tokens are read: only for a
+        """`local` is who comes with nothing to show, if the store never had keys and no tokens are read: only for a
         server that none but this machine can reach. `operator` is who runs the store, if they are let in here."""
         self._operator = operator
         self._store, self._tokens, self._grants, self._clock = store, tokens, grants, clock
@@ -127,7 +148,7 @@ class Authenticator:
         return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
 
     def _needs_keys(self) -> bool:
-        """Whether a key was made meanwhile; then nobody comes in without one."""
+        """Whether there was ever a key; then nobody comes in without one."""
         now = self._timer()
         if now >= self._looked_at + _KEPT_S:
             self._has_keys, self._looked_at = keys.has_keys(self._store), now

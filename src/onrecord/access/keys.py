@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from onrecord.access.systems import read_systems
-from onrecord.errors import Fault, Forbidden, Invalid, NotFound
+from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound
 from onrecord.model import limits
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -95,6 +95,21 @@ class RevokedKey(Answer):
     changed: bool
 
 
+@dataclass(frozen=True, slots=True)
+class WaiveKeys(Request):
+    """Forget the keys that work no longer, so that a server on this machine is open to its owner without one again.
+
+    A store that has had keys stays closed until this is said, at its machine; refused while one works.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaivedKeys(Answer):
+    """How many keys were forgotten, none of which worked; 0 if there were none."""
+
+    forgotten: int
+
+
 _LETTERS: Final = string.ascii_letters + string.digits
 _ID_LETTERS: Final = string.ascii_lowercase + string.digits
 _ID_LENGTH: Final = 8
@@ -111,7 +126,7 @@ def hash_of(secret: str) -> str:
 
 
 def has_keys(store: Store) -> bool:
-    """Whether any key was made, working or not: once there is one, nobody comes in without."""
+    """Whether any key was ever made, working or not: from then on nobody comes in without one, until keys are waived."""
     with store.ledger(writes=False) as ledger:
         return ledger.has_keys()
 
@@ -232,6 +247,22 @@ def revoke_key(call: Call, ask: RevokeKey) -> RevokedKey:
         if changed:
             ledger.note(call.caller, "revoke_key", call.now, ask.id)
         return call.done(ledger, RevokedKey(key=key, changed=changed))
+
+
+@operation("write", "memory.admin", None, "keys waive")
+def waive_keys(call: Call, ask: WaiveKeys) -> WaivedKeys:
+    call.caller.require_operator("To do without keys")
+    if call.caller.actor != "person":
+        raise Forbidden("Only a person opens a store: run `onrecord keys waive`.")
+    with call.store.ledger() as ledger:
+        forgotten = ledger.forget_keys(call.now)
+        if working := len(ledger.all_keys()):
+            raise Conflict(
+                f"There are keys that work ({working}); revoke them first, and nobody comes in with one."
+            )
+    if forgotten:
+        call.note("waive_keys")
+    return WaivedKeys(forgotten=forgotten)
 
 
 def _home(caller: Caller, id: str, store: Store) -> str:

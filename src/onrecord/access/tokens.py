@@ -58,6 +58,11 @@ class Claims:
     actor: str | None = None
 
 
+_TIMES: Final = ("exp", "nbf", "iat")
+#: The year 9999; what ends later, or never, was not meant to be a time.
+_LAST_TIME_S: Final = 253_402_300_800
+
+
 def read_claims(setting: str | None) -> Claims:
     """`tenant=org,user=sub,permissions=scope` and so on; Invalid with every fault of it."""
     faults, claims = [], dict[str, str]()
@@ -149,9 +154,8 @@ class OidcTokens:
         raise reason or _Refused("the issuer has no such key")
 
     def _decoded(self, token: str, key: jwt.PyJWK) -> Mapping[str, Any]:
-        return cast(
-            Mapping[str, Any],
-            self._jwt.decode(
+        try:
+            read = self._jwt.decode(
                 token,
                 key,
                 algorithms=[key.algorithm_name],
@@ -159,12 +163,22 @@ class OidcTokens:
                 issuer=self._issuer,
                 leeway=_LEEWAY_S,
                 options={"require": ["exp", "iss", "aud"]},
-            ),
-        )
+            )
+        except OverflowError:
+            raise _Refused("one of its times is without end") from None
+        for name in _TIMES:
+            if name in read and not _is_time(read[name]):
+                raise _Refused(f"{name} is no time")
+        return cast(Mapping[str, Any], read)
 
 
 class _Refused(Exception):
     """Why a token is not valid here; for the log alone."""
+
+
+def _is_time(value: Any) -> bool:
+    """Whether it is a number of seconds of this era: the library reads texts and truths as numbers, too."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LAST_TIME_S
 
 
 def _fits(jwk: Jwk, algorithm: str) -> bool:

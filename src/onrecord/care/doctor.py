@@ -1,9 +1,11 @@
 """IS the store sound? Every invariant is checked against the rows, and each problem says what mends it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from onrecord import private_files
 from onrecord.care import homes
 from onrecord.care.reindex import Reindex, reindex
 from onrecord.errors import StoreUnavailable
@@ -20,17 +22,25 @@ class Doctor(Request):
     """Check that windows, versions, index and edges agree with the rows, and say what does not."""
 
     fix: bool = ask(
-        rules.FLAG, "Mend what can be derived from the rows, as a reindex does, and look again.", False
+        rules.FLAG,
+        "Mend what can be derived from the rows, as a reindex does, and close files that others on this machine can read.",
+        False,
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined(Answer):
-    """What the doctor found, and what was found before and has been mended."""
+    """What the doctor found, and what was found before and has been mended.
+
+    Whoever runs the store is told its files too: `open_files` can be read by others on this machine, `closed_files` could
+    until now.
+    """
 
     memories: int
     problems: tuple[Problem, ...] = ()
     fixed: tuple[Problem, ...] = ()
+    open_files: tuple[str, ...] = ()
+    closed_files: tuple[str, ...] = ()
 
     @property
     def healthy(self) -> bool:
@@ -41,11 +51,18 @@ class Examined(Answer):
 def doctor(call: Call, ask: Doctor) -> Examined:
     """The caller's tenant; for whoever runs the store all of them, and the store as a whole."""
     found = _examined(call)
+    files = call.store.open_files() if homes.examined(call) is None else []
+    # An agent is told what to do by what it reads, and files are the machine's.
+    closes = ask.fix and call.caller.actor == "person"
+    if closes:
+        _close(files)
+    named = tuple(map(str, files))
+    found = replace(found, closed_files=named) if closes else replace(found, open_files=named)
     if found.healthy or not ask.fix:
         return found
     reindex(call, Reindex())
-    left = _examined(call)
-    return replace(left, fixed=tuple(each for each in found.problems if each not in left.problems))
+    left = _examined(call).problems
+    return replace(found, problems=left, fixed=tuple(each for each in found.problems if each not in left))
 
 
 def _examined(call: Call) -> Examined:
@@ -65,6 +82,16 @@ def _examined(call: Call) -> Examined:
         done += count
     call.progress("examining", done, total)
     return Examined(memories=total, problems=tuple(problems))
+
+
+def _close(files: Iterable[Path]) -> None:
+    for path in files:
+        try:
+            private_files.close(path)
+        except OSError as problem:
+            raise StoreUnavailable(
+                f"{path} cannot be closed to others: {problem.strerror or problem}."
+            ) from None
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from onrecord import private_files
 from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
 from onrecord.errors import Fault, Invalid, StoreUnavailable
 from onrecord.model import rules
@@ -134,8 +135,7 @@ def beside(path: Path) -> Iterator[Path]:
     """A file that takes its place only when it is whole, so that a good one is never half overwritten."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        # Memories are private: nobody else on the machine reads the copy.
-        partial.touch(mode=0o600)
+        private_files.make_anew(partial)
         yield partial
         with partial.open("rb+") as written:
             os.fsync(written.fileno())

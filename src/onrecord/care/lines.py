@@ -8,6 +8,8 @@ from onrecord.errors import Fault, Invalid
 from onrecord.model.rules import Rule
 from onrecord.model.shapes import Faults, faults_at
 
+#: A memory with its whole history; no more is read of a line that does not end.
+LINE_CHARACTERS: Final = 64 * 1024 * 1024
 _read_json: Final = json.JSONDecoder().decode
 
 
@@ -56,7 +58,9 @@ def lines_of(file: IO[str], name: str) -> Iterator[Line]:
     """Every line that is not blank, read one at a time."""
     number = 0
     try:
-        for number, text in enumerate(file, 1):
+        for number, text in enumerate(iter(lambda: file.readline(LINE_CHARACTERS + 1), ""), 1):
+            if len(text) > LINE_CHARACTERS:
+                raise Line(name, number, {}).fault(f"is longer than {LINE_CHARACTERS:,} characters")
             if text.strip():
                 value = _read_json(text)
                 if not isinstance(value, dict):

@@ -149,7 +149,10 @@ def ingest(call: Call, ask: Ingest) -> Ingested:
 
     if call.terms.sources is not None and ask.path not in call.terms.sources:
         # A path or an address is looked at with the server's rights, not with those of whoever sends it.
-        raise Forbidden("Only the sources that this server was set up with can be read from here.")
+        raise Forbidden(
+            "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
+            "the machine, by `onrecord ingest`."
+        )
     source = open_source(
         ask.path, datasource=ask.datasource, schema=ask.schema, sample_values=ask.sample_values
     )

@@ -13,8 +13,9 @@ from onrecord.jobs.embedding import do_jobs
 from onrecord.providers.embedding import Embedder
 from onrecord.store.ports.store import Store
 
-_LEASE: Final = timedelta(minutes=5)
-_AT_ONCE: Final = 16
+#: After so long another takes what a worker that was killed had claimed; few at once, so that one that lives is done by then.
+_LEASE: Final = timedelta(minutes=1)
+_AT_ONCE: Final = 4
 _REST_S: Final = 1.0
 
 Report = Callable[[int, tuple[str, ...]], None]

@@ -17,7 +17,7 @@ from onrecord.providers.embedding import Calibration
 from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.recall.rerank import meet, token_weights
 from onrecord.store.ports.index import Found, Key, Near
-from onrecord.text import identifiers
+from onrecord.text import identifiers, names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,7 +85,7 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     answered = _chance_of_an_answer(draft, tools, ranked[:BEST])
     relevance = _by_place(scored, 1.0 if answered is None else answered)
     is_doubtful = answered is not None and answered < draft.recipe.floor
-    sure = _asked_for(draft, ranked) or (_exact(draft, tools, ranked[:BEST]) if is_doubtful else [])
+    sure = _asked_for(draft, ranked) or (_exact(draft, tools, ranked) if is_doubtful else [])
     relevance |= {key: max(relevance[key], _EXACT) for key in sure}
     least = draft.ask.min_relevance
     if least is not None:
@@ -226,18 +226,22 @@ def _asked_for(draft: RecallDraft, ranked: Sequence[Key]) -> list[Key]:
     return [key for key in ranked if any(part.channel == "references" for part in draft.parts[key])]
 
 
-def _exact(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> list[Key]:
+def _exact(draft: RecallDraft, tools: RecallTools, ranked: Sequence[Key]) -> list[Key]:
     """Those that hold an identifier of the question, or most of what its words weigh."""
     terms = tuple(dict.fromkeys(token.term for token in draft.terms))
-    weights = {term: draft.rarity.get(term, 0.0) for term in terms}
+    by_subject = draft.recipe.reads_subjects
+    # A word that stands in no text may be one of what memories are about.
+    weights = {term: draft.rarity.get(term, 0.0) or float(by_subject) for term in terms}
     whole = sum(weights.values())
     if not whole:
         return []
     named = identifiers(draft.ask.question)
-    places = tools.index.places([draft.matches[key] for key in best], [(term, term) for term in terms])
+    places = tools.index.places([draft.matches[key] for key in ranked], [(term, term) for term in terms])
     kept = []
-    for key in best:
-        held = [term for term in terms if key in places and places[key].positions.get(term)]
+    for key in ranked:
+        held = {term for term in terms if key in places and places[key].positions.get(term)}
+        if by_subject:
+            held.update(*(names.words_of(each).intersection(terms) for each in draft.matches[key].entities))
         if named.intersection(held) or sum(weights[term] for term in held) >= _COVERED * whole:
             kept.append(key)
     return kept

@@ -56,6 +56,9 @@ class Backend(Protocol):
         """Keep a copy of the whole, as last committed, beside it under this name, in place of an earlier one; gives where
         it is, None where there is no file of ours to copy."""
 
+    def files(self) -> list[Path]:
+        """The files of this machine that hold the data, also those that are not there just now."""
+
     def integrity(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
 

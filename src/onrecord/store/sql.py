@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
+from onrecord import private_files
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
@@ -48,6 +49,7 @@ class SqlStore:
                 if not create:
                     refuse_absence(backend)
                 migrate(backend)
+            private_files.tell_of_open_ones(self.location, backend.files())
         except BaseException:
             # Nobody gets a store to close.
             backend.close()
@@ -146,7 +148,7 @@ class SqlStore:
     def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
         with self._begin() as connection:
             number = self._tenants.look_up(connection, tenant)
-            erased = erasing.erase(connection, tenant, number)
+            erased = erasing.erase(connection, self._backend, tenant, number)
         self._backend.after_erasing()
         with self._explained(), self._backend.reading() as connection:
             return erased, erasing.rows_of(connection, tenant, number)
@@ -184,6 +186,9 @@ class SqlStore:
                 )
             with self._backend.reading() as connection:
                 yield from whole_store_problems(connection)
+
+    def open_files(self) -> list[Path]:
+        return list(private_files.open_ones(self._backend.files()))
 
     def backup(self, path: Path) -> bool:
         with self._explained():

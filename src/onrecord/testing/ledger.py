@@ -80,11 +80,26 @@ class KeyConformance(Conformance):
         assert list(root.list_keys().keys) == [each.key for each in made]
         assert not any(each.secret in str(root.list_keys()) for each in made)
 
-    def test_there_are_keys_until_none_is_left(self, root: OnRecord, store: Store) -> None:
+    def test_a_store_that_had_keys_needs_them_until_they_are_waived(
+        self, root: OnRecord, store: Store, clock: Clock
+    ) -> None:
         assert not keys.has_keys(store)
         made = root.create_key()
+        root.create_key(expires_at=clock.now + timedelta(hours=1))
+        with pytest.raises(Conflict, match=r"keys that work \(2\)"):
+            root.waive_keys()
         root.revoke_key(made.key.id)
+        clock.tick(hours=1)
         assert keys.has_keys(store)
+        assert root.waive_keys().forgotten == 2
+        assert not keys.has_keys(store)
+        assert root.waive_keys().forgotten == 0
+        assert [line for line in told(root) if line[0] == "waive_keys"] == [("waive_keys", None, "done")]
+
+    def test_only_a_person_who_runs_the_store_waives_its_keys(self, root: OnRecord) -> None:
+        for other in (administrator(operator=False), replace(root.caller, actor="agent")):
+            with pytest.raises(Forbidden):
+                root.as_caller(other).waive_keys()
 
     def test_another_tenants_keys_are_neither_seen_nor_revoked(
         self, root: OnRecord, store: Store, clock: Clock
@@ -419,7 +434,7 @@ class TenantConformance(Conformance):
         assert answer.erased["vectors"] >= 1
         assert answer.residue == {}
         assert store.rows_of(_ELSEWHERE) == {}
-        assert not keys.has_keys(store)
+        assert keys.has_keys(store)
         assert [tenant.name for tenant in root.list_tenants().tenants] == [HOME]
         assert len(root.browse().memories) == 1
         assert told(root)[-1] == ("erase_tenant", _ELSEWHERE, "done")

@@ -513,6 +513,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "create_key": lambda t: t.door.create_key(tenant=t.one.tenant) and None,
     "list_keys": lambda t: t.door.list_keys(),
     "revoke_key": lambda t: t.door.revoke_key("unknown"),
+    "waive_keys": lambda t: t.door.waive_keys(),
     "create_tenant": lambda t: t.door.create_tenant("another"),
     "list_tenants": lambda t: [each.name for each in t.door.list_tenants().tenants],
     "set_tenant": lambda t: t.door.set_tenant(members_retire=False) and None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
+from onrecord.catalog.sources.regular_files import read_regular
 from onrecord.errors import Fault, Invalid
 from onrecord.model import rules
 from onrecord.model.shapes import checked_field
@@ -137,7 +138,7 @@ def _read(path: Path, kind: str) -> ArtifactPart:
 
 def _object_in(path: Path) -> Mapping[str, Any]:
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_regular(path))
     except OSError as problem:
         reason = f"cannot be read: {problem.strerror or problem}"
     except json.JSONDecodeError as problem:

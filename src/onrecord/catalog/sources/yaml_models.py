@@ -24,6 +24,7 @@ from onrecord.catalog.model_shapes import (
     tags_of,
 )
 from onrecord.catalog.sources.naming import reference_name, why_no_name
+from onrecord.catalog.sources.regular_files import read_regular
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Datasource, Model, System
 from onrecord.model.rules import FLAG, Integer, Rule, anything
@@ -163,7 +164,7 @@ _PRIORITY_FILE: Final = Object("the priority", {"priority": _NAMES})
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except OSError as problem:
         raise Invalid([Fault(str(path), f"cannot be read: {problem.strerror or problem}")]) from None
 

@@ -56,13 +56,16 @@ class Ledger(Protocol):
         """The key with this hash, whosever it is; revoked and expired ones too."""
 
     def has_keys(self) -> bool:
-        """Whether there was ever a key, of any tenant, that is still listed."""
+        """Whether there was ever a key, of any tenant, and it was not forgotten; an erased tenant's counts too."""
 
     def all_keys(self) -> list[ApiKey]:
         """The keys of the tenant, oldest first; without a tenant, all of them."""
 
     def revoke(self, id: str, at: datetime) -> tuple[ApiKey, bool] | None:
         """A key that works no longer, and whether it was not revoked before; None if the tenant has no such key."""
+
+    def forget_keys(self, now: datetime) -> int:
+        """Take away those that work no longer, of every tenant; gives how many."""
 
     def settings(self) -> TenantSettings:
         """What the tenant has said of who may change what."""

@@ -51,6 +51,9 @@ class Store(Protocol):
     def store_problems(self) -> Iterator[Problem]:
         """What does not agree in the store as a whole."""
 
+    def open_files(self) -> list[Path]:
+        """Its files that others on this machine can read."""
+
     def backup(self, path: Path) -> bool:
         """Copy the whole store while others write; False if an export must serve instead."""
 

@@ -4,11 +4,13 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy import (
+    URL,
     Connection,
     Dialect,
     Engine,
@@ -30,12 +32,9 @@ from onrecord.store.tables import OF_TENANTS, VERSION_TABLE
 
 # Any number that only our migrations use; it serialises them across pods.
 _MIGRATION_LOCK: Final = 7_203_417_911
-_LOCK_TIMEOUT_S: Final = 60
+#: Where a peer is gone without a word, the system says so after as long as a statement may take.
+_PEER: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _INSUFFICIENT_PRIVILEGE: Final = "42501"
-#: The number of a transaction, by which its end can be asked for; in one statement, to spare a round trip.
-_BEGUN: Final = text(
-    f"SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT_S}s', true), txid_current() AS number"
-)
 _OUTCOME: Final = text("SELECT txid_status(:number)")
 _UNDER_WAY: Final = "in progress"
 _ASK_FOR_S: Final = 10
@@ -45,6 +44,18 @@ _ERASED_FROM: Final = ", ".join(
     f'"{table.name}"' for table in OF_TENANTS if table.name not in ("counters", "numbers", "tenant_settings")
 )
 _HELD: Final = re.compile(r"([0-9]+) are dead but not yet removable")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """How many seconds to wait for a connection, for a statement, and for a lock."""
+
+    connect: int = 10
+    statement: int = 60
+    lock: int = 60
+
+
+_USUAL: Final = Timeouts()
 
 
 class PostgresBackend:
@@ -57,7 +68,8 @@ class PostgresBackend:
     similarity = staticmethod(vectors.similarity)
     positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, dsn: str, timeouts: Timeouts = _USUAL) -> None:
+        self._timeouts = timeouts
         try:
             url = make_url(dsn).set(drivername="postgresql+psycopg")
         except ArgumentError:
@@ -68,7 +80,7 @@ class PostgresBackend:
         self._writer: Engine = create_engine(
             url,
             # A pooler may hand every transaction another connection, on which a prepared statement is unknown.
-            connect_args={"prepare_threshold": None},
+            connect_args={"prepare_threshold": None, **_unless_told(url, timeouts)},
             pool_size=10,
             pool_pre_ping=True,
         )
@@ -89,13 +101,22 @@ class PostgresBackend:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         with self._reader.connect() as connection, connection.begin():
+            # In each transaction anew: a pooler may hand it another connection.
+            self._limit(connection, statement=self._timeouts.statement)
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         with self._writer.connect() as connection, connection.begin() as transaction:
             # A writer that hangs must not make the others of its tenant hang for ever.
-            number = connection.execute(_BEGUN).one().number
+            told = self._limit(
+                connection,
+                "txid_current()",
+                statement=self._timeouts.statement,
+                lock=self._timeouts.lock,
+            )
+            # By it the end of this transaction can be asked for.
+            number: int = told[0]
             yield connection
             try:
                 transaction.commit()
@@ -129,9 +150,16 @@ class PostgresBackend:
                 "Look before you repeat it."
             )
 
+    def _limit(self, connection: Connection, *asked: str, **seconds: int) -> Sequence[Any]:
+        """Say how long to wait in this transaction; what else is asked comes in the same statement, to spare a round trip."""
+        limits = (f"set_config('{name}_timeout', '{value}s', true)" for name, value in seconds.items())
+        return connection.exec_driver_sql(f"SELECT {', '.join((*asked, *limits))}").one()
+
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         with self.writing() as connection:
+            # A step may take as long as the store is large.
+            self._limit(connection, statement=0)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
             vectors.provide(connection, self.location)
             if connection.execute(text("SELECT to_regclass(:name)"), {"name": VERSION_TABLE}).scalar():
@@ -157,8 +185,13 @@ class PostgresBackend:
         reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
         if "lock timeout" in reason:
             return StoreUnavailable(
-                f"Another writer held this tenant in {self.location} for {_LOCK_TIMEOUT_S} seconds; "
+                f"Another writer held this tenant in {self.location} for {self._timeouts.lock} seconds; "
                 "nothing was changed. Try again."
+            )
+        if "statement timeout" in reason:
+            return StoreUnavailable(
+                f"{self.location} did not answer within {self._timeouts.statement} seconds (see db_statement_timeout); "
+                "nothing was changed. Try again, or ask for less."
             )
         if isinstance(error, OperationalError):
             return StoreUnavailable(
@@ -172,6 +205,9 @@ class PostgresBackend:
 
     def copy_aside(self, name: str) -> str | None:
         return None
+
+    def files(self) -> list[Path]:
+        return []
 
     def integrity(self) -> Iterator[str]:
         return iter(())
@@ -221,3 +257,9 @@ def _note_held(held: list[str], notice: Any) -> None:
         held.append(found[0])
     elif notice.severity_nonlocalized == "WARNING":
         held.append(told.splitlines()[0])
+
+
+def _unless_told(url: URL, timeouts: Timeouts) -> dict[str, int]:
+    """How long the driver waits, where the address itself does not say so."""
+    usual = {"connect_timeout": timeouts.connect, "tcp_user_timeout": timeouts.statement * 1_000, **_PEER}
+    return {name: value for name, value in usual.items() if name not in url.query}

@@ -1,16 +1,36 @@
 """WHAT is of a tenant? Every row of every table that bears its number, its keys and its name."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, func, select
 
+from onrecord.model.limits import GLOBAL_TENANT
+from onrecord.store.backend import Backend
 from onrecord.store.tables import OF_TENANTS, api_keys, counters, tenants
 
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _EVERY: Final = (*OF_TENANTS, api_keys, tenants)
 
 
-def erase(connection: Connection, tenant: str, number: int | None) -> dict[str, int]:
+#: Stands for all the keys that were erased: it says of whom it was as little as when, and no secret has this hash.
+_ERASED_KEY: Final = {
+    "hash": "erased",
+    "id": "erased",
+    "tenant": GLOBAL_TENANT,
+    "user": "erased",
+    "personas": (),
+    "permissions": (),
+    "systems": {},
+    "actor": "agent",
+    "created_at": _EPOCH,
+    "created_by": "erased",
+    "revoked_at": _EPOCH,
+}
+
+
+def erase(connection: Connection, backend: Backend, tenant: str, number: int | None) -> dict[str, int]:
     """The name goes first: no one writes in a tenant of that number from then on, and whoever does is waited for."""
     counts = {"tenants": connection.execute(delete(tenants).where(tenants.c.name == tenant)).rowcount}
     # Held in one order with those who write, whatever else they hold.
@@ -20,6 +40,9 @@ def erase(connection: Connection, tenant: str, number: int | None) -> dict[str, 
     for table, its in _of(tenant, number):
         if table is not tenants:
             counts[table.name] = connection.execute(delete(table).where(its)).rowcount
+    if counts[api_keys.name]:
+        # With its keys gone, the store must not be open to those who have none.
+        connection.execute(backend.insert(api_keys).values(_ERASED_KEY).on_conflict_do_nothing())
     return {table.name: counts[table.name] for table in _EVERY if counts[table.name]}
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
@@ -75,6 +75,10 @@ class SqlLedger:
         )
         row = self._connection.execute(select(*_KEY_COLUMNS).where(its)).one_or_none()
         return None if row is None else (_read_key(row), bool(revoked.rowcount))
+
+    def forget_keys(self, now: datetime) -> int:
+        works_no_longer = or_(api_keys.c.revoked_at.is_not(None), api_keys.c.expires_at <= now)
+        return self._connection.execute(delete(api_keys).where(works_no_longer)).rowcount
 
     def _its(self, table: Any) -> Sequence[ColumnElement[bool]]:
         return () if self._tenant is None else (table.c.tenant == self._tenant,)

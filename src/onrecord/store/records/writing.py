@@ -306,7 +306,8 @@ class SqlWriting(SqlReading):
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
         # Vectors follow from the text: who says again what a higher tier said may make those that are missing.
-        self._require_seen(memory)
+        if key_of(memory) not in self._own and key_of(self.named(memory.id)) != key_of(memory):
+            raise _missing(memory.id)
         place = _place(memory)
         if model is not None:
             digest = text_hash(embedded_text(memory))

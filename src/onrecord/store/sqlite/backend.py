@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
+from glob import escape
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import Pool, QueuePool, StaticPool
 
+from onrecord import private_files
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store import legacy_tables
 from onrecord.store.backend import not_distributed
@@ -102,7 +104,7 @@ class SqliteBackend:
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
         if self._path is not None:
-            _create_folder(self._path)
+            _create(self._path)
         with self.writing() as connection:
             yield connection
 
@@ -136,9 +138,7 @@ class SqliteBackend:
         copy = self._path.with_name(f"{self._path.name}.{name}")
         partial = copy.with_name(f"{copy.name}.part")
         try:
-            partial.unlink(missing_ok=True)
-            # Memories are private: nobody else on the machine reads the copy.
-            partial.touch(mode=self._path.stat().st_mode & 0o777)
+            private_files.make_anew(partial)
             self.backup(partial)
             with partial.open("rb+") as written:
                 os.fsync(written.fileno())
@@ -151,6 +151,13 @@ class SqliteBackend:
         finally:
             partial.unlink(missing_ok=True)
         return str(copy)
+
+    def files(self) -> list[Path]:
+        if self._path is None:
+            return []
+        its = (self._path.name, *(f"{self._path.name}{suffix}" for suffix in ("-wal", "-shm")))
+        copies = self._path.parent.glob(f"{escape(self._path.name)}.schema-*")
+        return [*map(self._path.with_name, its), *copies]
 
     def integrity(self) -> Iterator[str]:
         with self.reading() as connection:
@@ -367,13 +374,16 @@ def _refuse_strangers(path: Path) -> None:
         raise foreign(str(path), taken)
 
 
-def _create_folder(path: Path) -> None:
+def _create(path: Path) -> None:
+    """The file, as its owner's alone: SQLite gives its log the same mode. If it cannot be made, SQLite says why."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(path.parent)
     except OSError as problem:
         raise StoreUnavailable(
             f"The folder of {path} cannot be made: {problem.strerror}. Choose another with --db."
         ) from None
+    with suppress(OSError):
+        private_files.make_file(path)
 
 
 _MEANINGS: Final = (

@@ -73,7 +73,7 @@ class YamlBackend:
         if not create and not self._files.are_there():
             raise no_store(self.location)
         # Where nothing can be written there is no lock, and an index in memory serves those who read.
-        folder = folder_beside(path)
+        self._folder = folder = folder_beside(path)
         self._lock = None if folder is None else FolderLock(folder / "lock", self.location)
         self._index = IndexFile(folder, self.location)
         self.version_table = self._index.of_today().version_table
@@ -232,6 +232,10 @@ class YamlBackend:
     def copy_aside(self, name: str) -> str | None:
         """The texts do not change with the tables."""
         return None
+
+    def files(self) -> list[Path]:
+        beside = [] if self._folder is None else sorted(self._folder.iterdir())
+        return [self._files.yaml.path, self._files.history.path, *beside]
 
     def integrity(self) -> Iterator[str]:
         yield from self._index.of_today().integrity()

@@ -21,6 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from onrecord import private_files
 from onrecord.errors import StoreUnavailable
 from onrecord.store.yaml.history import Tail, digest_of, hash_of
 from onrecord.store.yaml.locking import Held
@@ -77,7 +78,7 @@ class TextFile:
 
     def append(self, lines: bytes) -> str:
         """Add to its end, and give the digest that it has then; if that fails, it is as it was."""
-        with self.path.open("ab") as file:
+        with open(self.path, "ab", opener=private_files.opener) as file:
             before = os.fstat(file.fileno())
             known = self._known if self._known and self._known[0] == _mark(before) else None
             longer = known[1].copy() if known else hash_of(self.read() or b"")
@@ -235,7 +236,7 @@ def _explained(path: Path, problem: OSError) -> str:
 
 
 def _write(path: Path, content: bytes, *, like: Path) -> None:
-    with path.open("wb") as file:
+    with open(path, "wb", opener=private_files.opener) as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

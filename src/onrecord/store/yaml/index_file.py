@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import Connection, inspect
 from sqlalchemy.exc import DatabaseError, OperationalError
 
+from onrecord import private_files
 from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.store.migrations import HEAD, migrate
 from onrecord.store.ports.index import Coverage, Near
@@ -34,7 +35,7 @@ _OWNER: Final = "onrecord index"
 def folder_beside(path: Path) -> Path | None:
     """The folder of the index and the lock; None where it cannot be written, as on a disk that is read-only."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_files.make_folder(path.parent)
     except OSError as problem:
         raise StoreUnavailable(
             f"The folder of {path} cannot be made: {problem.strerror}. Choose another with --db."
@@ -70,10 +71,11 @@ def _take_over(former: Path, folder: Path) -> None:
 
 def _make(folder: Path) -> None:
     """It is for this machine alone; whoever keeps the files in git need not say so."""
-    folder.mkdir(exist_ok=True)
+    private_files.make_folder(folder)
     ignore = folder / ".gitignore"
     if not ignore.exists():
-        ignore.write_text("*\n", encoding="utf-8")
+        with open(ignore, "w", encoding="utf-8", opener=private_files.opener) as file:
+            file.write("*\n")
 
 
 class IndexFile:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from onrecord import private_files
 from onrecord.errors import StoreUnavailable
 
 if sys.platform == "win32":
@@ -72,10 +73,10 @@ class FolderLock:
     def tried(self) -> Iterator[Held | None]:
         """None if someone holds it now."""
         try:
-            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         except FileNotFoundError:
             # Someone has just removed the folder that it stands in.
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            private_files.make_folder(self._path.parent)
             yield None
             return
         except OSError as problem:

@@ -52,7 +52,7 @@ _STANDARD: Final = "-"
 #: Fields in which nobody is not the same as left out.
 _WHO: Final = frozenset({"tenant", "user"})
 _GROUPS: Final = {
-    "keys": "Make, list and revoke the keys that agents and people come with.",
+    "keys": "Make, list, revoke and waive the keys that agents and people come with.",
     "tenants": "Make, list and erase tenants.",
     "conversations": "Register, list and delete conversations.",
     "artifacts": "Keep artifacts with a conversation: its files.",

@@ -60,6 +60,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
     names = names_in(faces) or [USUAL]
     # What is wrong with them is said before a store is looked for, or made.
     tools_of(names)
+    from onrecord.app import terms_of
     from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
     from onrecord.surfaces.mcp.stdio import serve_stdio
 
@@ -75,7 +76,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     with opened_door(common, create=True) as owner:
         tools = chosen(names, OpenedFaces(config, owner))
-        serve_stdio(owner.as_caller(agent(owner.caller)), tools)
+        serve_stdio(owner.as_caller(agent(owner.caller), terms_of(config)), tools)
 
 
 def _is_kept_elsewhere(name: str, config: "Config") -> bool:

@@ -15,7 +15,7 @@ from onrecord.model.wire import to_json
 
 if TYPE_CHECKING:
     from onrecord.access.auditing import Audited
-    from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey
+    from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
     from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
     from onrecord.care.backup import BackedUp
     from onrecord.care.doctor import Examined
@@ -467,6 +467,10 @@ def _(answer: "BackedUp") -> Iterator[Part]:
 @_shows
 def _(answer: "Examined") -> Iterator[Part]:
     yield from (f"Mended {each.check} of {each.where}: {each.detail}." for each in answer.fixed)
+    if answer.open_files:
+        yield f"Others on this machine can read {', '.join(answer.open_files)}. `onrecord doctor --fix` closes what is open."
+    if answer.closed_files:
+        yield f"Closed to others on this machine: {', '.join(answer.closed_files)}."
     if answer.healthy:
         yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
         return
@@ -737,6 +741,11 @@ def _stands(key: "Key") -> str:
     if key.revoked_at is not None:
         return f"revoked {_day(key.revoked_at)}"
     return f"until {_minute(key.expires_at)}" if key.expires_at else "for good"
+
+
+@_shows
+def _(answer: "WaivedKeys") -> Iterator[Part]:
+    yield f"Forgot {_many(answer.forgotten, 'key')}. A server on this machine is open to whoever sits at it."
 
 
 @_shows

@@ -27,19 +27,6 @@ It listens on this machine alone unless told otherwise, and elsewhere only once 
 or an issuer of tokens (ONRECORD_OIDC_ISSUER). Stopped, it finishes what it has begun.
 """
 _APPLICATION: Final = "onrecord.surfaces.serving:from_environment"
-_SETTINGS: Final[dict[str, Any]] = {
-    # What it has to say goes into the lines of our log.
-    "log_config": None,
-    "log_level": "warning",
-    "access_log": False,
-    "server_header": False,
-    "ws": "none",
-    "lifespan": "on",
-    "timeout_keep_alive": 30,
-    "timeout_graceful_shutdown": 30,
-    # Who a request comes from is looked up by ourselves, from the connection.
-    "proxy_headers": False,
-}
 _BACKLOG: Final = 2048
 _MOST_WORKERS: Final = 64
 
@@ -78,6 +65,7 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
     try:
         from onrecord.app import open_server_parts
         from onrecord.surfaces.serving import application
+        from onrecord.surfaces.serving.connections import server_settings
         from onrecord.surfaces.serving.workers import Workers
     except ModuleNotFoundError as missing:
         raise StoreUnavailable(
@@ -94,7 +82,7 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
         if ingest_on_startup:
             _ingest(config, parts)
         # Also where other processes will make their own: what is set wrongly is said before anyone listens.
-        app = application(config, parts)
+        app, settings = application(config, parts), server_settings(config)
         listening = _listen(config)
     except BaseException:
         parts.close()
@@ -103,20 +91,22 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
     with listening:
         if workers == 1:
             _announce(announcement)
-            _serve(app, listening)
+            _serve(app, settings, listening)
         else:
             parts.close()
             with _shared_by_all(config):
-                several = Workers(_APPLICATION, _SETTINGS, listening, workers)
+                several = Workers(_APPLICATION, settings, listening, workers)
                 with _stoppable(several.stop):
                     several.run(ready=lambda: _announce(announcement))
 
 
-def _serve(app: "ASGIApp", listening: socket.socket) -> None:
+def _serve(app: "ASGIApp", settings: dict[str, Any], listening: socket.socket) -> None:
     import uvicorn
 
+    from onrecord.surfaces.serving.ending import EndingServer
+
     with _stoppable(lambda *_: None):
-        uvicorn.Server(uvicorn.Config(app, **_SETTINGS)).run(sockets=[listening])
+        EndingServer(uvicorn.Config(app, **settings)).run(sockets=[listening])
 
 
 @contextmanager

@@ -1,19 +1,28 @@
-"""WHICH tools does the full face have? One for each operation, read off the operations themselves."""
+"""WHICH tools does the full face have? One for each operation that a model may ask for, read off the operations."""
 
 from typing import Final
 
+from onrecord.access.keys import RevokeKey, WaiveKeys
+from onrecord.access.tenants import EraseTenant, SetTenant
 from onrecord.care.backup import Backup
 from onrecord.care.export import Export
 from onrecord.care.importing import Import
+from onrecord.catalog.operations import Prioritise
+from onrecord.context.turns import ClearTurns
 from onrecord.features import OPERATIONS
 from onrecord.model.schema import input_schema, output_schema
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
+from onrecord.workspace.agents import SetAgent
+from onrecord.workspace.artifacts import WriteArtifact
+from onrecord.workspace.scratchpads import ClearScratchpad
 
-#: These name a file, and over a network that would be one of the server's.
-_OF_THIS_MACHINE: Final = (Export, Import, Backup)
+#: These name a file of this machine, end a tenant, or open the store: they are for a person at the command line, and never a model's.
+_OF_PEOPLE: Final = (Export, Import, Backup, EraseTenant, WaiveKeys)
+#: These put something in the place of what was there, or end it, and keep no history of it.
+_REPLACE: Final = (ClearScratchpad, ClearTurns, Prioritise, RevokeKey, SetAgent, SetTenant, WriteArtifact)
 
 
 def _tool(operation: Operation) -> Tool:
@@ -31,9 +40,9 @@ def _tool(operation: Operation) -> Tool:
         operation=operation,
         handle=handle,
         is_idempotent=(operation.route or "").startswith(("PUT ", "DELETE ")),
-        is_local=operation.request in _OF_THIS_MACHINE,
+        replaces=operation.request in _REPLACE,
         repeats=True,
     )
 
 
-TOOLS: Final = tuple(_tool(each) for each in OPERATIONS if each.route or each.command)
+TOOLS: Final = tuple(_tool(each) for each in OPERATIONS if each.request not in _OF_PEOPLE)

@@ -31,10 +31,10 @@ from onrecord.surfaces.rest.problems import problem
 from onrecord.surfaces.rest.request_runner import state_of
 
 PATH: Final = "/mcp"
-#: Where a server that only this machine can reach is called from: a page elsewhere may not, by whatever name.
+#: Where a server that only this machine can reach is called from: no page may, by whatever name.
 LOOPBACK: Final = TransportSecuritySettings(
     allowed_hosts=["127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*"],
-    allowed_origins=["http://127.0.0.1:*", "http://localhost:*", "http://[::1]:*"],
+    allowed_origins=[],
 )
 #: For whoever has looked at Host and Origin before.
 CHECKED_BEFORE: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
@@ -88,8 +88,7 @@ class _Endpoint:
         security: TransportSecuritySettings,
     ) -> None:
         self._runner, self._issuer = runner, issuer
-        # What reaches into files would reach into those of the server.
-        self._faces = {name: [tool for tool in tools if not tool.is_local] for name, tools in faces.items()}
+        self._faces = dict(faces)
         self._spoken = chosen(speaks, self._faces)
         self._server = build_server(_visit_of)
         self._security = TransportSecurityMiddleware(security)

@@ -110,15 +110,20 @@ class _Answers:
         tool = visit.offered.get(asked.name)
         is_slow = tool is not None and tool.operation.permission == "memory.admin"
         call = ToolCall(asked.arguments or {}, *reply_of(context, asked))
-        result: protocol.CallToolResult | Elicitation = await visit.run(
-            _call, visit, asked.name, call, slow=is_slow
-        )
-        while isinstance(result, Elicitation):
-            if is_modern(context):
-                return input_required(result)
-            call = call.answered(await asked_of_a_person(context, result), result)
-            result = await visit.run(_call, visit, asked.name, call, slow=is_slow)
-        return result
+        try:
+            result: protocol.CallToolResult | Elicitation = await visit.run(
+                _call, visit, asked.name, call, slow=is_slow
+            )
+            while isinstance(result, Elicitation):
+                if is_modern(context):
+                    return input_required(result)
+                call = call.answered(await asked_of_a_person(context, result), result)
+                result = await visit.run(_call, visit, asked.name, call, slow=is_slow)
+            return result
+        except StoreUnavailable as problem:
+            # It had no answer in time.
+            _LOG.error("The tool %s was given up: %s", asked.name, problem)
+            return _failure(str(StoreUnavailable()))
 
     async def list_resources(self, context: Context, asked: Page) -> protocol.ListResourcesResult:
         return protocol.ListResourcesResult(resources=resources.listed(self._caller(context)))
@@ -164,7 +169,7 @@ def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolRes
     except StoreUnavailable as problem:
         # Where the data lives is not for whoever asks from afar.
         _LOG.error("The tool %s could not use the store: %s", name, problem)
-        return _failure(tool.say_failure(problem if tool.is_local else type(problem)()))
+        return _failure(tool.say_failure(type(problem)()))
     except OnRecordError as problem:
         return _failure(tool.say_failure(problem))
     except Exception as problem:

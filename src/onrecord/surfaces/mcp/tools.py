@@ -63,8 +63,8 @@ def by_person(door: OnRecord) -> OnRecord:
 class Tool:
     """One tool. `operation` is the one whose permission and effect it has, whatever else it does on the way.
 
-    `is_local` is for what reaches into the files of this machine: it is not offered over a network. `is_for_people` is
-    for what no agent does in their place. `repeats` is for one that changes something and shows what is stored, too.
+    `is_for_people` is for what no agent does in their place. `replaces` is for one that loses what was there before, though
+    nobody would call it erasing. `repeats` is for one that changes something and shows what is stored, too.
     """
 
     name: str
@@ -75,8 +75,8 @@ class Tool:
     operation: Operation
     handle: Callable[[OnRecord, Arguments], ToolAnswer]
     is_idempotent: bool = False
-    is_local: bool = False
     is_for_people: bool = False
+    replaces: bool = False
     repeats: bool = False
     confirmation: Confirmation | None = None
     say_failure: Callable[[OnRecordError], str] = str
@@ -111,7 +111,7 @@ class Tool:
             annotations=protocol.ToolAnnotations(
                 read_only_hint=effect == "read",
                 # Left out it counts as true, also for a save that loses nothing.
-                destructive_hint=effect == "destroy",
+                destructive_hint=effect == "destroy" or self.replaces,
                 idempotent_hint=True if self.is_idempotent else None,
                 open_world_hint=False,
             ),

@@ -3,18 +3,21 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import TypeVar, TypeVarTuple, Unpack
 
-from anyio import CapacityLimiter, to_thread
+from anyio import fail_after
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Budget, Throttle
+from onrecord.errors import StoreUnavailable
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
+from onrecord.surfaces.rest.lanes import Lane
 
 Answer = TypeVar("Answer")
 Given = TypeVarTuple("Given")
@@ -28,7 +31,6 @@ COMPUTING_THREADS = 1
 #: tenant anyway, and what computes only takes the interpreter from the rest.
 _PARTS_OF_USUAL = 4
 _PARTS_OF_OTHERS = 2
-_MOST_TENANTS = 1_000
 _MOST_CREDENTIALS = 10_000
 #: What the server reads before anyone asks for it.
 _SMALL_BYTES = 64 * 1024
@@ -58,11 +60,13 @@ class RequestRunner:
         throttle: Throttle,
         *,
         readers: int = THREADS,
+        within_s: float | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`readers` is how many read at once; those who write have threads of their own, since they wait for each other."""
+        """`readers` is how many read at once; those who write have threads of their own, since they wait for each other.
+        What is not slow by nature is answered `within_s` seconds, or not."""
         self.door, self.store, self.authenticator, self.clock = door, store, authenticator, clock
-        self._throttle, self._readers = throttle, readers
+        self._throttle, self._readers, self._within_s = throttle, readers, within_s
         self._lanes: _Lanes | None = None
         #: Whose credentials are whose, as far as someone came with them before.
         self._tenants: LruCache[int, str] = LruCache(_MOST_CREDENTIALS)
@@ -113,15 +117,18 @@ class RequestRunner:
         # Made here, since they belong to the loop that runs.
         if self._lanes is None:
             self._lanes = _Lanes(
-                _Lane(THREADS, _PARTS_OF_USUAL),
-                _Lane(SLOW_THREADS, _PARTS_OF_OTHERS),
-                _Lane(self._readers, _PARTS_OF_OTHERS),
+                _lane(THREADS, _PARTS_OF_USUAL),
+                _lane(SLOW_THREADS, _PARTS_OF_OTHERS),
+                _lane(self._readers, _PARTS_OF_OTHERS),
             )
         lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
-        if by is None:
-            return await to_thread.run_sync(act, *given, limiter=lane.threads)
-        async with lane.share_of(self._whose(by)):
-            return await to_thread.run_sync(act, *given, limiter=lane.threads)
+        try:
+            with fail_after(None if slow else self._within_s):
+                return await lane.run(None if by is None else self._whose(by), partial(act, *given))
+        except TimeoutError:
+            raise StoreUnavailable(
+                f"There was no answer within {self._within_s} seconds (see request_timeout); what was asked for may be done."
+            ) from None
 
     def _whose(self, request: Request) -> str:
         """The tenant that a request is of; until that is known, whoever has its credentials is one by itself."""
@@ -134,25 +141,17 @@ def _credential(request: Request) -> int:
     return hash(request.headers.get("authorization") or peer)
 
 
-class _Lane:
-    """Threads, and how many of them each tenant may take at once."""
-
-    def __init__(self, threads: int, parts: int) -> None:
-        self.threads = CapacityLimiter(threads)
-        self._share = max(1, threads // parts)
-        self._shares: LruCache[str, CapacityLimiter] = LruCache(_MOST_TENANTS)
-
-    def share_of(self, tenant: str) -> CapacityLimiter:
-        return self._shares.get_or_put(tenant, lambda: CapacityLimiter(self._share))
-
-
 @dataclass(frozen=True, slots=True)
 class _Lanes:
     """Where is done what is usual, what is slow, and what only reads."""
 
-    usual: _Lane
-    slow: _Lane
-    reading: _Lane
+    usual: Lane
+    slow: Lane
+    reading: Lane
+
+
+def _lane(threads: int, parts: int) -> Lane:
+    return Lane(threads, max(threads // parts, 1))
 
 
 def _may_be_large(headers: Headers) -> bool:

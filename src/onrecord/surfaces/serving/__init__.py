@@ -20,6 +20,7 @@ from onrecord.surfaces.rest.problems import NO_ROUTE, Refusal
 from onrecord.surfaces.rest.request_runner import COMPUTING_THREADS, THREADS, RequestRunner
 from onrecord.surfaces.serving import health
 from onrecord.surfaces.serving.access_log import AccessLog, Log, LogHandler, json_log
+from onrecord.surfaces.serving.connections import request_timeout
 from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
 
@@ -27,6 +28,8 @@ from onrecord.surfaces.serving.metrics import Metrics
 _SPEAKERS: Final = ("onrecord", "uvicorn")
 #: How long a thread keeps the interpreter while others want it: the loop that reads and sends must not wait long.
 _SWITCH_S: Final = 0.000_5
+#: How long the worker has for the job at hand; what it leaves another takes up.
+_WORKER_ENDS_S: Final = 3.0
 
 
 def from_environment() -> ASGIApp:
@@ -39,7 +42,14 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
     """The whole server. It closes the parts when it ends."""
     log = log or json_log()
     readers = THREADS if _waits_for_others(config) else COMPUTING_THREADS
-    runner = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle, readers=readers)
+    runner = RequestRunner(
+        parts.door,
+        parts.store,
+        parts.authenticator,
+        parts.throttle,
+        readers=readers,
+        within_s=request_timeout(config),
+    )
     metrics = Metrics()
     mcp = mcp_app(
         runner,
@@ -60,9 +70,9 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
         default=_nothing_here,
         lifespan=_lifespan(config, parts, log, [lambda: mcp.router.lifespan_context(mcp)]),
     )
-    local = is_loopback(config.host)
-    hosts = read_several(config.allowed_hosts) or ((*LOOPBACK, config.host) if local else None)
-    guarded = HostGuard(router, hosts=hosts, origins=read_several(config.allowed_origins), local=local)
+    here = (*LOOPBACK, config.host) if is_loopback(config.host) else None
+    hosts = read_several(config.allowed_hosts) or here
+    guarded = HostGuard(router, hosts=hosts, origins=read_several(config.allowed_origins))
     return AccessLog(guarded, metrics, log)
 
 
@@ -110,7 +120,7 @@ def _lifespan(
         finally:
             stop.set()
             if worker.is_alive():
-                worker.join()
+                worker.join(_WORKER_ENDS_S)
             sys.setswitchinterval(interval)
             parts.close()
             for name in _SPEAKERS:

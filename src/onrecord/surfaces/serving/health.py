@@ -1,9 +1,11 @@
 """IS it alive, is it ready, how is it doing? For those who run it; strangers learn yes or no and nothing more."""
 
+import asyncio
 import json
 import time
 from typing import Any, Final
 
+from anyio import CapacityLimiter, move_on_after, to_thread
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -16,6 +18,8 @@ from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.metrics import CONTENT_TYPE, Metrics
 
 _LOOK_AGAIN_S: Final = 1.0
+#: Whoever asks whether we are ready gives up after two seconds, and takes that for a no.
+_ANSWERS_S: Final = 0.9
 
 
 def routes(runner: RequestRunner, metrics: Metrics) -> list[BaseRoute]:
@@ -31,6 +35,7 @@ class _Health:
     def __init__(self, runner: RequestRunner, metrics: Metrics) -> None:
         self._runner, self._metrics = runner, metrics
         self._looked_at, self._is_ready = -_LOOK_AGAIN_S, False
+        self._looking: asyncio.Future[bool] | None = None
 
     async def live(self, request: Request) -> Response:
         """That this process answers; the store is not asked."""
@@ -38,9 +43,9 @@ class _Health:
 
     async def ready(self, request: Request) -> Response:
         """Whether the store answers; where it is and what runs here is for those who may care for it."""
-        ready = await self._runner.run(self._look)
+        ready = await self._is_ready_soon()
         told: dict[str, Any] = {"status": "ready" if ready else "unavailable"}
-        if "authorization" in request.headers and (await self._runner.run(self._is_admin, request)):
+        if ready and "authorization" in request.headers and await self._is_admin_soon(request):
             told |= {"version": __version__, "location": self._runner.store.location}
         return _told(200 if ready else 503, told)
 
@@ -51,6 +56,20 @@ class _Health:
             await self._runner.call(request, lambda door: door.caller.require("memory.admin"))
         body = await self._runner.run(self._metrics.exposition)
         return Response(body, media_type=CONTENT_TYPE)
+
+    async def _is_ready_soon(self) -> bool:
+        """What a look at the store finds, which is not waited for long: one that hangs is the only one, and says no."""
+        if self._looking is None or self._looking.done():
+            self._looking = asyncio.ensure_future(
+                to_thread.run_sync(self._look, limiter=CapacityLimiter(1), abandon_on_cancel=True)
+            )
+        done, _ = await asyncio.wait({self._looking}, timeout=_ANSWERS_S)
+        return bool(done) and self._looking.result()
+
+    async def _is_admin_soon(self, request: Request) -> bool:
+        with move_on_after(_ANSWERS_S):
+            return await self._runner.run(self._is_admin, request)
+        return False
 
     def _look(self) -> bool:
         now = time.monotonic()

@@ -20,6 +20,8 @@ _SECRET_IN_QUERY: Final = re.compile(
     rb"|=(?:bearer(?:%20|\+))?(?:" + "|".join(KEY_PREFIXES).encode() + rb")",
     re.I,
 )
+#: How a browser says that a page of this server asks, or a person by an address that they typed.
+_OF_NO_OTHER_PAGE: Final = frozenset({"same-origin", "none"})
 _PORT: Final = re.compile(r":\d{1,5}$")
 _ALLOWED: Final = {
     "access-control-allow-methods": "GET, POST, PUT, PATCH, DELETE",
@@ -38,11 +40,10 @@ class HostGuard:
     Starlette's own for hosts and origins answer in plain text, and let a request of a foreign page through to its route.
     """
 
-    def __init__(
-        self, app: ASGIApp, *, hosts: Collection[str] | None, origins: Collection[str], local: bool
-    ) -> None:
-        """`hosts` is None if any name will do; `local` lets pages of this machine ask."""
-        self._app, self._local = app, local
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, origins: Collection[str]) -> None:
+        """`hosts` is None if any name will do. Pages are of this server, or of the `origins` named: whoever else serves some
+        on this machine may have them from anywhere."""
+        self._app = app
         self._hosts = None if hosts is None else frozenset(each.lower() for each in hosts)
         self._origins = frozenset(each.lower().rstrip("/") for each in origins)
 
@@ -59,6 +60,9 @@ class HostGuard:
             raise Refusal(
                 FOREIGN_ORIGIN, f"Pages of {origin[:80]!a} may not ask this server; see allowed_origins."
             )
+        # What a page only shows or runs, such as an image or a script, is asked for without an origin.
+        if origin is None and not set(headers.getlist("sec-fetch-site")) <= _OF_NO_OTHER_PAGE:
+            raise Refusal(FOREIGN_ORIGIN, "Pages of other servers may not ask this one; see allowed_origins.")
         if _SECRET_IN_QUERY.search(scope.get("query_string", b"")):
             raise Unauthenticated(
                 "A key or token in an address ends up in logs and is not read. Send Authorization: Bearer …"
@@ -87,7 +91,7 @@ class HostGuard:
             return False
         if there.scheme not in ("http", "https"):
             return False
-        return there.netloc == host or (self._local and _PORT.sub("", there.netloc) in LOOPBACK)
+        return there.netloc == host
 
 
 def _shared(origin: str) -> dict[str, str]:

@@ -20,6 +20,7 @@ import uvicorn
 
 from onrecord.errors import StoreUnavailable
 from onrecord.surfaces.serving import metrics
+from onrecord.surfaces.serving.ending import EndingServer
 
 #: How long it takes at most until it is noticed that all shall stop.
 _LOOK_S: Final = 0.1
@@ -139,7 +140,7 @@ def _work(
             ready.send(None)
             ready.close()
 
-    server = uvicorn.Server(
+    server = EndingServer(
         uvicorn.Config(application, factory=True, callback_notify=look, timeout_notify=0, **settings)
     )
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -1,0 +1,23 @@
+"""WHAT does a file of a source hold? Its bytes, if it is a regular file within bounds: a pipe or a device has no end."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+#: The largest manifest of dbt's that was seen has a third of it.
+MOST_BYTES: Final = 512 * 1024 * 1024
+
+
+def read_regular(path: Path) -> bytes:
+    """OSError if it cannot be read, is none, or is too large."""
+    # Not waiting for whoever would write into a pipe.
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        told = os.fstat(file.fileno())
+        if not stat.S_ISREG(told.st_mode):
+            raise OSError("it is not a regular file")
+        content = file.read(MOST_BYTES + 1) if told.st_size <= MOST_BYTES else None
+    if content is None or len(content) > MOST_BYTES:
+        raise OSError(f"it is larger than {MOST_BYTES:,} bytes")
+    return content

@@ -1,0 +1,196 @@
+"""HOW long may a sender take, how much may it send before it is known, and who stays when there are too many?
+
+uvicorn reads whatever comes for as long as it comes. Here a request whose head is too large or that is not sent in time
+is ended, and of too many connections those go first that have shown no key.
+"""
+
+import asyncio
+import logging
+import time
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from onrecord.config import Config, read_number
+from onrecord.surfaces.rest.request_runner import RequestState
+
+#: The request line and the headers; the longest token we take has a quarter of it.
+HEAD_BYTES: Final = 64 * 1024
+#: A body that comes more slowly than this, in bytes a second, is not meant to arrive.
+_PACE: Final = 512
+_TELL_AGAIN_S: Final = 60.0
+_log: Final = logging.getLogger("onrecord.serving")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many connections there may be at once, and how many seconds a request has to be sent."""
+
+    connections: int
+    sent_within_s: float
+
+
+def server_settings(config: Config) -> dict[str, Any]:
+    """What uvicorn is told; other processes can be told the same."""
+    limits = Limits(
+        connections=read_number("connections", config.connections, 1, 1_000_000),
+        sent_within_s=request_timeout(config),
+    )
+    return {
+        "http": partial(Connection, limits=limits),
+        # What it has to say goes into the lines of our log.
+        "log_config": None,
+        "log_level": "warning",
+        "access_log": False,
+        "server_header": False,
+        "ws": "none",
+        "lifespan": "on",
+        "timeout_keep_alive": 30,
+        "timeout_graceful_shutdown": shutdown_timeout(config),
+        # Who a request comes from is looked up by ourselves, from the connection.
+        "proxy_headers": False,
+    }
+
+
+def request_timeout(config: Config) -> int:
+    return read_number("request_timeout", config.request_timeout, 1, 86_400)
+
+
+def shutdown_timeout(config: Config) -> int:
+    return read_number("shutdown_timeout", config.shutdown_timeout, 1, 86_400)
+
+
+class Connection(HttpToolsProtocol):
+    """One connection, from the first byte to the last."""
+
+    def __init__(self, *given: Any, limits: Limits, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._limits = limits
+        self._in_head, self._sent, self._since = True, 0, self.loop.time()
+        self._deadline: asyncio.TimerHandle | None = None
+        self._is_ended = False
+        #: Whether whoever is at the other end has shown a key or token that is good.
+        self.is_known = False
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is being answered on it."""
+        return self.cycle is None or self.cycle.response_complete
+
+    # What uvicorn and its parser call
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._begin()
+        if len(self.connections) > self._limits.connections:
+            self._make_room()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._is_ended:
+            return
+        self._sent += len(data)
+        if self._deadline is None:
+            self._begin()
+        super().data_received(data)
+        if self._in_head and self._sent > HEAD_BYTES:
+            self._end(b"431 Request Header Fields Too Large")
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
+        has_shown = any(name == b"authorization" for name, _ in self.headers)
+        if size > HEAD_BYTES:
+            self._end(b"431 Request Header Fields Too Large")
+        elif len(self.connections) > self._limits.connections and not (has_shown or self.is_known):
+            self._end(b"503 Service Unavailable")
+        if not self._is_ended:
+            self._begin()
+            super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        if not self._is_ended:
+            super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._stop_waiting()
+        self._in_head, self._sent = True, 0
+        if not self._is_ended:
+            super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        state, headers = self.cycle.scope.get("onrecord.request"), dict(self.cycle.scope["headers"])
+        self.is_known = (
+            isinstance(state, RequestState) and state.door is not None and b"authorization" in headers
+        )
+        super().on_response_complete()
+
+    # What is ours
+
+    def _begin(self) -> None:
+        """A head has so long in all; a body has it again and again, as long as it comes."""
+        self._stop_waiting()
+        self._sent = self._sent if self._in_head else 0
+        self._deadline = self.loop.call_later(self._limits.sent_within_s, self._look)
+
+    def _stop_waiting(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _look(self) -> None:
+        self._deadline = None
+        if self.transport.is_closing():
+            return
+        comes = not self._in_head and (
+            # It is we who do not read on.
+            self.flow.read_paused or self._sent >= _PACE * self._limits.sent_within_s
+        )
+        if comes:
+            self._begin()
+        elif self._in_head and not self._sent:
+            self.transport.close()
+        else:
+            self._end(b"408 Request Timeout")
+
+    def _end(self, status: bytes) -> None:
+        self._is_ended = True
+        self._stop_waiting()
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(
+                b"HTTP/1.1 " + status + b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+            )
+        self.transport.close()
+
+    def _make_room(self) -> None:
+        """Of those that have shown no key, one on which nothing is answered goes: it may be waiting for nothing."""
+        _tell_of_crowd(self._limits.connections)
+        others = [
+            each
+            for each in self.connections
+            if isinstance(each, Connection) and each is not self and each.is_idle and not each.is_known
+        ]
+        if others:
+            oldest = min(others, key=lambda each: each._since)
+            oldest.transport.close()
+            # It would be counted until the loop comes round to it.
+            self.connections.discard(oldest)
+
+
+class _Crowd:
+    told_at = float("-inf")
+
+
+def _tell_of_crowd(most: int) -> None:
+    """Not each time: whoever fills the connections would fill the log as well."""
+    if (now := time.monotonic()) - _Crowd.told_at >= _TELL_AGAIN_S:
+        _Crowd.told_at = now
+        _log.warning(
+            "All %d connections are taken (see the setting connections): those without a key are closed or refused.",
+            most,
+        )

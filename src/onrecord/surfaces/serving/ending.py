@@ -1,0 +1,40 @@
+"""WHEN has a server ended? When it has finished what it began, and in any case soon after its time to do so is over.
+
+A thread that waits for a database which does not answer cannot be ended from within this process, and everything that
+waits for that thread would wait with it.
+"""
+
+import logging
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Final
+
+import uvicorn
+
+#: For what follows once nothing is answered any more: the worker stops and the store is closed.
+_AFTERWARDS_S: Final = 5
+_log: Final = logging.getLogger("onrecord.serving")
+
+
+class EndingServer(uvicorn.Server):
+    """A server that ends when it is told to, whatever hangs."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            within = (self.config.timeout_graceful_shutdown or 0) + _AFTERWARDS_S
+            last_word = threading.Timer(within, _end)
+            last_word.daemon = True
+            last_word.start()
+        super().handle_exit(sig, frame)
+
+
+def _end() -> None:
+    """Whatever was done is in the store, and whatever was not is not: a transaction that never ended counts for nothing."""
+    _log.error(
+        "Something did not end in time (a database that does not answer?); the process ends without it."
+    )
+    sys.stderr.flush()
+    os._exit(128 + signal.SIGTERM)
