@@ -83,7 +83,7 @@ class StoreUnavailable(OnRecordError):
 
 
 class OutcomeUnknown(StoreUnavailable):
-    """The database was lost while it was told to keep a change; whether it did is not known. Look before you repeat it."""
+    """The store was lost or too slow while it kept a change; whether it did is not known. Look before you repeat it."""
 
 
 class IdentityUnavailable(StoreUnavailable):

@@ -22,7 +22,8 @@ def make_folder(path: Path) -> None:
     """A folder with those above it that are not there; each that is made is its owner's alone."""
     if path.is_dir():
         return
-    make_folder(path.parent)
+    if path.parent != path:
+        make_folder(path.parent)
     path.mkdir(_FOLDER, exist_ok=True)
 
 
@@ -54,7 +55,8 @@ def open_ones(files: Iterable[Path]) -> Iterator[Path]:
         return
     for path in files:
         try:
-            mode = path.stat().st_mode
+            # A link is not ours to follow: someone may have laid it there.
+            mode = path.lstat().st_mode
         except OSError:
             continue
         if stat.S_ISREG(mode) and mode & _OTHERS:

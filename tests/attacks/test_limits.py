@@ -25,9 +25,10 @@ from onrecord.access.tokens import OidcTokens
 from onrecord.app import local_caller
 from onrecord.care import lines
 from onrecord.config import load
-from onrecord.errors import StoreUnavailable, Unauthenticated
+from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
 from onrecord.jobs.worker import Worker
 from onrecord.surfaces.rest.lanes import Lane
+from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.connections import HEAD_BYTES
 from onrecord.testing.embedder import StubEmbedder
 from tests.access.conftest import Site, site
@@ -388,6 +389,38 @@ def test_whoever_stops_waiting_leaves_the_lane_as_it_was() -> None:
         held.let_go()
         assert await third == "third"
         assert held.begun == ["a"]
+
+    asyncio.run(run())
+
+
+def test_whoever_stops_waiting_before_a_thread_is_found_gives_its_place_back() -> None:
+    async def run() -> None:
+        lane = Lane(1, 1)
+        for steps in range(6):
+            each = asyncio.ensure_future(lane.run("a", lambda: "never mind"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            each.cancel()
+            await asyncio.gather(each, return_exceptions=True)
+        async with asyncio.timeout(AT_LAST_S):
+            assert await lane.run("a", lambda: "next") == "next"
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize(("reads", "error"), [(True, StoreUnavailable), (False, OutcomeUnknown)])
+def test_a_write_that_had_no_answer_in_time_is_not_said_to_be_undone(
+    served: Callable[..., Any], reads: bool, error: type[Exception]
+) -> None:
+    parts = served(embedder="none").parts
+    runner = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle, within_s=0.01)
+    held = Held()
+
+    async def run() -> None:
+        with pytest.raises(StoreUnavailable, match="no answer within") as told:
+            await runner.run(lambda: held("a"), reads=reads)
+        assert type(told.value) is error
+        held.let_go()
 
     asyncio.run(run())
 

@@ -83,11 +83,13 @@ class EraseTenant(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedTenant(Answer):
-    """What was erased, by table, and what a search for the rest has found: nothing, if all is well."""
+    """What was erased, by table, and what a search for the rest has found: nothing, if all is well. `warnings` says what of
+    it waits in the files of the database."""
 
     name: str
     erased: Mapping[str, int]
     residue: Mapping[str, int]
+    warnings: tuple[str, ...] = ()
 
 
 @operation("write", "memory.admin", "POST /tenants", "tenants create", begins=True)
@@ -133,12 +135,13 @@ def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
     _require_person(call.caller, "erases a tenant")
     if not call.store.rows_of(ask.name):
         raise NotFound(f"No tenant {ask.name} here. List the tenants to see which there are.")
-    erased, residue = call.store.erase_tenant(ask.name)
+    erased, residue, waits = call.store.erase_tenant(ask.name)
     call.turns.clear_tenant(ask.name)
     if ask.name != call.caller.tenant:
         # In its own tenant the line would be the first thing to be there again.
         call.note("erase_tenant", ask.name)
-    return ErasedTenant(name=ask.name, erased=erased, residue=residue)
+    warnings = () if waits is None else (waits,)
+    return ErasedTenant(name=ask.name, erased=erased, residue=residue, warnings=warnings)
 
 
 def _counted(store: Store, name: str) -> Tenant:

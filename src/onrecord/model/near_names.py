@@ -58,7 +58,7 @@ def unknown_names(
         faults.append(Fault(cut_name(name), what + hint))
     if len(names) > FAULTS_TOLD:
         more = len(names) - FAULTS_TOLD - 1
-        faults.append(Fault(cut_name(names[FAULTS_TOLD]), f"{what}, nor are {more} more"))
+        faults.append(Fault(cut_name(names[FAULTS_TOLD]), f"{what}, nor are {more} more" if more else what))
     return faults
 
 

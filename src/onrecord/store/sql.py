@@ -145,13 +145,13 @@ class SqlStore:
         with self.restoring(Home(tenant)):
             return not known
 
-    def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
+    def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int], str | None]:
         with self._begin() as connection:
             number = self._tenants.look_up(connection, tenant)
             erased = erasing.erase(connection, self._backend, tenant, number)
-        self._backend.after_erasing()
+        waits = self._backend.after_erasing()
         with self._explained(), self._backend.reading() as connection:
-            return erased, erasing.rows_of(connection, tenant, number)
+            return erased, erasing.rows_of(connection, tenant, number), waits
 
     def rows_of(self, tenant: str) -> Mapping[str, int]:
         with self._explained(), self._backend.reading() as connection:

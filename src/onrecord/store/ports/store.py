@@ -36,8 +36,9 @@ class Store(Protocol):
     def make_room(self, tenant: str) -> bool:
         """A tenant to save in; False if it was there before."""
 
-    def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int]]:
-        """Everything of a tenant, for good; gives how many rows of each table went, and how many are left."""
+    def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int], str | None]:
+        """Everything of a tenant, for good; gives how many rows of each table went, how many are left, and
+        what waits in the files of the database, if anything does."""
 
     def rows_of(self, tenant: str) -> Mapping[str, int]:
         """How many rows of each table are of a tenant, tables without any left out."""

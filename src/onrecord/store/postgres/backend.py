@@ -1,8 +1,10 @@
 """HOW is a PostgreSQL database opened, read and written? psycopg 3, no prepared statements, only SET LOCAL."""
 
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +26,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.dialects.postgresql import psycopg as psycopg_dialect
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from onrecord.errors import OnRecordError, OutcomeUnknown, StoreUnavailable
 from onrecord.store.compiled import compiled_for
@@ -38,6 +41,8 @@ _INSUFFICIENT_PRIVILEGE: Final = "42501"
 _OUTCOME: Final = text("SELECT txid_status(:number)")
 _UNDER_WAY: Final = "in progress"
 _ASK_FOR_S: Final = 10
+#: So long a forget waits for its vacuum.
+_VACUUM_S: Final = 2
 _LOOK_AGAIN_S: Final = 0.1
 #: Everything in which a forgotten memory may have stood.
 _ERASED_FROM: Final = ", ".join(
@@ -84,6 +89,9 @@ class PostgresBackend:
             pool_size=10,
             pool_pre_ping=True,
         )
+        self._vacuums = ThreadPoolExecutor(1, "onrecord-vacuum")
+        self._vacuum: Future[str | None] | None = None
+        self._vacuum_turn = threading.Lock()
         event.listen(self._writer, "handle_error", self._tell_of_missing_rights)
         self._reader = self._writer.execution_options(
             isolation_level="REPEATABLE READ", postgresql_readonly=True
@@ -135,7 +143,7 @@ class PostgresBackend:
         deadline = time.monotonic() + _ASK_FOR_S
         state = _UNDER_WAY
         while state == _UNDER_WAY and time.monotonic() < deadline:
-            with suppress(DBAPIError), self._writer.connect() as connection:
+            with suppress(DBAPIError, PoolTimeout), self._writer.connect() as connection:
                 # None is what it says of one that is too old to be known.
                 state = connection.execute(_OUTCOME, {"number": number}).scalar_one()
             if state == _UNDER_WAY:
@@ -223,7 +231,21 @@ class PostgresBackend:
             vectors.build_indexes(connection.execution_options(isolation_level="AUTOCOMMIT"))
 
     def after_erasing(self) -> str | None:
-        """Dead rows are taken out of their pages. What a page, the log or a copy held before is the operator's to clear."""
+        """Dead rows are taken out of their pages. What a page, the log or a copy held before is the operator's to clear.
+
+        One vacuum runs at a time, beside all else: nobody waits long for the tables of all tenants.
+        """
+        with self._vacuum_turn:
+            # One that has not begun yet will see this erasure too.
+            if self._vacuum is None or self._vacuum.running() or self._vacuum.done():
+                self._vacuum = self._vacuums.submit(self._vacuumed)
+            mine = self._vacuum
+        try:
+            return mine.result(_VACUUM_S)
+        except TimeoutError:
+            return "It is erased, and its old rows are being vacuumed out of the tables, which takes a while."
+
+    def _vacuumed(self) -> str | None:
         held: list[str] = []
         try:
             with self._writer.connect() as connection:
@@ -246,6 +268,7 @@ class PostgresBackend:
         return None
 
     def close(self) -> None:
+        self._vacuums.shutdown()
         self._writer.dispose()
 
 

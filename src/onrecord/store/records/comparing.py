@@ -50,7 +50,8 @@ class _Mark(NamedTuple):
             raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
 
     def __str__(self) -> str:
-        return "~".join((self.until.isoformat(), *map(str, self.place)))
+        # A plus sign would be read as a space in an address.
+        return "~".join((self.until.isoformat().replace("+00:00", "Z"), *map(str, self.place)))
 
 
 class _Window(NamedTuple):

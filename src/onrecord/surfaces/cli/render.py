@@ -778,6 +778,7 @@ def _(answer: "ErasedTenant") -> Iterator[Part]:
         yield "STILL THERE: " + ", ".join(f"{name} {count}" for name, count in answer.residue.items())
     else:
         yield "A second look has found nothing of it."
+    yield from answer.warnings
 
 
 @_shows

@@ -123,7 +123,7 @@ class _Answers:
         except StoreUnavailable as problem:
             # It had no answer in time.
             _LOG.error("The tool %s was given up: %s", asked.name, problem)
-            return _failure(str(StoreUnavailable()))
+            return _failure(str(type(problem)()))
 
     async def list_resources(self, context: Context, asked: Page) -> protocol.ListResourcesResult:
         return protocol.ListResourcesResult(resources=resources.listed(self._caller(context)))

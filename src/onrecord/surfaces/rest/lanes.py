@@ -6,6 +6,7 @@ A tenant whose requests all wait, for a lock or for a database, leaves room for 
 import asyncio
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final, TypeVar
 
 from anyio import CapacityLimiter, to_thread
@@ -28,14 +29,31 @@ class Lane:
         """Do something in a thread; what is of no tenant has no share. Whoever stops waiting leaves it running, and its place taken until it is done."""
         await self._enter(tenant)
         loop = asyncio.get_running_loop()
+        has_begun = has_left = False
+
+        def leave() -> None:
+            nonlocal has_left
+            if not has_left:
+                has_left = True
+                self._leave(tenant)
 
         def acted() -> Answer:
+            nonlocal has_begun
+            has_begun = True
             try:
                 return act()
             finally:
-                loop.call_soon_threadsafe(self._leave, tenant)
+                # A loop that has ended has no place to give back.
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(leave)
 
-        return await to_thread.run_sync(acted, limiter=self._threads, abandon_on_cancel=True)
+        try:
+            return await to_thread.run_sync(acted, limiter=self._threads, abandon_on_cancel=True)
+        except BaseException:
+            if not has_begun:
+                # Whoever stopped waiting did so before a thread had taken it.
+                leave()
+            raise
 
     async def _enter(self, tenant: str | None) -> None:
         if self._left and self._has_room(tenant):
@@ -48,6 +66,7 @@ class Lane:
         except asyncio.CancelledError:
             if turn.cancelled():
                 self._drop(tenant, turn)
+                self._call_next()
             else:
                 # It had its turn the moment it stopped waiting.
                 self._leave(tenant)

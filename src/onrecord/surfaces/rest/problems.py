@@ -69,8 +69,8 @@ KINDS: Final[tuple[tuple[type[OnRecordError], ProblemType], ...]] = (
 )
 # A location or an address of ours is not for whoever asks from afar.
 _GUARDED: Final = {
-    "outcome-unknown": "The store was lost while it was told to keep a change; whether it did is not known. Look before you "
-    "repeat it, or send it again under its Idempotency-Key.",
+    "outcome-unknown": "There was no answer in time, or the store was lost while it was told to keep a change; whether it did "
+    "is not known. Look before you repeat it, or send it again under its Idempotency-Key.",
     "unavailable": "The store cannot be used right now; nothing was changed. Try again in a moment.",
     "internal": "Something went wrong on the server. Whoever runs it finds the reason in its log, under this request.",
 }

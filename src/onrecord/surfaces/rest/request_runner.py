@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TypeVar, TypeVarTuple, Unpack
 
-from anyio import fail_after
+from anyio import move_on_after
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Budget, Throttle
-from onrecord.errors import StoreUnavailable
+from onrecord.errors import OutcomeUnknown, StoreUnavailable
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.service import OnRecord
@@ -122,13 +122,11 @@ class RequestRunner:
                 _lane(self._readers, _PARTS_OF_OTHERS),
             )
         lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
-        try:
-            with fail_after(None if slow else self._within_s):
-                return await lane.run(None if by is None else self._whose(by), partial(act, *given))
-        except TimeoutError:
-            raise StoreUnavailable(
-                f"There was no answer within {self._within_s} seconds (see request_timeout); what was asked for may be done."
-            ) from None
+        with move_on_after(None if slow else self._within_s):
+            return await lane.run(None if by is None else self._whose(by), partial(act, *given))
+        # Its thread goes on: what it writes may still be done.
+        late = f"There was no answer within {self._within_s} seconds (see request_timeout)"
+        raise StoreUnavailable(f"{late}.") if reads else OutcomeUnknown(f"{late}; it may still be done.")
 
     def _whose(self, request: Request) -> str:
         """The tenant that a request is of; until that is known, whoever has its credentials is one by itself."""
