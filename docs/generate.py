@@ -62,14 +62,6 @@ DEFAULTS = {
     "allowed_hosts": "those of this machine, and what it listens on",
     "allowed_origins": "none but its own",
     "requests_per_minute": "no limit",
-    "saves_per_run": "3",
-    "turns": "20",
-    "connections": "1000",
-    "request_timeout": "60",
-    "shutdown_timeout": "30",
-    "db_connect_timeout": "10",
-    "db_statement_timeout": "60",
-    "db_lock_timeout": "60",
     **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 
@@ -188,7 +180,7 @@ def settings() -> Iterator[str]:
             f"`{each.name}`",
             f"`ONRECORD_{each.name.upper()}`",
             options.get(each.name, ""),
-            DEFAULTS[each.name],
+            DEFAULTS.get(each.name, each.value or "none"),
             each.help,
         )
         for each in config.load({"ONRECORD_CONFIG": os.devnull}).settings

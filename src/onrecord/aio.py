@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from onrecord.access.confirmation import Worth
+from onrecord.access.confirmation import CheckedWord
 from onrecord.doors import AsyncDoor
 from onrecord.model.caller import Caller
 from onrecord.operation import Operation, Terms
@@ -78,7 +78,7 @@ class AsyncOnRecord(AsyncDoor):
         """As of the door behind this one."""
         return await asyncio.to_thread((await self._door.ready()).issue_confirmation, what)
 
-    async def verify_confirmation(self, what: str, word: str) -> Worth:
+    async def verify_confirmation(self, what: str, word: str) -> CheckedWord:
         """As of the door behind this one."""
         return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, word)
 

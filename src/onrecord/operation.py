@@ -57,7 +57,7 @@ class KeptAnswer(NamedTuple):
 
 
 @dataclass(slots=True)
-class Once:
+class IdempotentRequest:
     """A request that must not be done twice. Its answer is kept in the transaction that does it, so that there is never
     one without the other, whatever ends the process or the connection."""
 
@@ -89,7 +89,7 @@ class Call:
     turns: TurnBuffer
     terms: Terms
     progress: Progress
-    once: Once | None = None
+    once: IdempotentRequest | None = None
 
     def reading(self) -> AbstractContextManager[Reading]:
         """The store as the caller sees it."""

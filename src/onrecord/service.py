@@ -10,7 +10,7 @@ from onrecord.doors import Door
 from onrecord.errors import Forbidden
 from onrecord.jobs.worker import Worker
 from onrecord.model.caller import Caller
-from onrecord.operation import Call, Once, Operation, Progress, Terms
+from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
 from onrecord.turn_buffer import TurnBuffer
@@ -61,7 +61,7 @@ class OnRecord(Door):
         operation: Operation,
         given: tuple[Any, ...],
         named: dict[str, Any],
-        once: Once | None = None,
+        once: IdempotentRequest | None = None,
     ) -> Any:
         call = Call(
             caller=self.caller,
@@ -83,7 +83,7 @@ class OnRecord(Door):
         """A word that goes out with a question to a person, and says for a few minutes that this caller has asked it."""
         return confirmation.issue(self.caller, what, self._store, self._clock())
 
-    def verify_confirmation(self, what: str, word: str) -> confirmation.Worth:
+    def verify_confirmation(self, what: str, word: str) -> confirmation.CheckedWord:
         """Whether a word went out for this caller with the very same question, and came back in time."""
         return confirmation.verify(self.caller, what, word, self._store, self._clock())
 
@@ -109,6 +109,6 @@ class OnRecord(Door):
         self.close()
 
 
-def perform_once(door: OnRecord, once: Once, operation: Operation, named: dict[str, Any]) -> Any:
+def perform_once(door: OnRecord, once: IdempotentRequest, operation: Operation, named: dict[str, Any]) -> Any:
     """Do an operation unless it was done before: then DoneBefore is raised. For a surface whose callers may repeat themselves."""
     return door._perform(operation, (), named, once)

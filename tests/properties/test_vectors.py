@@ -78,7 +78,7 @@ class Life:
                 }
                 if door is self.root:
                     assert len(found) == sum(each.memories for each in reading.index.coverage())
-                    middle = reading.index.middle(fresh.model)
+                    middle = reading.index.centroid(fresh.model)
                     assert middle.passages == len(found)
                     mean = sum(found.values()) / max(len(found), 1)
                     assert float(middle.vector @ query) == pytest.approx(mean, abs=2e-6)

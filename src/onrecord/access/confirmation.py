@@ -17,8 +17,8 @@ from onrecord.store.ports.store import Store
 GOOD_FOR: Final = timedelta(minutes=5)
 _WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)
 _SECRET_BYTES: Final = 32
-#: What a word is worth that came back.
-Worth = Literal["good", "late", "wrong"]
+#: What a check of a word that came back says.
+CheckedWord = Literal["valid", "expired", "wrong"]
 
 
 def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
@@ -32,7 +32,7 @@ def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
     return f"{until}-{_signature(caller, what, until, secret)}"
 
 
-def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) -> Worth:
+def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) -> CheckedWord:
     read = _WORD.fullmatch(word)
     if read is None:
         return "wrong"
@@ -43,7 +43,7 @@ def verify(caller: Caller, what: str, word: str, store: Store, now: datetime) ->
     until = int(read["until"])
     if not hmac.compare_digest(_signature(caller, what, until, secret), read["signature"]):
         return "wrong"
-    return "good" if now.timestamp() < until else "late"
+    return "valid" if now.timestamp() < until else "expired"
 
 
 def _signature(caller: Caller, what: str, until: int, secret: str) -> str:

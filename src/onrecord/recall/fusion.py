@@ -61,7 +61,7 @@ def _marks(draft: RecallDraft, tools: RecallTools, near: Sequence[Found]) -> tup
     """The nearest, and what is common to all: no vector is quite far, so nearness is measured from there."""
     if not near or draft.vector is None or draft.model is None:
         return None
-    return near[0].score, float(tools.index.middle(draft.model).vector @ draft.vector.vector)
+    return near[0].score, float(tools.index.centroid(draft.model).vector @ draft.vector.vector)
 
 
 def weighted(found: Sequence[Found], weight: float, lowest: float) -> list[float]:

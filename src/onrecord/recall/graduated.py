@@ -23,9 +23,6 @@ _LABEL_FACTOR: Final = 2.0
 #: What mentions and length may add to the weight of a field: less than lies between any two.
 _WITHIN: Final = 1.0
 
-#: What holds no word of the question must be so near, between what is common to all and the nearest.
-_WORDLESS: Final = 0.5
-
 #: The places of a word in a memory.
 Spots = frozenset[int]
 
@@ -144,25 +141,14 @@ def graduate(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     ranked = [Found(key, draft.score(key)) for key in draft.ranked()]
     worded = [each for each in ranked if any(part.channel == "lexical" for part in draft.parts[each.key])]
     keys = {each.key for each in worded}
-    rest = _close(draft, [each for each in ranked if each.key not in keys])
+    rest = [each for each in ranked if each.key not in keys]
     pinned = [each for each in worded if _is_here(draft, each.key)]
-    shares = by_rank([*worded, *rest], 1.0, 0.0)
+    shares = by_rank(ranked, 1.0, 0.0)
     parts = {key: tuple(part._replace(share=0.0) for part in draft.parts[key]) for key, _ in (*worded, *rest)}
     draft = replace(draft, parts=parts, boosts={})
     draft = with_part(draft, "everywhere", worded, shares[: len(worded)])
     draft = with_part(draft, "wordless", rest, shares[len(worded) :])
     return with_part(draft, "here", pinned, by_rank(pinned, worth, 0.0))
-
-
-def _close(draft: RecallDraft, wordless: Sequence[Found]) -> list[Found]:
-    """Those of the memories without a word of the question that may bear on it; all, where all relevances are asked for."""
-    if draft.ask.min_relevance is not None or draft.marks is None or not draft.nearest:
-        return list(wordless)
-    highest, lowest = max(each.score for each in draft.nearest.values()), draft.marks[1]
-    least = lowest + _WORDLESS * (highest - lowest)
-    return [
-        each for each in wordless if each.key not in draft.nearest or draft.nearest[each.key].score >= least
-    ]
 
 
 def _is_here(draft: RecallDraft, key: Key) -> bool:

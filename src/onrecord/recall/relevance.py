@@ -4,8 +4,8 @@ Two chances are multiplied: that anything here bears on the question at all, and
 first is read off the best few: how near they are, how well the words and tokens of the question are met, and among how
 many passages. The second is read off the place and the score.
 
-No two stores have the same scale: tables are all alike, and any two texts of one model are near. So nearness is measured
-from the middle of what is here, in the direction in which this question differs from questions in general.
+No two stores have the same scale: tables are all alike, and any two texts of one model are near. So similarity is measured
+from the centroid of what is here, in the direction in which this question differs from questions in general.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 BEST: Final = 10
 #: Smaller stores were not seen in the calibration: a store counts as holding so many at least.
 FEWEST: Final = 12
-#: The middle of a few memories is no middle: so many that are as near to any question as to another count too.
+#: The centroid of a few memories is none: so many that are as near to any question as to another count too.
 _USUAL_PASSAGES: Final = 10
-#: The nearest to the middle are at least so far from it, squared.
+#: The nearest to the centroid are at least so far from it, squared.
 _NEAREST: Final = 0.02
 #: So many of the rarest words of a question say what it is about.
 _RAREST: Final = 3
@@ -44,6 +44,8 @@ _EXACT: Final = 0.5
 #: Of 3,000 questions of the shared data this loses .09 points of recall@10 on one task and nothing on the others, and a
 #: third of what does not bear on the question in stores of 12 and 40 notes.
 _LEAST_SHARE: Final = 0.15
+#: Or is so far from the nearest, between what is common to all and that, where words come before vectors.
+_LEAST_NEAR: Final = 0.5
 
 #: The chance that a hit bears on a question that is answered here, by its share of the best score and its place.
 PLACE: Final[Mapping[str, float]] = {"constant": -2.406, "share": 3.638, "place": -1.24}
@@ -60,8 +62,8 @@ WORDS_ALONE: Final[Mapping[str, float]] = {
 class Evidence:
     """What speaks for an answer being here, as the calibration weighs it."""
 
-    #: How near the best are, seen from the middle of what is here.
-    nearness: float = 0.0
+    #: How near the best are, seen from the centroid of what is here.
+    similarity: float = 0.0
     #: How well the tokens of the question are met at best.
     tokens: float = 0.0
     #: How well its rarest words are met among the best.
@@ -104,11 +106,23 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 def _told(draft: RecallDraft, scored: Sequence[Found]) -> list[Key]:
     """All that scores at all, but for what is far behind the best and shares neither a word nor a reference with the
-    question. Where places make the score, it does not say how far behind something is."""
+    question."""
     if not draft.recipe.floor:
         return [key for key, _ in scored]
-    least = _LEAST_SHARE * scored[0].score if draft.recipe.fusion == "weighted" else 0.0
-    return [key for key, score in scored if score > 0 and (score >= least or _shares_words(draft, key))]
+    far = _far_behind(draft, scored)
+    return [key for key, score in scored if score > 0 and (key not in far or _shares_words(draft, key))]
+
+
+def _far_behind(draft: RecallDraft, scored: Sequence[Found]) -> set[Key]:
+    """By the score where it adds up what was found; where places make it, it tells nothing of distances, and in the recipe
+    whose fields come first the vectors do."""
+    if draft.recipe.fusion == "weighted":
+        return {key for key, score in scored if score < _LEAST_SHARE * scored[0].score}
+    if not draft.recipe.fields or draft.marks is None or not draft.nearest:
+        return set()
+    highest, lowest = max(each.score for each in draft.nearest.values()), draft.marks[1]
+    least = lowest + _LEAST_NEAR * (highest - lowest)
+    return {key for key, near in draft.nearest.items() if near.score < least}
 
 
 def _shares_words(draft: RecallDraft, key: Key) -> bool:
@@ -157,12 +171,12 @@ def gather_evidence(
     near = [draft.nearest[key] for key in best if key in draft.nearest]
     if not near:
         return None
-    nearness, passages = _nearness(draft, tools, near, calibration)
+    similarity, passages = _similarity(draft, tools, near, calibration)
     met = draft.met or meet(tools.index, draft.vector, draft.model, near)
     weights = token_weights(draft) if met else None
     tokens = max((float(each @ weights) for each in met.values()), default=0.0)
     return Evidence(
-        nearness=nearness,
+        similarity=similarity,
         tokens=sqrt(tokens * (1 + len(draft.terms)) / _USUAL_WORDS),
         rarest=_rarest(draft, weights, [met[key] for key in best if key in met]),
         words=log1p(_word_score(draft, tools, best)),
@@ -171,10 +185,10 @@ def gather_evidence(
     )
 
 
-def _nearness(
+def _similarity(
     draft: RecallDraft, tools: RecallTools, near: Sequence[Near], calibration: Calibration
 ) -> tuple[float, int]:
-    """The cosine between the way from the usual question to this one and that from the middle to the nearest memory."""
+    """The cosine between the way from the usual question to this one and that from the centroid to the nearest memory."""
     import numpy as np
 
     assert draft.vector is not None
@@ -182,12 +196,12 @@ def _nearness(
     usual = calibration.usual_question
     towards = draft.vector.vector - usual
     towards = (towards / max(float(np.linalg.norm(towards)), 1e-9)).astype(np.float32)
-    here = tools.index.middle(draft.model)
-    middle = (here.vector * here.passages + usual * _USUAL_PASSAGES) / (here.passages + _USUAL_PASSAGES)
+    here = tools.index.centroid(draft.model)
+    centroid = (here.vector * here.passages + usual * _USUAL_PASSAGES) / (here.passages + _USUAL_PASSAGES)
     keys = [each.key for each in near]
     along = {each.key: each.score for each in tools.index.similarity(towards, draft.model, keys)}
-    alike = tools.index.similarity(middle.astype(np.float32), draft.model, keys)
-    start, length = float(middle @ towards), float(middle @ middle)
+    alike = tools.index.similarity(centroid.astype(np.float32), draft.model, keys)
+    start, length = float(centroid @ towards), float(centroid @ centroid)
     # Another thread may have taken a vector from the cache in between.
     seen = [(along[each.key] - start, each.score) for each in alike if each.key in along]
     cosines = [way / sqrt(max(1 - 2 * score + length, _NEAREST)) for way, score in seen]

@@ -115,8 +115,8 @@ class TrialConformance(Conformance):
     ) -> None:
         assert ann.verify_confirmation("forget 1", "1-" + "0" * 64) == "wrong"
         word = ann.issue_confirmation("forget 1")
-        assert ann.verify_confirmation("forget 1", word) == "good"
-        assert confirmation.verify(person("ann"), "forget 1", word, store, clock.now) == "good"
+        assert ann.verify_confirmation("forget 1", word) == "valid"
+        assert confirmation.verify(person("ann"), "forget 1", word, store, clock.now) == "valid"
         assert ann.verify_confirmation("forget 2", word) == "wrong"
         for other in (person("bob"), person("ann", tenant="beta"), person("ann", conversation="talk")):
             assert root.as_caller(other).verify_confirmation("forget 1", word) == "wrong"
@@ -126,9 +126,9 @@ class TrialConformance(Conformance):
     def test_a_word_is_good_for_five_minutes(self, ann: OnRecord, clock: Clock) -> None:
         word = ann.issue_confirmation("forget 1")
         clock.tick(minutes=4, seconds=59)
-        assert ann.verify_confirmation("forget 1", word) == "good"
+        assert ann.verify_confirmation("forget 1", word) == "valid"
         clock.tick(seconds=1)
-        assert ann.verify_confirmation("forget 1", word) == "late"
+        assert ann.verify_confirmation("forget 1", word) == "expired"
 
     def test_a_store_has_one_secret(self, store: Store) -> None:
         with store.ledger() as ledger:

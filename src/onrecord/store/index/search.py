@@ -17,7 +17,7 @@ from onrecord.store.backend import Backend
 from onrecord.store.index import lexical
 from onrecord.store.index.entries import entries_of, name_facet, reference_facet, subject_term
 from onrecord.store.list_parameters import one_of
-from onrecord.store.ports.index import About, Coverage, Found, Key, Match, Middle, Near, Places
+from onrecord.store.ports.index import About, Centroid, Coverage, Found, Key, Match, Near, Places
 from onrecord.store.rows import as_stored, read_words
 from onrecord.store.tables import TimestampColumn, facets, memories, vectors
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed
@@ -108,14 +108,14 @@ class SqlIndex:
             found += self._backend.similarity(view, covered, vector, rows) if rows else []
         return found
 
-    def middle(self, model: EmbeddingModel) -> Middle:
+    def centroid(self, model: EmbeddingModel) -> Centroid:
         import numpy as np
 
         total, passages = np.zeros(model.dimensions), 0
         for _, covered in self._covered_by(model):
             total += np.frombuffer(covered.total, np.float64)
             passages += covered.passages
-        return Middle(total / max(passages, 1), passages)
+        return Centroid(total / max(passages, 1), passages)
 
     def coverage(self) -> list[Coverage]:
         return [covered for view in self._views for covered in view.coverage]

@@ -45,7 +45,7 @@ class Near(NamedTuple):
         return self.tenant, self.row
 
 
-class Middle(NamedTuple):
+class Centroid(NamedTuple):
     """The mean vector of all passages, and how many there are."""
 
     vector: "NDArray[Any]"
@@ -158,7 +158,7 @@ class Index(Protocol):
     def similarity(self, vector: "NDArray[Any]", model: EmbeddingModel, keys: Sequence[Key]) -> list[Near]:
         """How near some memories are, of those that have vectors."""
 
-    def middle(self, model: EmbeddingModel) -> Middle:
+    def centroid(self, model: EmbeddingModel) -> Centroid:
         """What all passages have in common, whoever sees them: what is no nearer than that has nothing to do with a question."""
 
     def tokens(self, passages: Sequence[Near], model: EmbeddingModel) -> dict[Key, bytes]:

@@ -108,11 +108,11 @@ def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicit
         return asks.unable(door, call.arguments, text)
     # The text belongs to it: whoever said yes to other words, has not said yes to these.
     what = json.dumps([tool.name, call.arguments, text], sort_keys=True)
-    worth = "wrong" if call.word is None else door.verify_confirmation(what, call.word)
-    if call.said is None or worth == "wrong":
+    checked = "wrong" if call.word is None else door.verify_confirmation(what, call.word)
+    if call.said is None or checked == "wrong":
         return Elicitation(text, door.issue_confirmation(what))
     if call.said == "no":
         return asks.declined(call.arguments)
-    if call.said == "nothing" or worth == "late":
+    if call.said == "nothing" or checked == "expired":
         return asks.late(call.arguments)
     return asks.agreed(door, call.arguments)

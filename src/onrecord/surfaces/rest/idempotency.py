@@ -21,7 +21,7 @@ from onrecord.model import ids
 from onrecord.model.limits import Permission
 from onrecord.model.memory import Memory
 from onrecord.model.wire import to_json
-from onrecord.operation import DoneBefore, KeptAnswer, Once, Operation
+from onrecord.operation import DoneBefore, IdempotentRequest, KeptAnswer, Operation
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord, perform_once
 from onrecord.store.ports.ledger import Done, SentRequest
@@ -71,7 +71,7 @@ def once(
         done = ledger.requests.done(request)
     if done is not None:
         return _again(door, operation, values, done), True
-    doing = Once(request, lambda answer: _kept(operation, answer))
+    doing = IdempotentRequest(request, lambda answer: _kept(operation, answer))
     try:
         answer = perform_once(door, doing, operation, values)
     except DoneBefore as meanwhile:
