@@ -540,7 +540,7 @@ COUNTS: Final = {
     "Index.average_length",
     "Index.rarity",
     "Index.coverage",
-    "Index.middle",
+    "Index.centroid",
 }
 #: What those who see both memories are told of them.
 FOUND: Final = {
