@@ -22,6 +22,7 @@ from onrecord.store import migrations, sql
 from onrecord.store.sqlite import backend as sqlite_backend
 from onrecord.surfaces.rest import openapi
 
+from . import kept
 from .kept_vectors import KeptVectors
 from .new_stores import REPEATING, statements
 from .schemas import Schemas, address, new_schema
@@ -101,6 +102,8 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
         waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
         patch.setattr(uvicorn.server, "asyncio", waiting)
         yield
+        if kept.WRITES:
+            kept_vectors.record()
 
 
 @pytest.fixture(scope="session")
