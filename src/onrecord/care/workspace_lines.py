@@ -1,4 +1,4 @@
-"""HOW is an item of the workspace read from a line? Integer, checked, and without secrets, like a memory."""
+"""HOW is an item of the workspace read from a line? As a whole, checked, and without secrets, like a memory."""
 
 import hashlib
 from base64 import b64decode, b64encode
@@ -20,6 +20,7 @@ from onrecord.model.workspace import (
     StoredArtifact,
     StoredScratchpad,
     WorkspaceNumbers,
+    with_new_names,
 )
 from onrecord.providers.scrubber import scrub, scrub_bytes
 
@@ -87,6 +88,10 @@ def read_scratchpad(line: Line, tenant: str) -> StoredScratchpad:
 
 def read_settings(line: Line, tenant: str) -> ShownAgent:
     _check_home(line, tenant)
+    agent = line.value["agent"]
+    if isinstance(agent, dict) and isinstance(agent.get("settings"), dict):
+        agent = {**agent, "settings": with_new_names(agent["settings"])}
+        line = line._replace(value={**line.value, "agent": agent})
     return _sound(line, "agent", _read(line, "agent", ShownAgent), workspace_records.settings_faults)
 
 

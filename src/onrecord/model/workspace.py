@@ -66,11 +66,20 @@ class AgentSettings:
     half_life_days: int = 90
     decay_floor: float = 0.5
     limit: int = 10
-    session_places: int = 2
-    profile_places: int = 4
+    conversation_places: int = 2
+    tenant_places: int = 4
     global_places: int = 2
     max_tokens: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: What settings were called in stores and exports of earlier versions.
+_RENAMED: Final = {"session_places": "conversation_places", "profile_places": "tenant_places"}
+
+
+def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings of an agent, with the names that they have today."""
+    return {_RENAMED.get(name, name): value for name, value in settings.items()}
 
 
 def scratchpad_kind(agent: str) -> ScratchpadKind:

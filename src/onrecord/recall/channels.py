@@ -89,10 +89,10 @@ def crowds_of(draft: RecallDraft, tools: RecallTools) -> Sequence[Crowd]:
         learnings = Crowd(lambda match: not match.has_query, draft.ask.limit, math.inf)
         crowds += [learnings, Crowd(lambda match: match.has_query, draft.ask.query_limit, math.inf)]
     if draft.caller.conversation is not None:
-        crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.session_places, _FARTHEST))
+        crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.conversation_places, _FARTHEST))
     if tools.reading.sees_global:
         crowds.append(Crowd(lambda match: match.scope == "global", draft.ask.global_places, _FARTHEST))
-        own = draft.ask.profile_places
+        own = draft.ask.tenant_places
         crowds.append(Crowd(lambda match: match.scope not in ("session", "global"), own, _FARTHEST))
     return crowds
 

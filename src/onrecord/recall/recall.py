@@ -133,8 +133,8 @@ class Recall(Request):
     decay: bool = ask(rules.FLAG, "Let old memories weigh less.", False)
     half_life_days: int = ask(rules.Integer(1, 36_500), "How fast they do, with decay.", 90)
     decay_floor: float = ask(rules.Fraction(), "What is left of the oldest, with decay.", 0.5)
-    session_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
-    profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
+    conversation_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
+    tenant_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
     global_places: int = ask(PLACES, "Places kept for global memories.", 2)
     query_limit: int | None = ask(
         OrNone(rules.Integer(0, limits.RECALL_LIMIT)),

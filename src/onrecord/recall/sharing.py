@@ -17,15 +17,15 @@ T = TypeVar("T")
 
 #: Which circle a scope belongs to: what is for one user, persona or system counts with its tenant's own.
 CIRCLE: Final[Mapping[Scope, str]] = {
-    "session": "session",
-    "tenant": "profile",
-    "persona": "profile",
-    "user": "profile",
-    "system": "profile",
+    "session": "conversation",
+    "tenant": "tenant",
+    "persona": "tenant",
+    "user": "tenant",
+    "system": "tenant",
     "global": "global",
 }
 
-_NEARNESS: Final[Mapping[str, int]] = {"session": 0, "profile": 1, "global": 2}
+_NEARNESS: Final[Mapping[str, int]] = {"conversation": 0, "tenant": 1, "global": 2}
 
 
 def share_places(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
@@ -54,7 +54,7 @@ def _shared(draft: RecallDraft, ranked: Sequence[Key], limit: int) -> list[Key]:
 
 
 def budgets_of(ask: "Recall") -> dict[str, int]:
-    return {"session": ask.session_places, "profile": ask.profile_places, "global": ask.global_places}
+    return {"conversation": ask.conversation_places, "tenant": ask.tenant_places, "global": ask.global_places}
 
 
 def share(

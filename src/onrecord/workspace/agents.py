@@ -37,10 +37,10 @@ class SetAgent(Request):
         rules.Fraction(), "What is left of the oldest, with decay.", _DEFAULT.decay_floor
     )
     limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many hits at most.", _DEFAULT.limit)
-    session_places: int = ask(
-        PLACES, "Places kept for its conversation's own memories.", _DEFAULT.session_places
+    conversation_places: int = ask(
+        PLACES, "Places kept for its conversation's own memories.", _DEFAULT.conversation_places
     )
-    profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", _DEFAULT.profile_places)
+    tenant_places: int = ask(PLACES, "Places kept for the tenant's memories.", _DEFAULT.tenant_places)
     global_places: int = ask(PLACES, "Places kept for global memories.", _DEFAULT.global_places)
     max_tokens: int | None = ask(
         OrNone(rules.Integer(0, 10_000_000)),

@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, ins
 
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
-from onrecord.model.workspace import AgentSettings, Artifact, Conversation
+from onrecord.model.workspace import AgentSettings, Artifact, Conversation, with_new_names
 from onrecord.store.ports.workspace import Usage
 from onrecord.store.rows import AnyRow
 from onrecord.store.tables import agent_settings, artifacts, conversations, numbers
@@ -137,7 +137,7 @@ def read_artifact(row: AnyRow) -> Artifact:
 
 def _read_agent(row: AnyRow) -> ShownAgent:
     """Settings that an older version did not know take their defaults, and those that are gone say nothing."""
-    known = {name: value for name, value in row.settings.items() if name in _SETTINGS}
+    known = {name: value for name, value in with_new_names(row.settings).items() if name in _SETTINGS}
     return ShownAgent(
         agent=row.agent,
         settings=AgentSettings(**known),
