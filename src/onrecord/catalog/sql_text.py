@@ -1,6 +1,6 @@
-"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, whichever dialect it is in.
+"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, in any dialect.
 
-To parse it takes no catalog, so who is about to lock something parses first. Both halves count their steps and stop at
+Parsing needs no catalog, so it happens before anything is locked. Parsing and resolving count their steps and stop at
 a bound: what was read until then counts, and a warning says so.
 """
 
@@ -47,14 +47,14 @@ _QUIET: Final = logging.NullHandler()
 
 
 class ParsedSql(NamedTuple):
-    """The statements of a text that can be read for tables and columns, and what is to be told of the others."""
+    """The statements in which tables and columns can be found, and warnings about the others."""
 
     statements: Sequence["Expr"]
     warnings: tuple[str, ...] = ()
 
 
 def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
-    """In the first dialect that reads all of it, if none is given; never raises."""
+    """Parse in the given dialect, or in the first that reads all of the text; never raises."""
     try:
         import sqlglot  # noqa: F401
     except ImportError:
@@ -91,9 +91,9 @@ def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
 
 
 def entities_of_sql(sql: str | ParsedSql, lookup: Lookup, *, datasource: str | None = None) -> Entities:
-    """The canonical names, and a warning for all that is unknown or cannot be read; only the lookup may raise.
+    """The canonical names, and a warning for everything unknown or unreadable; only the lookup may raise.
 
-    A table that names no datasource is looked for in the given one, else wherever the priority says.
+    A table that names no datasource is looked for in the given one, else in the order of priority.
     """
     parsed = parse_sql(sql) if isinstance(sql, str) else sql
     gathering = Gathering()
@@ -105,7 +105,9 @@ def entities_of_sql(sql: str | ParsedSql, lookup: Lookup, *, datasource: str | N
             if statement.key not in _WITHOUT_DATA:
                 _Statement(statement, tables, gathering, steps).read()
     except TooManySteps:
-        gathering.warn("the SQL has more tables and columns than are read; those it is about may be more.")
+        gathering.warn(
+            "the SQL has more tables and columns than we read; it may be about more than is listed."
+        )
     return gathering.entities()
 
 
@@ -122,7 +124,7 @@ def _reason(error: Exception) -> str:
 
 
 def _is_readable(statement: "Expr") -> bool:
-    """Not so prose, which some dialects take for an expression with an alias."""
+    """Whether it is SQL: some dialects read prose as an expression with an alias."""
     if statement.key in _QUERIES | _SCOPES | _WITHOUT_DATA:
         return True
     return statement.key != "command" and any(node.key == "table" for node in statement.walk())
@@ -150,7 +152,7 @@ class _Tables:
         return model
 
     def parts(self, model: Model) -> Mapping[str, Sequence[str]]:
-        """The names of a model's parts by how they are spelt when folded, of which several may be alike."""
+        """The names of a model's parts by their case-folded spelling, which several may share."""
         if model.canonical not in self._parts:
             folded = self._parts[model.canonical] = defaultdict(list)
             for part in model.parts:
@@ -175,7 +177,7 @@ class _Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Source:
-    """One entry of a FROM: a table, a query in its place, or something else that has rows."""
+    """One entry of a FROM: a table, a subquery, or something else that has rows."""
 
     #: All that it may be called by, folded: its alias, or the parts of its name.
     names: tuple[str, ...]
@@ -189,7 +191,7 @@ class _Source:
 
 
 class _Seen(NamedTuple):
-    """A scope that a column can be of, the branch of it that the column stands in, and the scopes further out."""
+    """A scope that may hold a column, the branch of it in which the column stands, and the outer scopes."""
 
     scope: "Expr"
     branch: "Expr"
@@ -197,7 +199,7 @@ class _Seen(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How far the way from a column outwards has come, and what lay on it."""
+    """How far the search from a column outwards has come, and what it has met."""
 
     node: "Expr"
     is_inside: bool = False
@@ -300,7 +302,7 @@ class _Statement:
         return node.parent is not None and node.parent.key == "create" and node.arg_key == "this"
 
     def _cte(self, table: "Expr") -> "Expr | None":
-        """The query before the statement that a table's name means: a later one or itself only if recursive."""
+        """The common table expression that a table's name means: a later one, or itself, only if recursive."""
         name = _fold(table.name)
         if name not in self._cte_names:
             return None
@@ -387,7 +389,7 @@ class _Statement:
         )
 
     def _ask(self, sources: Sequence[_Source], names: Sequence[str]) -> _Answer:
-        """A column within a column is known by its whole name or, failing that, by the outer one's."""
+        """Look up a column. A nested column is known by its whole name or, failing that, by the outer column's."""
         whole = _Answer()
         for length in range(len(names), 0, -1):
             whole = _Answer()
@@ -437,10 +439,10 @@ class _Statement:
     # Scopes
 
     def _scopes_of(self, column: "Expr") -> _Seen | None:
-        """The scopes that a column can be of, nearest first; none, if it speaks of the outputs of a whole query.
+        """The scopes that may hold a column, nearest first; none if it refers to the outputs of a whole query.
 
-        What is found on the way outwards is kept: columns that stand side by side have most of it in common, and in a
-        long sum of a thousand terms it is a thousand nodes long.
+        Results on the way outwards are kept: neighbouring columns share most of the way, which in a sum of a thousand
+        terms is a thousand nodes long.
         """
         passed: list[tuple[tuple[int, bool, bool, bool], tuple[Expr, Expr] | None]] = []
         way: _Way | None = _Way(column)
@@ -478,7 +480,7 @@ def _columns_of_alias(node: "Expr") -> frozenset[str]:
 
 
 def _outward(way: _Way) -> tuple[_Way | None, tuple["Expr", "Expr"] | None]:
-    """One node further out, None where the way ends; and the scope that is entered there with the branch come from."""
+    """One node further out, or None at the end; and the scope entered there, with the branch we came from."""
     node, is_inside, is_hidden, is_lateral = way
     parent = node.parent
     if parent is None or (not is_inside and (parent.key in _SET_OPERATIONS or _wraps_query(parent))):
@@ -502,7 +504,7 @@ def _wraps_query(node: "Expr") -> bool:
 
 
 def _stands_alone(node: "Expr", parent: "Expr", is_lateral: bool) -> bool:
-    """Whether a query stands where it sees nothing of the statement around it."""
+    """Whether a query sees nothing of the statement around it."""
     if parent.key in ("from", "join"):
         return node.arg_key == "this" and not is_lateral
     return parent.key in ("insert", "create") and node.arg_key == "expression"

@@ -27,7 +27,7 @@ class SetAgent(Request):
     )
     decay: bool | None = ask(
         OrNone(rules.FLAG),
-        "Let old memories weigh less; left to the way that is asked when left out.",
+        "Let old memories weigh less. When left out, each request decides.",
         _DEFAULT.decay,
     )
     half_life_days: int = ask(
