@@ -180,7 +180,7 @@ class _Breaker:
             if now < self._closed_until:
                 raise ProviderError(
                     f"{called} failed {self._failures} times in a row and is not called for another "
-                    f"{self._closed_until - now:.0f} s. The last failure:  {self._last}"
+                    f"{self._closed_until - now:.0f} s. The last failure: {self._last}"
                 )
             self._closed_until = now + self._pause_s  # the others go on waiting while this one tries
 
