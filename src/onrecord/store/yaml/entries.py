@@ -1,7 +1,7 @@
-"""WHAT does a memory look like in a file? Its entry: the fields that say something, in one order.
+"""WHAT does a memory look like in a file? Its entry: the fields that differ from their defaults, in a fixed order.
 
 The names are those that people know from such files: `learning` is what it says, `description` when to recall it.
-A field that holds its default is left out. When a memory last changed is history and stands there.
+When a memory last changed is in the history.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,7 +75,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 class EntryKey(NamedTuple):
-    """Which memory: its tenant, and its id as it is shown."""
+    """Which memory: its tenant, and its id as people see it."""
 
     tenant: str
     id: str
@@ -86,7 +86,7 @@ def key_of(memory: Memory) -> EntryKey:
 
 
 def entry_of(memory: Memory) -> dict[str, Any]:
-    """What the file says of a memory, as plain values in the order of writing."""
+    """The entry of a memory, as plain values in the order of writing."""
     entry: dict[str, Any] = {"version": FORMAT, "id": memory.id}
     if memory.tenant not in (DEFAULT_TENANT, GLOBAL_TENANT):
         entry["tenant"] = memory.tenant
@@ -94,7 +94,7 @@ def entry_of(memory: Memory) -> dict[str, Any]:
 
 
 def record_of(memory: Memory) -> dict[str, Any]:
-    """The same without its identity."""
+    """The same without tenant and id."""
     derived = _derived(memory.kind, memory.hint, memory.content, memory.created_at)
     left_out = _DEFAULTS | derived | {"author": memory.owner}
     return {
@@ -118,12 +118,12 @@ def _plain(value: Any) -> Any:
 
 
 def short_instant(moment: datetime) -> str:
-    """A time without the digits that say nothing."""
+    """A time without superfluous digits."""
     return write_instant(moment).replace(".000000Z", "Z")
 
 
 def _derived(kind: str, hint: str | None, content: str, created_at: datetime) -> dict[str, Any]:
-    """What a field holds unless someone chose otherwise."""
+    """The value of a field unless someone chose another."""
     return {
         "dimension": DIMENSION_OF.get(kind),  # type: ignore[call-overload]
         "title": derive_title(hint, content),
@@ -132,7 +132,7 @@ def _derived(kind: str, hint: str | None, content: str, created_at: datetime) ->
 
 
 class Unsound(Exception):
-    """An entry is not one; its faults name the fields of the file."""
+    """An entry with faults, which name the fields of the file."""
 
     def __init__(self, faults: list[Fault]) -> None:
         super().__init__(faults)
@@ -140,9 +140,9 @@ class Unsound(Exception):
 
 
 def memory_of(entry: Mapping[str, Any], now: datetime, known: Memory | None = None) -> Memory:
-    """The memory that an entry describes; an empty id if it names none. Unsound if the entry breaks a rule.
+    """The memory that an entry describes, with an empty id if it names none. Unsound if the entry breaks a rule.
 
-    What is `known` of it says what the file leaves open: when it was made, and when it last changed.
+    `known` supplies what the file leaves open: when the memory was made and last changed.
     """
     faults = unknown_names(
         (name for name in entry if name != "updated_at"),
@@ -188,14 +188,14 @@ def _filled(values: dict[str, Any], tenant: str, now: datetime, known: Memory | 
 
 
 def _between(memory: Memory) -> Iterator[Fault]:
-    """The rules between fields. An id that is still to be given will be a right one."""
+    """The rules between fields. A missing id is fine: it will be given later."""
     for fault in invariant_faults(memory):
         if memory.id or fault.field != "scope":
             yield fault
 
 
 def identity_of(entry: Mapping[str, Any]) -> EntryKey:
-    """Which memory an entry speaks of; without an id where one is still to be given. ValueError says what is wrong."""
+    """Which memory an entry describes; without an id if it has none yet. ValueError says what is wrong."""
     id = rules.ID(entry["id"]) if entry.get("id") not in (None, "") else ""
     is_global = ids.is_global(id) if id else entry.get("scope") == "global"
     home = GLOBAL_TENANT if is_global else DEFAULT_TENANT

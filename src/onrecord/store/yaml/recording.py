@@ -1,4 +1,4 @@
-"""HOW does a change of the index become text? The entries that it touched, and lines for the history."""
+"""HOW does a change of the index become text? As the changed entries, and lines for the history."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -33,7 +33,7 @@ from onrecord.store.yaml.watching import Changes, Place
 def record(
     connection: Connection, changes: Changes, document: YamlDocument, before: Digests
 ) -> tuple[Written, YamlDocument]:
-    """The text of a change to the files as they are, and how memories.yaml is laid out then."""
+    """The text of a change to the present files, and the new layout of memories.yaml."""
     archive, yaml = SqlArchive(connection), None
     homes = {(archive.address(home).number or 0, home.collection.number): home for home in archive.homes()}
     written = _written(connection, changes, homes, document)
@@ -55,7 +55,7 @@ def record(
 def _written(
     connection: Connection, changes: Changes, homes: Mapping[Place, Home], document: YamlDocument
 ) -> dict[EntryKey, str | None]:
-    """The entries that are to be written anew, and None for those that are gone."""
+    """The entries to rewrite, and None for those that are gone."""
     shown = [home for home in homes.values() if home.collection.stands_in_file]
     here = {home.tenant for home in shown}
     touched: dict[EntryKey, Memory | None] = {
@@ -82,7 +82,7 @@ def _written(
 
 
 def _says(entry: YamlEntry | None, memory: Memory | None) -> bool:
-    """Whether an entry that a person wrote says all that there is to say, so that it can stay as it is."""
+    """Whether a person's entry already says everything, so that it can stay as it is."""
     if entry is None or memory is None or not (entry.values.get("id") and entry.values.get("created_at")):
         return False
     try:
