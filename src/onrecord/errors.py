@@ -35,6 +35,10 @@ class NotFound(OnRecordError):
     """There is no such thing, or this caller may not know of it."""
 
 
+def no_memory(id: str) -> NotFound:
+    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")
+
+
 class Forbidden(OnRecordError):
     """This caller may not do that."""
 

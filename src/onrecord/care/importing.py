@@ -1,4 +1,4 @@
-"""HOW does an export come back? Line by line, checked, in batches that are each one transaction."""
+"""HOW does an export come back? Line by line, checked, in batches that are one transaction each."""
 
 import gc
 import sys
@@ -31,7 +31,7 @@ from onrecord.store.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Import(Request):
-    """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+    """Read an export. What is already here in the same form is left as it is, so an import can be repeated."""
 
     path: str = ask(rules.Text(at_least=1), "The file to read; - is standard input.", positional=True)
     keep_tenants: bool = ask(rules.FLAG, "Restore each tenant under its own name.", False)
@@ -40,9 +40,9 @@ class Import(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported(Answer):
-    """How much an import added, what it found unchanged, and what it left alone because something else is in its place.
+    """How much an import added, what it found unchanged, and what it skipped because something else has its name.
 
-    `added` and `unchanged` count memories, the others what is named; `workspace_unchanged` is for all of the last four.
+    `added` and `unchanged` count memories, the others what they name; `workspace_unchanged` counts the last four.
     """
 
     added: int
@@ -63,7 +63,7 @@ _NAMED_CONFLICTS: Final = 5
 
 @dataclass(slots=True)
 class _Section:
-    """The part of a file that goes to one home, as far as it is read and not yet written."""
+    """The part of a file for one home that is read but not yet written."""
 
     home: Home
     counters: Counters
@@ -107,9 +107,9 @@ class _Tally:
 
 @operation("write", "memory.admin", "POST /import", begins=True)
 def import_(call: Call, ask: Import) -> Imported:
-    """What was imported stays when a later line fails, and a repeated import goes on from there.
+    """Import a file. If a line fails, what came before stays, and a repeated import continues from there.
 
-    Each batch leaves a job to embed whatever has no vectors.
+    Each batch adds a job to embed what has no vectors.
     """
     if ask.keep_tenants:
         call.caller.require_operator("An import that keeps its tenants")
@@ -135,7 +135,7 @@ def import_(call: Call, ask: Import) -> Imported:
 def _take_in(
     store: Store, section: _Section, ask: Import, tally: _Tally, embed_from: datetime | None
 ) -> None:
-    """One transaction: what is new is added, what is here already in the same form is left alone."""
+    """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
         workspace = take_in_workspace(
             restoring.restoring_workspace(), section.batch, partial(tally.has_left, section.home)
@@ -163,7 +163,7 @@ def _take_in(
 def _compared(
     restoring: Restoring, section: _Section, tally: _Tally
 ) -> tuple[dict[str, MemoryHistory], list[str]]:
-    """The memories that are not here yet, and the ids of those that cannot be taken in as they are."""
+    """The memories that are not here yet, and the ids of those that conflict."""
     wanted = [each.id for each in section.histories]
     here = {each.id: each for each in restoring.histories(section.home, wanted)}
     fresh: dict[str, MemoryHistory] = {}
@@ -181,7 +181,7 @@ def _compared(
 
 
 def _files_of(history: MemoryHistory) -> set[str]:
-    """What the files are called that a memory points at, or did."""
+    """The artifacts that a memory links to, or did."""
     links = {version.memory.artifact for version in history.versions}
     return {file_name(link) for link in links if link is not None}
 
@@ -226,7 +226,7 @@ class _Reader:
             yield section
 
     def _no_higher(self, told: Any) -> Any:
-        """A file claims no tier that whoever brings it does not have."""
+        """Lower the tiers in a file to that of whoever imports it."""
         if not isinstance(told, MemoryHistory):
             return told
         return told._replace(versions=tuple(lowered(each, self._caller) for each in told.versions))
@@ -240,7 +240,9 @@ class _Reader:
         self.expected = expected if isinstance(expected, int) else None
 
     def _home(self, line: Line) -> Home:
-        """Where a part of the file goes: to a tenant of its own name, to the caller, or to everyone."""
+        """Where a part of the file goes: to a tenant of its own name, to the caller's tenant, or to the global
+        memories.
+        """
         told = Home.named(line.checked("tenant", rules.NAME))
         keeps_name = self._ask.keep_tenants or told.tenant == GLOBAL_TENANT
         home = told if keeps_name else told._replace(tenant=self._caller.tenant)
@@ -253,7 +255,7 @@ class _Reader:
 
 @contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
-    """What a batch is made of has no cycles, and looking for them among its many small parts takes time."""
+    """Pause the garbage collector: a batch has many small objects without cycles, and searching them takes time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

@@ -1,8 +1,8 @@
-"""WHICH kinds of lines has an export? One table: the key by which a line is known, what it holds, how it is read and written.
+"""WHICH kinds of lines has an export? One table: the key of a line, what it holds, how it is read and written.
 
-The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace (conversations,
-files, notes, settings), a line for each memory with all its versions, and a line for each relation, those taken back
-included.
+The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace
+(conversations, artifacts, scratchpads, settings), a line for each memory with all its versions, and a line for each
+relation, including removed ones.
 """
 
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ STANDARD: Final = "-"
 
 
 class Kind(NamedTuple):
-    """A kind of line. `counted_as` is the field that counts it in what an export says, and items of the workspace in what an import does."""
+    """A kind of line. `counted_as` is the field of the summary that counts it."""
 
     key: str
     holds: type
@@ -121,7 +121,7 @@ _MEMORY: Final = _BY_TYPE[MemoryHistory]
 
 
 def kind_of(value: Mapping[str, Any]) -> Kind:
-    """The kind of a line; one that has no key of any is taken for a memory, whose reader says what it lacks."""
+    """The kind of a line; a line without a known key counts as a memory, whose reader says what is missing."""
     keys = _BY_KEY.keys() & value.keys()
     if len(keys) == 1:
         return _BY_KEY[keys.pop()]

@@ -1,4 +1,4 @@
-"""WHAT is a line of an export? An object of JSON at a place that an error can name."""
+"""WHAT is a line of an export? A JSON object, with its place in the file for errors."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +26,7 @@ class Line(NamedTuple):
 
     @property
     def without_value(self) -> "Line":
-        """Its place alone, for what must not keep the text in memory."""
+        """Its place alone, to let go of the text in memory."""
         return self._replace(value={})
 
     def fault(self, message: str) -> Invalid:
@@ -38,7 +38,7 @@ class Line(NamedTuple):
         return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in told)
 
     def checked(self, name: str, rule: Rule) -> Any:
-        """What stands under a name, if the rule allows it."""
+        """The value under a name, checked by a rule."""
         if (value := self.value.get(name)) is None:
             raise self.faults([Fault(name, "is missing")])
         try:
@@ -47,7 +47,7 @@ class Line(NamedTuple):
             raise self.faults(faults_at(name, reason)) from None
 
     def read(self, rule: Rule) -> Any:
-        """The whole line, if the rule allows it."""
+        """The whole line, checked by a rule."""
         try:
             return rule(self.value)
         except ValueError as reason:

@@ -1,4 +1,4 @@
-"""HOW is a memory read from a line? With all its versions, and each of them checked; so are relations and counters."""
+"""HOW is a memory read from a line? With all its versions, each of them checked; so are relations and counters."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -42,7 +42,7 @@ def read_history(line: Line, tenant: str) -> MemoryHistory:
         raise line.fault("has versions that are not numbered 1, 2, 3 …")
     joined = [before.until == after.at >= before.at for before, after in pairwise(versions)]
     if not all(joined) or versions[-1].until is not None:
-        raise line.fault("has versions whose times do not join")
+        raise line.fault("has versions whose times do not follow each other without a gap")
     return MemoryHistory(id, versions)
 
 
@@ -67,7 +67,7 @@ def read_relation(line: Line, tenant: str) -> Relation:
 
 
 def _check_home(line: Line, id: str, tenant: str) -> None:
-    """An id says whether it is a global one, and so does the section it stands in."""
+    """An id and its section must agree whether it is a global memory."""
     if ids.is_global(id) != (tenant == GLOBAL_TENANT):
         raise line.fault(f"names memory {id}, which does not live in tenant {tenant}")
 
@@ -78,12 +78,12 @@ def _name(value: Any) -> str:
 
 @lru_cache(maxsize=1_024)
 def _known_name(value: str) -> str:
-    """Few different people and changes stand in an export, so each name is looked at once."""
+    """Check each name once: few different people and changes stand in an export."""
     return rules.NAME(value)
 
 
 def _memory(**given: Any) -> Memory:
-    """An empty author says that the file does not tell; then it is found out from the versions."""
+    """An empty author means that the file does not tell; then the versions do."""
     return Memory(**{"author": "", **given})
 
 

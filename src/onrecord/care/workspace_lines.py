@@ -56,7 +56,7 @@ def read_artifact(line: Line, tenant: str) -> StoredArtifact:
     digest = hashlib.sha256(told.content).hexdigest()
     if (artifact.sha256, artifact.size) != (digest, len(told.content)):
         raise line.fault(
-            "has an artifact whose content is not of its sha256 and size; it was changed or damaged"
+            "has an artifact whose content does not match its sha256 and size; it was changed or damaged"
         )
     clean, secrets = scrub_bytes(told.content)
     if secrets:
@@ -106,7 +106,7 @@ def _sound(line: Line, key: str, told: Item, faults_of: Callable[[Item], Iterabl
 
 
 def _check_home(line: Line, tenant: str) -> None:
-    """What nobody can be a caller of has no workspace: what is there would be for everyone, or for no one."""
+    """The global tenant has no workspace, since no caller is in it."""
     if tenant == GLOBAL_TENANT:
         raise line.fault(
             f"stands under tenant {tenant}, which keeps memories alone; conversations, artifacts, scratchpads and "

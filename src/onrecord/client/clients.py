@@ -29,10 +29,10 @@ def connect(
     run: str | None = None,
     timeout: float = _TIMEOUT_S,
 ) -> "Client":
-    """Reach the server at this address, with a key or token if it wants one. Nothing is sent yet.
+    """Reach the server at this address, with a key or token if it needs one. Nothing is sent yet.
 
-    `conversation` is where the caller speaks, and `run` what an unattended caller works on; both only narrow what the
-    key may see. `timeout` is how many seconds to wait for an answer.
+    `conversation` is the conversation of the caller, and `run` what an unattended caller works on; both only narrow
+    what the key may see. `timeout` is how many seconds to wait for an answer.
     """
     address = read_address(url)
     http = httpx2.Client(base_url=address, headers=credentials(key), timeout=timeout)
@@ -47,9 +47,10 @@ def connect_async(
     run: str | None = None,
     timeout: float = _TIMEOUT_S,
 ) -> "AsyncClient":
-    """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
+    """Like `connect`, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as
+    memory`.
 
-    What takes a while, such as reading certificates, is done in a thread, and the loop goes on meanwhile.
+    A thread does slow work such as reading certificates; the event loop goes on meanwhile.
     """
     address, carried = read_address(url), credentials(key)
     http = Once(lambda: httpx2.AsyncClient(base_url=address, headers=carried, timeout=timeout))
@@ -126,7 +127,9 @@ class Client(Door):
 
 
 class AsyncClient(AsyncDoor):
-    """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the loop that first uses it."""
+    """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the event loop that first
+    uses it.
+    """
 
     def __init__(
         self, http: Once[httpx2.AsyncClient], location: str, narrowed: dict[str, bytes], timeout: float

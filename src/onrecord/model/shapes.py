@@ -3,7 +3,7 @@ where it is.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
 from itertools import islice
 from typing import Any
@@ -58,7 +58,8 @@ class Object:
     """An object with these fields and no others; null counts as left out, unless the field's rule is an OrNone.
 
     `build` makes a value of the given fields, in the order in which they were given. With `short_for`, a text alone
-    stands for an object with that one field. With `passes_over`, unknown fields are ignored.
+    stands for an object with that one field. With `passes_over`, unknown fields are ignored. `synonyms` maps names
+    that others use to fields, for hints.
     """
 
     noun: str
@@ -68,6 +69,7 @@ class Object:
     between: Between | None = None
     short_for: str | None = None
     passes_over: bool = False
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, value: Any, /) -> Any:
         if self.short_for and isinstance(value, str):
@@ -78,7 +80,11 @@ class Object:
         faults: list[Fault] = []
         if not self.passes_over:
             faults += unknown_names(
-                value, self.fields, f"is not a field of {self.noun}", f", which has {', '.join(self.fields)}"
+                value,
+                self.fields,
+                f"is not a field of {self.noun}",
+                f", which has {', '.join(self.fields)}",
+                self.synonyms,
             )
         for name, item in value.items():
             rule = self.fields.get(name)

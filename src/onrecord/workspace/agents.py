@@ -1,4 +1,4 @@
-"""HOW is an agent set? A document of its own, which fills what its requests leave open."""
+"""HOW is an agent set? Its settings fill in what its requests leave open."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ _DEFAULT: Final = AgentSettings()
 
 @dataclass(frozen=True, slots=True)
 class SetAgent(Request):
-    """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
+    """Set how an agent searches when its requests leave it open. What is left out takes its default."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
     intent: bool = ask(
@@ -57,7 +57,7 @@ class SetAgent(Request):
 
 @dataclass(frozen=True, slots=True)
 class ShowAgent(Request):
-    """How an agent is set; one that nobody has set has the defaults."""
+    """Show the settings of an agent; without any, the defaults."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
 

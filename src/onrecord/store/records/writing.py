@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound, StoreUnavailable
+from onrecord.errors import Conflict, Forbidden, HigherTier, StoreUnavailable, no_memory
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Collection
@@ -132,7 +132,7 @@ class SqlWriting(SqlReading):
         view = self._view_of(home)
         row = view.run(_target(view.visibility), plain=plain).one_or_none() if view else None
         if view is None or row is None:
-            raise _missing(id)
+            raise no_memory(id)
         memory = read_memory(row, view.home.tenant)
         if not row.may_change and not self._is_common(memory, ends):
             raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
@@ -165,7 +165,7 @@ class SqlWriting(SqlReading):
         caller = self._caller
         memory = self.memory(id)
         if memory is None:
-            raise _missing(id)
+            raise no_memory(id)
         caller.require("memory.review")
         if caller.actor != "person":
             raise Forbidden("Only a person may review memories: use the key of a person.")
@@ -234,13 +234,13 @@ class SqlWriting(SqlReading):
     def _require_own(self, memory: Memory) -> None:
         """Look up again a row that this transaction did not find changeable: a value alone is no permission."""
         if key_of(memory) not in self._own and key_of(self.target(memory.id)) != key_of(memory):
-            raise _missing(memory.id)
+            raise no_memory(memory.id)
 
     def _require_seen(self, memory: Memory) -> None:
         if key_of(memory) not in self._own:
             seen = self.memory(memory.id)
             if seen is None or key_of(seen) != key_of(memory):
-                raise _missing(memory.id)
+                raise no_memory(memory.id)
 
     def add(self, memory: Memory, change: Change) -> Memory:
         in_place = (memory.scope == "global") == (self._home == GLOBAL_TENANT)
@@ -311,7 +311,7 @@ class SqlWriting(SqlReading):
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
         # Vectors follow from the text: who says again what a higher tier said may make those that are missing.
         if key_of(memory) not in self._own and key_of(self.named(memory.id)) != key_of(memory):
-            raise _missing(memory.id)
+            raise no_memory(memory.id)
         place = _place(memory)
         if model is not None:
             digest = text_hash(embedded_text(memory))
@@ -479,7 +479,7 @@ class SqlWriting(SqlReading):
         self._require_own(source)
         self._require_seen(target)
         if _place(source).tenant != _place(target).tenant:
-            raise _missing(target.id)
+            raise no_memory(target.id)
         existing = self._edge(source, relation, target)
         if existing is not None:
             return existing, False
@@ -539,10 +539,6 @@ class SqlWriting(SqlReading):
             select(func.max(relations.c.removed_at)).where(self._triple(source, relation, target))
         ).scalar_one()
         return at if ended is None else max(at, ended)
-
-
-def _missing(id: str) -> NotFound:
-    return NotFound(f"There is no memory {id}, or you may not see it. Check the id, or browse what is there.")
 
 
 @cache

@@ -203,7 +203,7 @@ class YamlBackend:
                 raise Vanishing
             state = "is gone" if content is None else "is empty"
             raise StoreUnavailable(
-                f"{self.location} {state}, while its history tells of memories ({known}). Bring it back; or, to "
+                f"{self.location} {state}, but its history has memories ({known}). Restore it; or, to "
                 f"forget them all, write [] into it. Nothing was changed."
             )
 

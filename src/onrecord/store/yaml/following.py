@@ -18,6 +18,7 @@ from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS
 from onrecord.model.memory import Change, Memory
+from onrecord.model.shapes import Faults
 from onrecord.store.backend import Backend
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.ports.archive import Counters
@@ -45,7 +46,6 @@ from onrecord.store.yaml.entries import (
     DEFAULT_TENANT,
     FILE,
     EntryKey,
-    Unsound,
     identity_of,
     key_of,
     memory_of,
@@ -219,8 +219,8 @@ def _edits(
                 document.leave_out(slot)
                 continue
             memory = memory_of(entry.values, index.now, known.get(key) if key else None)
-        except Unsound as unsound:
-            faults += [_fault(name, entry, fault) for fault in unsound.faults]
+        except Faults as wrong:
+            faults += [_fault(name, entry, fault) for fault in wrong.faults]
             continue
         if key is None:
             edits.append(_Edit(slot, memory, None))

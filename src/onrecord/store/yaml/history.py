@@ -18,10 +18,11 @@ from onrecord.model import ids, rules
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.record import RELATION
+from onrecord.model.shapes import Faults
 from onrecord.model.tiers import credited
 from onrecord.model.wire import write_instant
 from onrecord.store.ports.archive import Counters, MemoryHistory
-from onrecord.store.yaml.entries import Unsound, memory_of, record_of
+from onrecord.store.yaml.entries import memory_of, record_of
 
 FORMAT: Final = 1
 _COMMIT: Final = b'{"commit":'
@@ -178,10 +179,9 @@ class _Reader:
     def take(self, number: int, line: bytes) -> None:
         try:
             self._take(json.loads(line), line)
-        except Unsound as unsound:
+        except Faults as wrong:
             raise Invalid(
-                Fault(f"{self._name}, line {number}, {fault.field}", fault.message)
-                for fault in unsound.faults
+                Fault(f"{self._name}, line {number}, {fault.field}", fault.message) for fault in wrong.faults
             ) from None
         except KeyError as missing:
             raise self._fault(number, f"has no {missing.args[0]}") from None

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 from onrecord.model import ids
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Version
+from onrecord.model.shapes import Faults
 from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
@@ -15,7 +16,7 @@ from onrecord.store.tables import memories, versions
 from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.view import same_row
 from onrecord.store.yaml.document import YamlDocument, YamlEntry
-from onrecord.store.yaml.entries import EntryKey, Unsound, entry_of, key_of, memory_of
+from onrecord.store.yaml.entries import EntryKey, entry_of, key_of, memory_of
 from onrecord.store.yaml.files import Digests, Written
 from onrecord.store.yaml.history import (
     Commit,
@@ -87,7 +88,7 @@ def _says(entry: YamlEntry | None, memory: Memory | None) -> bool:
         return False
     try:
         return memory_of(entry.values, memory.created_at, memory) == memory
-    except Unsound:
+    except Faults:
         return False
 
 
