@@ -46,7 +46,7 @@ def mcp_command() -> click.Command:
 
 
 def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
-    """The tools of these faces, or of the usual one; Invalid if there are none of that name, or none can be had here."""
+    """The tools of these faces, or of the usual one; Invalid for an unknown face, or if the MCP library is missing."""
     with _mcp_needed():
         from onrecord.surfaces.mcp.faces import chosen
 
@@ -55,7 +55,7 @@ def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
 
 @contextmanager
 def _mcp_needed() -> Iterator[None]:
-    """Invalid that names the extra to install, where the library of the protocol is missing."""
+    """Turn a missing MCP library into Invalid, which names the extra to install."""
     try:
         yield
     except ModuleNotFoundError as problem:
@@ -78,7 +78,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
         common["db"] = ":memory:"
 
     def agent(owner: "Caller") -> "Caller":
-        """What an agent does is not what the person who runs the store does, though both sit at this machine."""
+        """The agent as a caller of its own: it may do less than the person at this machine."""
         return replace(owner, actor="agent" if run is None else "unattended", run=run, operator=False)
 
     # Standard output belongs to the protocol.

@@ -16,9 +16,10 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 def serve_stdio(opened: Callable[[], ToolRequest]) -> None:
-    """Answer until the other side closes. `opened` opens what is served, at the first request that needs it.
+    """Answer until the other side closes. `opened` opens the store and the tools, at the first request that needs
+    them.
 
-    Where that fails, the request gets an error, and the next one tries again: a database may come back.
+    If that fails, the request gets an error, and the next one tries again: a database may come back.
     """
 
     def state_of(context: Any) -> ToolRequest:
