@@ -363,7 +363,7 @@ def test_while_one_call_tries_the_others_are_not_kept_waiting() -> None:
     trial = Thread(target=guarded.embed_query, args=("trial",))
     trial.start()
     trying.wait()
-    with pytest.raises(ProviderError, match="left alone"):
+    with pytest.raises(ProviderError, match="not called"):
         guarded.embed_query("meanwhile")
     release.set()
     trial.join()
