@@ -34,7 +34,7 @@ class _Key(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Window:
+class _LastTurns:
     """The last turns of one conversation, and how many bytes they take."""
 
     turns: deque[Turn] = field(default_factory=deque)
@@ -63,7 +63,7 @@ class TurnBuffer:
         self._most = conversations
         self._held_bytes = held_bytes
         self._held = 0
-        self._windows: OrderedDict[_Key, _Window] = OrderedDict()
+        self._windows: OrderedDict[_Key, _LastTurns] = OrderedDict()
         # One for all: what is done under it takes microseconds.
         self._lock = Lock()
 
@@ -71,7 +71,7 @@ class TurnBuffer:
         """Keep a turn; returns how many turns of the conversation are kept. `begun` is when the conversation began."""
         key = _Key(tenant, conversation)
         with self._lock:
-            kept = self._windows.setdefault(key, _Window())
+            kept = self._windows.setdefault(key, _LastTurns())
             self._windows.move_to_end(key)
             kept.begun, before = begun or kept.begun, kept.held
             kept.add(turn, self._window)
@@ -101,7 +101,7 @@ class TurnBuffer:
     def clear(self, tenant: str, conversation: str) -> int:
         """Drop a conversation's turns; returns how many there were."""
         with self._lock:
-            gone = self._windows.pop(_Key(tenant, conversation), _Window())
+            gone = self._windows.pop(_Key(tenant, conversation), _LastTurns())
             self._held -= gone.held
         return len(gone.turns)
 
@@ -121,7 +121,7 @@ class TurnBuffer:
         while self._held > self._held_bytes and len(self._windows) > 1:
             self._give_up(lambda window: window.held)
 
-    def _give_up(self, taken: Callable[[_Window], int]) -> None:
+    def _give_up(self, taken: Callable[[_LastTurns], int]) -> None:
         """Drop the conversation not used for longest, of the tenant that holds most."""
         by_tenant: Counter[str] = Counter()
         for key, window in self._windows.items():

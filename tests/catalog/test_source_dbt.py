@@ -369,7 +369,9 @@ def test_another_version_is_unknown(changed: Callable[..., Source], version: int
 def test_another_version_of_the_catalog_is_unknown(changed: Callable[..., Source]) -> None:
     url = "https://schemas.getdbt.com/dbt/catalog/v2.json"
     source = changed(lambda catalog: catalog["metadata"].update(dbt_schema_version=url), "catalog.json")
-    with pytest.raises(Invalid, match=r"catalog\.json: is a catalog of version v2, which is unknown; we can read v1"):
+    with pytest.raises(
+        Invalid, match=r"catalog\.json: is a catalog of version v2, which is unknown; we can read v1"
+    ):
         source.fingerprints()
 
 

@@ -250,7 +250,7 @@ def _run_of_today(caller: Caller, now: datetime) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedKey:
     digest: bytes
     key: Key
     until: float
@@ -272,7 +272,7 @@ class _KnownKeys:
             return known.key
         key = look_up()
         if key is not None:
-            cache.put(key.id, _Known(digest, key, now + _KEPT_S))
+            cache.put(key.id, _CachedKey(digest, key, now + _KEPT_S))
         return key
 
     def by_id(self, id: str) -> Key | None:
@@ -281,4 +281,4 @@ class _KnownKeys:
 
     def clear(self) -> None:
         # Another one, so that whoever is looking a key up right now keeps what it finds where nobody looks any more.
-        self._known: LruCache[str, _Known] = LruCache(_KEPT_KEYS)
+        self._known: LruCache[str, _CachedKey] = LruCache(_KEPT_KEYS)

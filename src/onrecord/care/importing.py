@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
-from onrecord.care.lines import Line, lines_of
+from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
 from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
 from onrecord.model import rules
@@ -76,7 +76,7 @@ class _Section:
     def is_full(self) -> bool:
         return self.lines >= _BATCH or self.batch.bytes >= _BATCH_BYTES
 
-    def put(self, told: Any, line: Line) -> None:
+    def put(self, told: Any, line: ExportLine) -> None:
         self.lines += 1
         match told:
             case MemoryHistory():
@@ -90,7 +90,7 @@ class _Section:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ImportCounts:
     """What an import has done so far."""
 
     added: int = 0
@@ -114,9 +114,9 @@ def import_(call: Call, ask: Import) -> Imported:
     if ask.keep_tenants:
         call.caller.require_operator("An import that keeps its tenants")
     embed_from = call.now if call.embedders.current else None
-    tally = _Tally()
+    tally = _ImportCounts()
     with _opened(ask.path) as file, _no_search_for_cycles():
-        reader = _Reader(call.caller, ask)
+        reader = _SectionReader(call.caller, ask)
         for section in reader.sections(file):
             _take_in(call.store, section, ask, tally, embed_from)
             call.progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
@@ -133,7 +133,7 @@ def import_(call: Call, ask: Import) -> Imported:
 
 
 def _take_in(
-    store: Store, section: _Section, ask: Import, tally: _Tally, embed_from: datetime | None
+    store: Store, section: _Section, ask: Import, tally: _ImportCounts, embed_from: datetime | None
 ) -> None:
     """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
@@ -161,7 +161,7 @@ def _take_in(
 
 
 def _compared(
-    restoring: Restoring, section: _Section, tally: _Tally
+    restoring: Restoring, section: _Section, tally: _ImportCounts
 ) -> tuple[dict[str, MemoryHistory], list[str]]:
     """The memories that are not here yet, and the ids of those that conflict."""
     wanted = [each.id for each in section.histories]
@@ -186,7 +186,7 @@ def _files_of(history: MemoryHistory) -> set[str]:
     return {file_name(link) for link in links if link is not None}
 
 
-def _conflict(what: str, names: list[str], tally: _Tally) -> Conflict:
+def _conflict(what: str, names: list[str], tally: _ImportCounts) -> Conflict:
     more = " …" if len(names) > _NAMED_CONFLICTS else ""
     return Conflict(
         f"{what}: {', '.join(names[:_NAMED_CONFLICTS])}{more}. {tally.added} memories before them were imported. "
@@ -194,7 +194,7 @@ def _conflict(what: str, names: list[str], tally: _Tally) -> Conflict:
     )
 
 
-class _Reader:
+class _SectionReader:
     """Turns lines into sections no larger than a batch."""
 
     def __init__(self, caller: Caller, ask: Import) -> None:
@@ -231,7 +231,7 @@ class _Reader:
             return told
         return told._replace(versions=tuple(lowered(each, self._caller) for each in told.versions))
 
-    def _read_header(self, line: Line | None) -> None:
+    def _read_header(self, line: ExportLine | None) -> None:
         if line is None:
             raise Invalid([Fault("path", "the file is empty; it is not an export of OnRecord")])
         if FORMAT not in (line.value.get(HEAD), line.value.get(FORMER_HEAD)):
@@ -239,7 +239,7 @@ class _Reader:
         expected = line.value.get("memories")
         self.expected = expected if isinstance(expected, int) else None
 
-    def _home(self, line: Line) -> Home:
+    def _home(self, line: ExportLine) -> Home:
         """Where a part of the file goes: to a tenant of its own name, to the caller's tenant, or to the global
         memories.
         """

@@ -8,7 +8,7 @@ relation, including removed ones.
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.care.memory_lines import read_counters, read_history, read_relation
 from onrecord.care.workspace_lines import (
     read_artifact,
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 
     key: str
     holds: type
-    read: Callable[[Line, str], Any]
+    read: Callable[[ExportLine, str], Any]
     written: Callable[[Any], dict[str, Any]]
     meaning: str
     counted_as: str | None = None

@@ -13,7 +13,7 @@ LINE_CHARACTERS: Final = 64 * 1024 * 1024
 _read_json: Final = json.JSONDecoder().decode
 
 
-class Line(NamedTuple):
+class ExportLine(NamedTuple):
     """One line of a file, by the number that an editor shows."""
 
     file: str
@@ -25,7 +25,7 @@ class Line(NamedTuple):
         return f"{self.file}, line {self.number}"
 
     @property
-    def without_value(self) -> "Line":
+    def without_value(self) -> "ExportLine":
         """Its place alone, to let go of the text in memory."""
         return self._replace(value={})
 
@@ -54,25 +54,25 @@ class Line(NamedTuple):
             raise self.faults(faults_at("", reason)) from None
 
 
-def lines_of(file: IO[str], name: str) -> Iterator[Line]:
+def lines_of(file: IO[str], name: str) -> Iterator[ExportLine]:
     """Every line that is not blank, read one at a time."""
     number = 0
     try:
         for number, text in enumerate(iter(lambda: file.readline(LINE_CHARACTERS + 1), ""), 1):
             if len(text) > LINE_CHARACTERS:
-                raise Line(name, number, {}).fault(f"is longer than {LINE_CHARACTERS:,} characters")
+                raise ExportLine(name, number, {}).fault(f"is longer than {LINE_CHARACTERS:,} characters")
             if text.strip():
                 value = _read_json(text)
                 if not isinstance(value, dict):
-                    raise Line(name, number, {}).fault("is not a JSON object")
-                yield Line(name, number, value)
+                    raise ExportLine(name, number, {}).fault("is not a JSON object")
+                yield ExportLine(name, number, value)
     except json.JSONDecodeError as problem:
         reason = f"is not JSON: {problem.msg} at column {problem.colno}"
-        raise Line(name, number, {}).fault(reason) from None
+        raise ExportLine(name, number, {}).fault(reason) from None
     except UnicodeDecodeError:
-        raise Line(name, number + 1, {}).fault("is not UTF-8") from None
+        raise ExportLine(name, number + 1, {}).fault("is not UTF-8") from None
     except ValueError as problem:
         # A number of thousands of digits, which Python declines to read.
-        raise Line(name, number, {}).fault(f"is not JSON that can be read: {problem}") from None
+        raise ExportLine(name, number, {}).fault(f"is not JSON that can be read: {problem}") from None
     except RecursionError:
-        raise Line(name, number, {}).fault("is nested too deeply") from None
+        raise ExportLine(name, number, {}).fault("is nested too deeply") from None

@@ -5,7 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.errors import Fault
 from onrecord.model import ids, rules
 from onrecord.model.limits import GLOBAL_TENANT
@@ -27,11 +27,11 @@ _COUNTERS: Final = Object(
 )
 
 
-def read_counters(line: Line, tenant: str) -> Counters:
+def read_counters(line: ExportLine, tenant: str) -> Counters:
     return cast(Counters, line.read(_COUNTERS))
 
 
-def read_history(line: Line, tenant: str) -> MemoryHistory:
+def read_history(line: ExportLine, tenant: str) -> MemoryHistory:
     id = line.checked("id", rules.ID)
     _check_home(line, id, tenant)
     told = credited(line.checked("versions", _VERSIONS))
@@ -46,7 +46,7 @@ def read_history(line: Line, tenant: str) -> MemoryHistory:
     return MemoryHistory(id, versions)
 
 
-def _sound(line: Line, place: int, version: Version, tenant: str) -> Version:
+def _sound(line: ExportLine, place: int, version: Version, tenant: str) -> Version:
     memory = version.memory
     if memory.tenant != tenant:
         memory = replace(memory, tenant=tenant)
@@ -59,14 +59,14 @@ def _sound(line: Line, place: int, version: Version, tenant: str) -> Version:
     return version if clean is version.memory else replace(version, memory=clean)
 
 
-def read_relation(line: Line, tenant: str) -> Relation:
+def read_relation(line: ExportLine, tenant: str) -> Relation:
     edge: Relation = line.checked("relation", RELATION)
     for end in (edge.source, edge.target):
         _check_home(line, end, tenant)
     return edge
 
 
-def _check_home(line: Line, id: str, tenant: str) -> None:
+def _check_home(line: ExportLine, id: str, tenant: str) -> None:
     """An id and its section must agree whether it is a global memory."""
     if ids.is_global(id) != (tenant == GLOBAL_TENANT):
         raise line.fault(f"names memory {id}, which does not live in tenant {tenant}")

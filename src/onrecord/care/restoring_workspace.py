@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from onrecord.care.kinds import kind_for
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
@@ -18,11 +18,11 @@ class WorkspaceBatch:
     """Items of a workspace that are read but not yet written, each with the place of its line."""
 
     numbers: WorkspaceNumbers = field(default_factory=WorkspaceNumbers)
-    items: list[tuple[Line, WorkspaceItem]] = field(default_factory=list)
+    items: list[tuple[ExportLine, WorkspaceItem]] = field(default_factory=list)
     #: What they hold in memory, as far as it counts.
     bytes: int = 0
 
-    def put(self, item: WorkspaceItem, line: Line) -> None:
+    def put(self, item: WorkspaceItem, line: ExportLine) -> None:
         self.items.append((line.without_value, item))
         if isinstance(item, StoredArtifact):
             self.bytes += len(item.content)

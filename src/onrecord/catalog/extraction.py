@@ -89,7 +89,7 @@ def entities_of_query(
     for canonical in source.stands_on:
         gathering.add(Resolved(canonical))
     gathering.warn(*source.warnings)
-    reading = _Reading(source, lookup, known)
+    reading = _NameReading(source, lookup, known)
     known_mentions: set[Mention] = set()
     for field, mention in _mentions(query, gathering):
         if gathering.has_enough_errors:
@@ -139,7 +139,7 @@ def _read(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _QuerySource:
     """What a query reads from: a model of the catalog, or one that the query itself defines."""
 
     #: As the query sees it, with the joins that it adds.
@@ -151,29 +151,29 @@ class _Source:
     warnings: tuple[str, ...] = ()
 
 
-def _source(query: ModelQuery, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _Source:
+def _source(query: ModelQuery, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _QuerySource:
     given = query.source_model
     if isinstance(given, InlineModel):
         return _inline(given, lookup, parsed)
     if isinstance(given, ModelExtension):
         base = resolve_model(given.source_name, lookup)
-        return _Source(
+        return _QuerySource(
             model=replace(base, joins=(*base.joins, *given.joins)),
             stands_on=(base.canonical,),
             own=frozenset(part.name for part in given.parts),
         )
     model = resolve_model(given, lookup)
-    return _Source(model=model, stands_on=(model.canonical,))
+    return _QuerySource(model=model, stands_on=(model.canonical,))
 
 
-def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _Source:
+def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _QuerySource:
     if given.data_source is not None and given.data_source not in lookup.datasources():
         raise Unresolved(given.data_source, f"{shown(given.data_source)} is not a known datasource.")
     grounds, warnings = _grounds(given, lookup, parsed)
     if not grounds:
         warnings += (f"the inline model {shown(given.name)} stands on no model that the catalog knows.",)
     datasource = given.data_source or (grounds[0].partition(".")[0] if grounds else "")
-    return _Source(
+    return _QuerySource(
         model=Model(datasource=datasource, name=given.name, parts=given.parts, joins=given.joins),
         stands_on=grounds,
         own=frozenset(part.name for part in given.parts),
@@ -205,7 +205,7 @@ def _grounds(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]
 
 def _sources_of_stages(
     stages: Sequence[ModelQuery], lookup: Lookup, parsed: Mapping[str, ParsedSql]
-) -> Iterator[_Source]:
+) -> Iterator[_QuerySource]:
     earlier: set[str] = set()
     for stage in stages:
         # A stage may read from one before it instead of the catalog.
@@ -222,10 +222,10 @@ def _name_of_source(query: ModelQuery) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _NameReading:
     """How to read a name in one query."""
 
-    source: _Source
+    source: _QuerySource
     lookup: Lookup
     known: Collection[str] | None
 

@@ -222,7 +222,7 @@ def _topmost(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-class _Known(NamedTuple):
+class _KnownModel(NamedTuple):
     """What we must know of a model before we decide whether to read it again."""
 
     fingerprint: str
@@ -251,10 +251,10 @@ def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> lis
     return sorted(set(told).difference(roots))
 
 
-def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Known]:
+def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _KnownModel]:
     inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
     return {
-        _canonical(record): _Known(
+        _canonical(record): _KnownModel(
             entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN, samples_of(record)
         )
         for record in inside
@@ -262,7 +262,7 @@ def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Kn
 
 
 def _differing(
-    source: "Source", fingerprints: Mapping[str, str], known: Mapping[str, _Known], progress: Progress
+    source: "Source", fingerprints: Mapping[str, str], known: Mapping[str, _KnownModel], progress: Progress
 ) -> dict[str, list[Record]]:
     """The records of each model that is new or changed, read while no database connection is held."""
     wanted = {

@@ -51,7 +51,7 @@ class Learning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
+class _ChosenSections:
     """Which sections of the model are wanted, and how much of each."""
 
     show_sql: bool
@@ -109,7 +109,7 @@ def inspection(  # noqa: PLR0913 - these are the arguments of `inspect_model`, a
 
     Raises `Invalid` if a number is out of range. A section that does not exist is only a note.
     """
-    choice = _Choice(
+    choice = _ChosenSections(
         show_sql=show_sql,
         sections=sections,
         descriptions_max_chars=descriptions_max_chars,
@@ -206,7 +206,7 @@ def _known(**facts: Any) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact}
 
 
-def _head(model: Model, choice: _Choice) -> dict[str, Any]:
+def _head(model: Model, choice: _ChosenSections) -> dict[str, Any]:
     details = model.details
     return {
         "canonical": model.canonical,
@@ -227,7 +227,7 @@ def _head(model: Model, choice: _Choice) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, choice: _Choice) -> dict[str, Any]:
+def _part(part: Part, choice: _ChosenSections) -> dict[str, Any]:
     details = part.details
     return {
         "name": part.name,
@@ -248,7 +248,7 @@ def _part(part: Part, choice: _Choice) -> dict[str, Any]:
     }
 
 
-def _params(given: object, choice: _Choice) -> list[str]:
+def _params(given: object, choice: _ChosenSections) -> list[str]:
     """The names of an aggregation's parameters, and their defaults if SQL is shown."""
     params = given if isinstance(given, list | tuple) else ()
     pairs = (
@@ -259,7 +259,7 @@ def _params(given: object, choice: _Choice) -> list[str]:
     return [f"{name} = {default}" if default else name for name, default in pairs if name]
 
 
-def _sql(given: object, choice: _Choice) -> str | None:
+def _sql(given: object, choice: _ChosenSections) -> str | None:
     """The SQL as it was written, perhaps over several lines."""
     if not choice.show_sql:
         return None

@@ -99,7 +99,7 @@ def entities_of_sql(sql: str | ParsedSql, lookup: Lookup, *, datasource: str | N
     gathering = Gathering()
     gathering.warn(*parsed.warnings)
     steps = Steps(_MOST_READ)
-    tables = _Tables(lookup, datasource, gathering)
+    tables = _TableModels(lookup, datasource, gathering)
     try:
         for statement in parsed.statements:
             if statement.key not in _WITHOUT_DATA:
@@ -130,7 +130,7 @@ def _is_readable(statement: "Expr") -> bool:
     return statement.key != "command" and any(node.key == "table" for node in statement.walk())
 
 
-class _Tables:
+class _TableModels:
     """The models behind the tables of a text, each looked up once."""
 
     def __init__(self, lookup: Lookup, datasource: str | None, gathering: Gathering) -> None:
@@ -176,7 +176,7 @@ class _Tables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
+class _FromEntry:
     """One entry of a FROM: a table, a subquery, or something else that has rows."""
 
     #: All that it may be called by, folded: its alias, or the parts of its name.
@@ -223,7 +223,7 @@ class _Answer:
 class _Statement:
     """One statement: its tables are found first, then its columns among them."""
 
-    def __init__(self, root: "Expr", tables: _Tables, gathering: Gathering, steps: Steps) -> None:
+    def __init__(self, root: "Expr", tables: _TableModels, gathering: Gathering, steps: Steps) -> None:
         self._root, self._tables, self._gathering, self._steps = root, tables, gathering, steps
         self._nodes: defaultdict[str, list[Expr]] = defaultdict(list)
         #: The scope around each node, which is settled before those below it are met.
@@ -235,7 +235,7 @@ class _Statement:
                 self._around[id(node)] = root
             else:
                 self._around[id(node)] = above if above.key in _SCOPES else self._around[id(above)]
-        self._sources: defaultdict[int, list[_Source]] = defaultdict(list)
+        self._sources: defaultdict[int, list[_FromEntry]] = defaultdict(list)
         self._cte_names = {_fold(cte.alias) for cte in self._nodes["cte"]}
         #: By the WITH that they stand in: the first of each name, and at which place each stands.
         self._ctes: defaultdict[int, dict[str, Expr]] = defaultdict(dict)
@@ -284,7 +284,7 @@ class _Statement:
             if (merge := self._scope(write)).key == "merge":
                 self._sources[id(write)] = self._sources[id(merge)][:1]
 
-    def _table(self, table: "Expr") -> _Source:
+    def _table(self, table: "Expr") -> _FromEntry:
         parts = _steps(table)
         if any(part.key != "identifier" for part in parts):
             # A function in the place of a table.
@@ -292,10 +292,10 @@ class _Statement:
         names = tuple(name for part in parts for name in part.name.split("."))
         called = (_fold(table.alias),) if table.alias else _folded(names)
         if len(parts) == 1 and (cte := self._cte(table)) is not None:
-            return _Source(names=called, query=cte.this, columns=_columns_of_alias(cte))
+            return _FromEntry(names=called, query=cte.this, columns=_columns_of_alias(cte))
         if self._is_created(table):
             self._tables.create(names)
-        return _Source(names=called, model=self._tables.model(names))
+        return _FromEntry(names=called, model=self._tables.model(names))
 
     def _is_created(self, table: "Expr") -> bool:
         node = table.parent if table.parent and table.parent.key == "schema" else table
@@ -323,7 +323,7 @@ class _Statement:
     def _scope(self, node: "Expr") -> "Expr":
         return self._around[id(node)]
 
-    def _sources_around(self, node: "Expr") -> list[_Source]:
+    def _sources_around(self, node: "Expr") -> list[_FromEntry]:
         return self._sources[id(self._scope(node))]
 
     # Columns
@@ -372,14 +372,14 @@ class _Statement:
             )
         return bool(answer.canonicals) or answer.is_open
 
-    def _read_column_of(self, sources: Sequence[_Source], *names: str) -> None:
+    def _read_column_of(self, sources: Sequence[_FromEntry], *names: str) -> None:
         answer = self._ask(sources, names)
         for canonical in answer.canonicals:
             self._gathering.add(Resolved(canonical))
         if not (answer.canonicals or answer.is_made_here or answer.is_open):
             self._warn(names, sources)
 
-    def _warn(self, names: Sequence[str], sources: Sequence[_Source]) -> None:
+    def _warn(self, names: Sequence[str], sources: Sequence[_FromEntry]) -> None:
         self._steps.take(len(sources))
         tables = dict.fromkeys(source.model.canonical for source in sources if source.model)
         few = [*islice(tables, _MOST_TABLES_TOLD), *(["another"] if len(tables) > _MOST_TABLES_TOLD else [])]
@@ -388,7 +388,7 @@ class _Statement:
             f"the column {shown('.'.join(names))} is not {where} in the catalog; it was left out."
         )
 
-    def _ask(self, sources: Sequence[_Source], names: Sequence[str]) -> _Answer:
+    def _ask(self, sources: Sequence[_FromEntry], names: Sequence[str]) -> _Answer:
         """Look up a column. A nested column is known by its whole name or, failing that, by the outer column's."""
         whole = _Answer()
         for length in range(len(names), 0, -1):
@@ -399,7 +399,7 @@ class _Statement:
                 break
         return whole
 
-    def _ask_source(self, source: _Source, name: str, answer: _Answer) -> None:
+    def _ask_source(self, source: _FromEntry, name: str, answer: _Answer) -> None:
         self._steps.take()
         if name in source.columns:
             answer.is_made_here = True
@@ -471,8 +471,8 @@ class _Statement:
         return len(names) == 1 and _fold(names[0]) in self._aliases[id(scope)]
 
 
-def _derived(node: "Expr", query: "Expr | None") -> _Source:
-    return _Source(names=(_fold(node.alias),), query=query, columns=_columns_of_alias(node))
+def _derived(node: "Expr", query: "Expr | None") -> _FromEntry:
+    return _FromEntry(names=(_fold(node.alias),), query=query, columns=_columns_of_alias(node))
 
 
 def _columns_of_alias(node: "Expr") -> frozenset[str]:

@@ -74,7 +74,7 @@ class ContextSection:
 
 
 @dataclass(slots=True)
-class _Choice:
+class _ChosenPieces:
     """Which pieces of each part fit. Tokens are rounded up: a whole never has more than its parts together."""
 
     left: int
@@ -103,7 +103,7 @@ def _shell(part: ContextSection) -> int:
 def fitted(parts: Sequence[ContextSection], max_tokens: int, degraded: Sequence[str] = ()) -> ContextGiven:
     """As much as fits. Each part may first take half of what is left, so that none starves the next; then the rest."""
     held = [part for part in parts if part.pieces]
-    choice = _Choice(max_tokens)
+    choice = _ChosenPieces(max_tokens)
     # What holds in every turn is the last to be given up, wherever it is told.
     by_need = sorted(held, key=lambda part: part.name != "always")
     for part in by_need:

@@ -7,7 +7,7 @@ from onrecord.model.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part(Answer):
+class ScorePart(Answer):
     """What one channel says of a hit: its rank and score there, and what that adds to the final score."""
 
     channel: str
@@ -20,7 +20,7 @@ class Part(Answer):
 class Why(Answer):
     """The reasons for a hit's rank: the sum of its parts, times each of its boosts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
     boosts: tuple[tuple[str, float], ...] = ()
     path: tuple[str, ...] = ()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
 from onrecord.recall.draft import RecallDraft, RecallTools, replace
-from onrecord.recall.hits import Hit, Part, Why
+from onrecord.recall.hits import Hit, ScorePart, Why
 from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
 
@@ -102,7 +102,7 @@ def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 def _why(draft: RecallDraft, key: Key) -> Why:
     return Why(
         parts=tuple(
-            Part(channel=channel, rank=rank, score=score, share=share)
+            ScorePart(channel=channel, rank=rank, score=score, share=share)
             for channel, rank, score, share in draft.parts[key]
         ),
         boosts=draft.boosts.get(key, ()),

@@ -29,7 +29,7 @@ _PARTITIONS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _DatabaseState:
     """One state of a database, and notes about what could not be read."""
 
     schema: str | None
@@ -87,15 +87,15 @@ class DatabaseCatalog:
         return self._read.notes
 
     @cached_property
-    def _read(self) -> _Reading:
+    def _read(self) -> _DatabaseState:
         with self._access.reading() as connection, warnings.catch_warnings():
             # A type that the library does not know is no more than a column without one.
             warnings.simplefilter("ignore", SAWarning)
             _check_schema(inspect(connection), self._schema)
-            tables = _Tables(connection, self._schema)
-            return _Reading(tables.schema_name, tuple(self._models(tables)), tuple(tables.notes))
+            tables = _SchemaTables(connection, self._schema)
+            return _DatabaseState(tables.schema_name, tuple(self._models(tables)), tuple(tables.notes))
 
-    def _models(self, tables: "_Tables") -> Iterator[Model]:
+    def _models(self, tables: "_SchemaTables") -> Iterator[Model]:
         for name in sorted(tables.names, key=tables.names.__getitem__):
             samples = tables.samples(name, self._sample_values) if self._sample_values else {}
             yield Model(
@@ -116,7 +116,7 @@ def _check_schema(inspector: Inspector, schema: str | None) -> None:
         )
 
 
-class _Tables:
+class _SchemaTables:
     """The descriptions of all tables and views of a schema, read together."""
 
     def __init__(self, connection: Connection, schema: str | None) -> None:

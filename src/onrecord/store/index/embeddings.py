@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ModelCounts:
     """The counts of one model, and their changes in one transaction."""
 
     model: EmbeddingModel
@@ -50,7 +50,7 @@ class Embeddings:
         self._address = address
         self._home = {"tenant": address.number, "collection": address.home.collection.number}
         self._keys: dict[EmbeddingModel, int] | None = None
-        self._tallies: dict[int, _Tally] = {}
+        self._tallies: dict[int, _ModelCounts] = {}
 
     def follow(self, before: Memory, after: Memory, place: RowPlace) -> None:
         """Adapt vectors to a changed memory: those of an old text are removed, the others get its audience."""
@@ -152,7 +152,7 @@ class Embeddings:
         self._tallies[key] = _empty_tally(model)
         return key
 
-    def _changed(self, key: int) -> _Tally:
+    def _changed(self, key: int) -> _ModelCounts:
         """The tally with a new stamp, one for the whole transaction, which readers see as one change."""
         tally = self._tallies[key]
         if not tally.is_changed:
@@ -161,14 +161,14 @@ class Embeddings:
         return tally
 
 
-def _tally(known: Coverage) -> _Tally:
+def _tally(known: Coverage) -> _ModelCounts:
     import numpy as np
 
     total = np.frombuffer(known.total, np.float64)
-    return _Tally(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
+    return _ModelCounts(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
 
 
-def _empty_tally(model: EmbeddingModel) -> _Tally:
+def _empty_tally(model: EmbeddingModel) -> _ModelCounts:
     import numpy as np
 
-    return _Tally(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
+    return _ModelCounts(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)

@@ -32,7 +32,9 @@ class PostingCache:
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most_bytes, lambda state: state.lists.weight)
+        self._homes: LruCache[tuple[int, int], _HomePostings] = LruCache(
+            most_bytes, lambda state: state.lists.weight
+        )
 
     @property
     def nbytes(self) -> int:
@@ -56,16 +58,16 @@ class PostingCache:
             self._homes.weigh_again(view.place)
         return lists
 
-    def _state(self, view: View) -> "_Home":
+    def _state(self, view: View) -> "_HomePostings":
         """The lists of this state; those of another are dropped, so that forgotten words are forgotten here too."""
         state = self._homes.get(view.place)
         if state is None or state.changes != view.changes:
-            state = _Home(view.changes, self._most_bytes)
+            state = _HomePostings(view.changes, self._most_bytes)
             self._homes.put(view.place, state)
         return state
 
 
-class _Home:
+class _HomePostings:
     """The lists of one home after so many changes."""
 
     def __init__(self, changes: int, most_bytes: int) -> None:

@@ -25,7 +25,7 @@ class CandidateCache:
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
-        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most, len)
+        self._homes: LruCache[tuple[int, int], _HomeCandidates] = LruCache(most, len)
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -52,15 +52,15 @@ class CandidateCache:
         else:
             self._homes.weigh_again(view.place)
 
-    def _state(self, view: View) -> "_Home":
+    def _state(self, view: View) -> "_HomeCandidates":
         state = self._homes.get(view.place)
         if state is None or state.changes != view.changes:
-            state = _Home(view.changes)
+            state = _HomeCandidates(view.changes)
             self._homes.put(view.place, state)
         return state
 
 
-class _Home:
+class _HomeCandidates:
     """What is known of one home after so many changes, and the time of the last question."""
 
     def __init__(self, changes: int) -> None:

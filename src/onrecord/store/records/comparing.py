@@ -56,7 +56,7 @@ class _Mark(NamedTuple):
         return "~".join((self.until.isoformat().replace("+00:00", "Z"), *map(str, self.place)))
 
 
-class _Window(NamedTuple):
+class _ChangeWindow(NamedTuple):
     """Which changes of one home to look at: between two times, after a number, at most so many."""
 
     view: View
@@ -106,14 +106,14 @@ def _changes(
                 continue
             behind = start.number if home[:2] == start[:2] else 0
             most = min(ask.limit + 1, _AT_ONCE)
-            while found := list(part(_Window(view, ask.since, until, behind, most))):
+            while found := list(part(_ChangeWindow(view, ask.since, until, behind, most))):
                 for behind, change in found:
                     yield home._replace(number=behind), change
                 if len(found) < most:
                     break
 
 
-def _differences(window: _Window) -> Iterator[tuple[int, Difference]]:
+def _differences(window: _ChangeWindow) -> Iterator[tuple[int, Difference]]:
     view, since, until, behind, most = window
     is_behind = memories.c.row > behind
     later = _stood_at(view, until, is_behind, versions.c.recorded_at > since, most=most)
@@ -153,10 +153,10 @@ Differs = Callable[[datetime, datetime], ColumnElement[bool]]
 
 def _edges(
     column: ColumnElement[Any], differs: Differs
-) -> Callable[[_Window], Iterator[tuple[int, Relation]]]:
+) -> Callable[[_ChangeWindow], Iterator[tuple[int, Relation]]]:
     """The edges for which the time in a column lies in the window, and that differ from before."""
 
-    def touched(window: _Window) -> Iterator[tuple[int, Relation]]:
+    def touched(window: _ChangeWindow) -> Iterator[tuple[int, Relation]]:
         view, since, until, behind, most = window
         statement = between_visible(view.visibility).where(
             column > since,
@@ -179,7 +179,7 @@ def _stood(since: datetime, until: datetime) -> ColumnElement[bool]:
     return relations.c.created_at <= since
 
 
-_PARTS: Final[tuple[Callable[[_Window], Iterator[tuple[int, Any]]], ...]] = (
+_PARTS: Final[tuple[Callable[[_ChangeWindow], Iterator[tuple[int, Any]]], ...]] = (
     _differences,
     _edges(relations.c.created_at, _stands),
     _edges(relations.c.removed_at, _stood),

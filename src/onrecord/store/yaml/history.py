@@ -147,7 +147,7 @@ def _read_commit(line: bytes) -> Commit | None:
 
 def read_history(content: bytes, sound: int, name: str) -> ReadHistory:
     """Everything that is sound. Invalid names the line that cannot be read."""
-    reader, at = _Reader(name), 0
+    reader, at = _HistoryReader(name), 0
     for number, line in enumerate(content.split(b"\n"), 1):
         at += len(line) + 1
         if not line.strip():
@@ -160,7 +160,7 @@ def read_history(content: bytes, sound: int, name: str) -> ReadHistory:
     return reader.told()
 
 
-class _Reader:
+class _HistoryReader:
     """Collects lines in any order and puts them together at the end."""
 
     def __init__(self, name: str) -> None:

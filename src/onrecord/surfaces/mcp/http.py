@@ -65,7 +65,7 @@ def mcp_app(
     `issuer` is whose tokens are taken. The routes may be taken into another application, which then runs
     `app.router.lifespan_context(app)` within its own.
     """
-    endpoint = _Endpoint(runner, faces, speaks, issuer, security)
+    endpoint = _McpEndpoint(runner, faces, speaks, issuer, security)
     return Starlette(
         routes=[
             Route(WELL_KNOWN, endpoint.metadata, methods=["GET"]),
@@ -77,7 +77,7 @@ def mcp_app(
     )
 
 
-class _Endpoint:
+class _McpEndpoint:
     """The endpoint of the protocol, for all faces."""
 
     def __init__(

@@ -83,7 +83,7 @@ class FaceHttp:
         for each in self.routes:
             by_path[each.path].append(each)
         return [
-            Route(path, endpoint=_Endpoint(runner, self, {each.method: each for each in routes}))
+            Route(path, endpoint=_FaceEndpoint(runner, self, {each.method: each for each in routes}))
             for path, routes in by_path.items()
         ]
 
@@ -93,7 +93,7 @@ def of_faces() -> Iterator[FaceHttp]:
     return (module.HTTP for module in faces.loaded("routes"))
 
 
-class _Endpoint:
+class _FaceEndpoint:
     """All methods of one path of a face."""
 
     def __init__(self, runner: RequestRunner, http: FaceHttp, routes: Mapping[str, FaceRoute]) -> None:
