@@ -16,7 +16,9 @@ Made = TypeVar("Made")
 
 
 class Once(Generic[Made]):
-    """Something that takes a while to make: made when it is first needed, once, and off the loop."""
+    """A value that takes a while to make. A thread makes it once, when it is first needed, and the event loop goes
+    on.
+    """
 
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make
@@ -31,7 +33,7 @@ class Once(Generic[Made]):
             return self.made
 
     async def ready(self) -> Made:
-        """The same, while the loop goes on."""
+        """Await the value; the event loop goes on meanwhile."""
         return self.made if self.made is not None else await asyncio.to_thread(self.get)
 
 
@@ -39,7 +41,7 @@ class AsyncOnRecord(AsyncDoor):
     """A store as one caller sees it, for async programs. It is opened by `await`, by `async with`, or by its first operation."""
 
     def __init__(self, sync: OnRecord | Callable[[], OnRecord]) -> None:
-        """A door, or how to open one."""
+        """`door` is an open door, or a function that opens one."""
         self._door: Once[OnRecord]
         if isinstance(sync, OnRecord):
             self._door = Once(lambda: sync)
@@ -49,7 +51,7 @@ class AsyncOnRecord(AsyncDoor):
 
     @property
     def sync(self) -> OnRecord:
-        """The door behind this one. Whoever asks before it is open opens it here, and the loop waits."""
+        """The synchronous door behind this one. If it is not open yet, this opens it and blocks the event loop."""
         return self._door.get()
 
     @property
@@ -62,7 +64,7 @@ class AsyncOnRecord(AsyncDoor):
         return self.sync.location
 
     def as_caller(self, caller: Caller, terms: Terms | None = None) -> "AsyncOnRecord":
-        """The same store through another caller's eyes, on other terms if any are given."""
+        """The same store for another caller, on other terms if any are given."""
         door = self._door.made
         return (
             AsyncOnRecord(lambda: self.sync.as_caller(caller, terms))
@@ -75,11 +77,11 @@ class AsyncOnRecord(AsyncDoor):
         return await asyncio.to_thread(door.perform, operation, *given, **named)
 
     async def issue_confirmation(self, what: str) -> str:
-        """As of the door behind this one."""
+        """See `OnRecord.issue_confirmation`."""
         return await asyncio.to_thread((await self._door.ready()).issue_confirmation, what)
 
     async def verify_confirmation(self, what: str, word: str) -> CheckedWord:
-        """As of the door behind this one."""
+        """See `OnRecord.verify_confirmation`."""
         return await asyncio.to_thread((await self._door.ready()).verify_confirmation, what, word)
 
     async def close(self) -> None:

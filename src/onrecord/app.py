@@ -73,9 +73,10 @@ def connect_async(
     embedder: Embedder | str | None = None,
     create: bool = True,
 ) -> "AsyncOnRecord":
-    """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
+    """Like `connect`, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as
+    memory`.
 
-    The store is opened in a thread, and the loop goes on meanwhile.
+    A thread opens the store; the event loop goes on meanwhile.
     """
     from onrecord.aio import AsyncOnRecord
 
@@ -83,9 +84,10 @@ def connect_async(
 
 
 def distribute(db: str) -> list[str]:
-    """Spread the tables of a store over the servers of its PostgreSQL cluster; gives those that were not yet.
+    """Spread the tables of a store over the servers of its PostgreSQL cluster; returns the tables that this call
+    spread.
 
-    For whoever runs the database, at the machine: no caller can ask for it.
+    Only whoever runs the database can call this, at the machine: it is not an operation.
     """
     store = _open_store(load(db=db), lambda: datetime.now(UTC), create=False)
     try:
@@ -96,7 +98,7 @@ def distribute(db: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ServerParts:
-    """What a server needs: the store and a door to it, who is let in, and how often."""
+    """What a server needs: the store, a door to it, the authenticator and the throttle."""
 
     store: Store
     door: OnRecord
@@ -114,9 +116,9 @@ def open_server_parts(
     clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     embedder: Embedder | None = None,
 ) -> ServerParts:
-    """Open the configured store for whoever comes over the network.
+    """Open the configured store for callers over the network.
 
-    Whoever sits at this machine needs no key as long as only this machine can reach the server and none was made.
+    Someone at this machine needs no key as long as only this machine can reach the server and nobody has made a key.
     """
     # Here, not above: what reads tokens and asks services is for servers alone.
     from onrecord.access.grants import open_grants
@@ -159,7 +161,9 @@ def open_server_parts(
 
 
 def terms_of(config: Config) -> Terms:
-    """What those may do who are not the person at the command line: programs over a network, and agents wherever they are."""
+    """What programs over a network and agents may do, wherever they are; the person at the command line has no such
+    limits.
+    """
     return Terms(
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
@@ -167,7 +171,7 @@ def terms_of(config: Config) -> Terms:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches what listens there."""
+    """Whether only this machine can reach a server that listens on this host."""
     try:
         return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -189,7 +193,7 @@ def _embedders(config: Config, own: Embedder | None) -> OpenedEmbedders:
 
 
 def local_caller(config: Config) -> Caller:
-    """The owner of this machine, or whoever holds the database's password: they may do everything in their tenant."""
+    """The owner of this machine, or whoever holds the database's password. They may do everything in their tenant."""
     return Caller(
         tenant=config.tenant,
         user=config.user,
@@ -236,7 +240,7 @@ def _backend(config: Config, clock: Callable[[], datetime], create: bool) -> Bac
 
 
 def _yaml_path(db: str) -> Path | None:
-    """The file of a store in YAML, if that is what is named: a folder, its `memories.yaml`, or `yaml:` before either."""
+    """The file of a YAML store, if `db` names one: a folder, its `memories.yaml`, or either after `yaml:`."""
     path = Path(db.removeprefix(_YAML)).expanduser()
     if path.is_dir() and path.suffix not in _DATABASE:
         return path / MEMORIES

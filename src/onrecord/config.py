@@ -120,7 +120,9 @@ _HELP: Final = {
 
 
 def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> Config:
-    """What was chosen on the spot, else the environment (ONRECORD_DB …), else the config file, else the default."""
+    """The settings in force. For each the first of these counts: an argument, the environment (ONRECORD_DB …), the
+    config file, the default.
+    """
     environment = os.environ if environment is None else environment
     path = config_path(environment)
     former_name.refuse_variables(
@@ -151,7 +153,9 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
 
 
 def _is_told(name: str, value: str | None, where: str, *, chosen: bool = False) -> bool:
-    """Whether a value stands there. What is blank counts as not set, where that names nobody else in silence."""
+    """Whether a value is set. Blank counts as not set, or is refused where the default would silently name someone
+    else.
+    """
     if value is None or value.strip():
         return value is not None
     if name in NEVER_EMPTY or (chosen and _default(name) is not None):
@@ -161,18 +165,20 @@ def _is_told(name: str, value: str | None, where: str, *, chosen: bool = False) 
 
 def _emptiness(where: str) -> Fault:
     return Fault(
-        where, "is empty, perhaps for want of a variable that was not set; give a value, or leave it out"
+        where, "is empty; perhaps a variable that it refers to is not set. Give a value, or leave it out"
     )
 
 
 def _in_our_words(name: str, value: str) -> str:
-    """What stands under a name that users of another system know; elsewhere yes is also true, and no is false."""
+    """The value of a variable that belongs to another system. Such a variable may say true or false for our yes or
+    no.
+    """
     value = value.strip()
     return _YES_OR_NO.get(value.lower(), value) if _default(name) in ("yes", "no") else value
 
 
 def as_environment(config: Config) -> dict[str, str]:
-    """The same for a process that is started from here."""
+    """These settings as environment variables, for a process that is started from here."""
     values = {
         name: config.of_faces[name] if name in config.of_faces else getattr(config, name)
         for name in (setting.name for setting in config.settings)
@@ -185,7 +191,7 @@ def _shown(name: str, value: str) -> str:
 
 
 def config_path(environment: Mapping[str, str] | None = None) -> Path:
-    """The config file, wherever the environment says it is."""
+    """The path of the config file, which the environment may set."""
     given = (os.environ if environment is None else environment).get("ONRECORD_CONFIG")
     if given is not None and not given.strip():
         raise Invalid([_emptiness("ONRECORD_CONFIG")])
@@ -212,7 +218,7 @@ _DEFAULTS: Final = {
 
 
 def default_store() -> Path:
-    """Where memories live if nobody says where."""
+    """Where the store is if nobody says where."""
     return platformdirs.user_data_path(_APP) / f"{_APP}.db"
 
 
@@ -223,13 +229,13 @@ def _default(name: str) -> str | None:
 
 
 def read_number(name: str, value: str, at_least: int, at_most: int) -> int:
-    """A setting that is a whole number within bounds."""
+    """A setting that is a whole number, checked against its bounds."""
     given = int(value[:20]) if value.isascii() and value.isdigit() else value
     return cast(int, checked_field(name, Integer(at_least, at_most), given))
 
 
 def read_several(value: str | None) -> tuple[str, ...]:
-    """A setting that holds several, with commas between them."""
+    """A setting that lists values, separated by commas."""
     return tuple(part for each in (value or "").split(",") if (part := each.strip()))
 
 

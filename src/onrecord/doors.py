@@ -35,7 +35,7 @@ def _async_method(operation):
 
 
 class _Unmade:
-    """Stands where a method will be, and makes it when it is first asked for: its feature is loaded then."""
+    """Stands in for a method until it is first used. Then it loads the feature and makes the method."""
 
     def __init__(self, home, name, make):
         self._home, self._name, self._make = home, name, make

@@ -97,8 +97,8 @@ class Door:
         decay: bool = ...,
         half_life_days: int = ...,
         decay_floor: float = ...,
-        session_places: int = ...,
-        profile_places: int = ...,
+        conversation_places: int = ...,
+        tenant_places: int = ...,
         global_places: int = ...,
         query_limit: int | None = ...,
         max_tokens: int | None = ...,
@@ -106,7 +106,7 @@ class Door:
         min_relevance: float | None = ...,
         explain: bool = ...,
     ) -> Recalled:
-        """Ask a question and get back the memories that bear on it, best first."""
+        """Ask a question and get the relevant memories, best first."""
         ...
     def show(
         self,
@@ -190,7 +190,7 @@ class Door:
         relation: RelationName,
         target: str,
     ) -> Related:
-        """Draw a typed edge from one memory to another; an edge that exists already is reported, not doubled."""
+        """Add a typed relation from one memory to another; an existing one is reported, not doubled."""
         ...
     def unrelate(
         self,
@@ -198,13 +198,13 @@ class Door:
         relation: RelationName,
         target: str,
     ) -> Unrelated:
-        """Take an edge back. That it existed stays in the past."""
+        """Remove a relation. The past still shows it."""
         ...
     def remove_relation(
         self,
         id: str,
     ) -> Unrelated:
-        """Take an edge of the tenant back by its number. That it existed stays in the past."""
+        """Remove a relation of the tenant by its number. The past still shows it."""
         ...
     def relations(
         self,
@@ -215,7 +215,7 @@ class Door:
         limit: int = ...,
         after: str | None = ...,
     ) -> ListedRelations:
-        """The tenant's edges between memories that the caller sees, newest first; whether these are still true or not."""
+        """List the tenant's relations between memories that the caller sees, newest first, even of memories that are no"""
         ...
     def neighbours(
         self,
@@ -255,7 +255,7 @@ class Door:
         sample_values: int = ...,
         dry_run: bool = ...,
     ) -> Ingested:
-        """Let the catalog learn what there is: from model files, a store of models, a live database, or what dbt has written."""
+        """Read what there is into the catalog: from model files, a store of models, a live database, or the files that"""
         ...
     def search(
         self,
@@ -270,7 +270,7 @@ class Door:
         min_relevance: float | None = ...,
         recipe: str = ...,
     ) -> Searched:
-        """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all."""
+        """Find what was learned about some things: by entities, by a draft of a query, by a question, or all of these."""
         ...
     def entities(
         self,
@@ -279,7 +279,7 @@ class Door:
         kind: EntityKind | None = ...,
         limit: int = ...,
     ) -> ListedEntities:
-        """List what memories can be about, by name: datasources, or what is of a kind or lies inside another."""
+        """List what memories can be about, by name: datasources, entities of a kind, or entities inside another."""
         ...
     def inspect(
         self,
@@ -303,7 +303,7 @@ class Door:
         data_source: str | None = ...,
         parts: Sequence[str] | None = ...,
     ) -> DroppedEntity:
-        """Take a datasource, a model or a part of one out of the catalog, and out of the references of every memory."""
+        """Remove a datasource, a model or a part of one from the catalog, and from the references of every memory."""
         ...
     def prioritise(
         self,
@@ -311,7 +311,7 @@ class Door:
         datasources: Sequence[str] = ...,
         clear: bool = ...,
     ) -> Prioritised:
-        """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
+        """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
     def approve(
         self,
@@ -319,7 +319,7 @@ class Door:
         *,
         expected_version: int | None = ...,
     ) -> Reviewed:
-        """Let a proposal take effect, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+        """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
     def reject(
         self,
@@ -327,7 +327,7 @@ class Door:
         *,
         reason: str | None = ...,
     ) -> Reviewed:
-        """Turn a proposal down. It stays readable in the past; a second call changes nothing."""
+        """Reject a proposal. It stays readable in the past; a second call changes nothing."""
         ...
     def context(
         self,
@@ -337,7 +337,7 @@ class Door:
         parts: Sequence[ContextPart] = ...,
         max_tokens: int = ...,
     ) -> ContextGiven:
-        """What an agent should know before it begins: standing notes, this conversation so far, and what bears on a question."""
+        """What an agent should know before it begins: standing notes, this conversation so far, and memories on a"""
         ...
     def note_turn(
         self,
@@ -392,7 +392,7 @@ class Door:
         self,
         id: str,
     ) -> DeletedConversation:
-        """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer."""
+        """Delete a conversation with its artifacts. Memories pinned to it stay and are no longer pinned."""
         ...
     def write_artifact(
         self,
@@ -403,7 +403,7 @@ class Door:
         media_type: str = ...,
         conversation: str | None = ...,
     ) -> WrittenArtifact:
-        """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id."""
+        """Keep an artifact with a conversation. An artifact at the same path is overwritten and keeps its id."""
         ...
     def read_artifact(
         self,
@@ -411,14 +411,14 @@ class Door:
         *,
         via: str | None = ...,
     ) -> ArtifactContent:
-        """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
+        """Read an artifact. From inside a conversation, an artifact of another is read through a memory that links to it."""
         ...
     def artifacts(
         self,
         *,
         conversation: str | None = ...,
     ) -> ListedArtifacts:
-        """The artifacts of a conversation, by path; without one, those of all conversations."""
+        """List the artifacts of a conversation, by path; without one, those of all conversations."""
         ...
     def delete_artifact(
         self,
@@ -432,24 +432,24 @@ class Door:
         *,
         agent: str = ...,
     ) -> AppendedScratchpad:
-        """Add to the scratchpad of an agent, or to the one that all agents share, under the time of now."""
+        """Add to the scratchpad of an agent, or to the one that all agents share, with the present time."""
         ...
     def read_scratchpad(
         self,
         agent: str = ...,
     ) -> ScratchpadContent:
-        """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
+        """Read the scratchpad of an agent, or the one that all agents share; one that was never written is empty."""
         ...
     def scratchpads(
         self,
     ) -> ListedScratchpads:
-        """Whose scratchpads there are, and how large they are."""
+        """List whose scratchpads there are, and how large they are."""
         ...
     def clear_scratchpad(
         self,
         agent: str = ...,
     ) -> ClearedScratchpad:
-        """Throw away the scratchpad of an agent, or the one that all agents share."""
+        """Clear the scratchpad of an agent, or the one that all agents share."""
         ...
     def set_agent(
         self,
@@ -460,19 +460,19 @@ class Door:
         half_life_days: int = ...,
         decay_floor: float = ...,
         limit: int = ...,
-        session_places: int = ...,
-        profile_places: int = ...,
+        conversation_places: int = ...,
+        tenant_places: int = ...,
         global_places: int = ...,
         max_tokens: int | None = ...,
         metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
-        """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
+        """Set how an agent searches when its requests leave it open. What is left out takes its default."""
         ...
     def show_agent(
         self,
         agent: str,
     ) -> ShownAgent:
-        """How an agent is set; one that nobody has set has the defaults."""
+        """Show the settings of an agent; without any, the defaults."""
         ...
     def create_key(
         self,
@@ -493,29 +493,29 @@ class Door:
     def list_keys(
         self,
     ) -> ListedKeys:
-        """The keys of the tenant, without their secrets; revoked and expired ones too."""
+        """List the keys of the tenant, without their secrets; revoked and expired ones too."""
         ...
     def revoke_key(
         self,
         id: str,
     ) -> RevokedKey:
-        """Let a key work no longer. A second call changes nothing."""
+        """Revoke a key. A second call changes nothing."""
         ...
     def waive_keys(
         self,
     ) -> WaivedKeys:
-        """Forget the keys that work no longer, so that a server on this machine is open to its owner without one again."""
+        """Forget revoked and expired keys, so that a server on this machine is open to its owner without one again."""
         ...
     def create_tenant(
         self,
         name: str,
     ) -> CreatedTenant:
-        """Make room for a tenant before anything is saved there."""
+        """Make a tenant before anything is saved there."""
         ...
     def list_tenants(
         self,
     ) -> ListedTenants:
-        """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+        """List the tenants of the store and how much each holds; only the caller's own unless the caller runs the store."""
         ...
     def set_tenant(
         self,
@@ -531,7 +531,7 @@ class Door:
         *,
         confirm: str,
     ) -> ErasedTenant:
-        """Erase everything of a tenant, with its catalog, its keys and its history, and look whether anything is left."""
+        """Erase everything of a tenant, with its catalog, its keys and its history, and check that nothing is left."""
         ...
     def audit(
         self,
@@ -551,7 +551,7 @@ class Door:
         *,
         all_tenants: bool = ...,
     ) -> Exported:
-        """Write everything of this tenant and the global memories to a JSONL file, history included."""
+        """Write everything of this tenant and the global memories to a JSONL file, with the history."""
         ...
     def import_(
         self,
@@ -560,7 +560,7 @@ class Door:
         keep_tenants: bool = ...,
         skip_conflicts: bool = ...,
     ) -> Imported:
-        """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+        """Read an export. What is already here in the same form is left as it is, so an import can be repeated."""
         ...
     def backup(
         self,
@@ -573,7 +573,7 @@ class Door:
         *,
         fix: bool = ...,
     ) -> Examined:
-        """Check that windows, versions, index and edges agree with the rows, and say what does not."""
+        """Check that windows, versions, index and edges agree with the rows, and list what does not."""
         ...
     def reindex(
         self,
@@ -586,14 +586,14 @@ class Door:
         all_tenants: bool = ...,
         anew: bool = ...,
     ) -> EmbeddedMissing:
-        """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model."""
+        """Make missing vectors: of memories saved while no embedder was available, or with another model."""
         ...
     def status(
         self,
         *,
         all_tenants: bool = ...,
     ) -> StoreStatus:
-        """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+        """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
         ...
 
 class AsyncDoor:
@@ -653,8 +653,8 @@ class AsyncDoor:
         decay: bool = ...,
         half_life_days: int = ...,
         decay_floor: float = ...,
-        session_places: int = ...,
-        profile_places: int = ...,
+        conversation_places: int = ...,
+        tenant_places: int = ...,
         global_places: int = ...,
         query_limit: int | None = ...,
         max_tokens: int | None = ...,
@@ -662,7 +662,7 @@ class AsyncDoor:
         min_relevance: float | None = ...,
         explain: bool = ...,
     ) -> Recalled:
-        """Ask a question and get back the memories that bear on it, best first."""
+        """Ask a question and get the relevant memories, best first."""
         ...
     async def show(
         self,
@@ -746,7 +746,7 @@ class AsyncDoor:
         relation: RelationName,
         target: str,
     ) -> Related:
-        """Draw a typed edge from one memory to another; an edge that exists already is reported, not doubled."""
+        """Add a typed relation from one memory to another; an existing one is reported, not doubled."""
         ...
     async def unrelate(
         self,
@@ -754,13 +754,13 @@ class AsyncDoor:
         relation: RelationName,
         target: str,
     ) -> Unrelated:
-        """Take an edge back. That it existed stays in the past."""
+        """Remove a relation. The past still shows it."""
         ...
     async def remove_relation(
         self,
         id: str,
     ) -> Unrelated:
-        """Take an edge of the tenant back by its number. That it existed stays in the past."""
+        """Remove a relation of the tenant by its number. The past still shows it."""
         ...
     async def relations(
         self,
@@ -771,7 +771,7 @@ class AsyncDoor:
         limit: int = ...,
         after: str | None = ...,
     ) -> ListedRelations:
-        """The tenant's edges between memories that the caller sees, newest first; whether these are still true or not."""
+        """List the tenant's relations between memories that the caller sees, newest first, even of memories that are no"""
         ...
     async def neighbours(
         self,
@@ -811,7 +811,7 @@ class AsyncDoor:
         sample_values: int = ...,
         dry_run: bool = ...,
     ) -> Ingested:
-        """Let the catalog learn what there is: from model files, a store of models, a live database, or what dbt has written."""
+        """Read what there is into the catalog: from model files, a store of models, a live database, or the files that"""
         ...
     async def search(
         self,
@@ -826,7 +826,7 @@ class AsyncDoor:
         min_relevance: float | None = ...,
         recipe: str = ...,
     ) -> Searched:
-        """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all."""
+        """Find what was learned about some things: by entities, by a draft of a query, by a question, or all of these."""
         ...
     async def entities(
         self,
@@ -835,7 +835,7 @@ class AsyncDoor:
         kind: EntityKind | None = ...,
         limit: int = ...,
     ) -> ListedEntities:
-        """List what memories can be about, by name: datasources, or what is of a kind or lies inside another."""
+        """List what memories can be about, by name: datasources, entities of a kind, or entities inside another."""
         ...
     async def inspect(
         self,
@@ -859,7 +859,7 @@ class AsyncDoor:
         data_source: str | None = ...,
         parts: Sequence[str] | None = ...,
     ) -> DroppedEntity:
-        """Take a datasource, a model or a part of one out of the catalog, and out of the references of every memory."""
+        """Remove a datasource, a model or a part of one from the catalog, and from the references of every memory."""
         ...
     async def prioritise(
         self,
@@ -867,7 +867,7 @@ class AsyncDoor:
         datasources: Sequence[str] = ...,
         clear: bool = ...,
     ) -> Prioritised:
-        """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
+        """Say which datasources come first where several have a name; without any, show the order in force."""
         ...
     async def approve(
         self,
@@ -875,7 +875,7 @@ class AsyncDoor:
         *,
         expected_version: int | None = ...,
     ) -> Reviewed:
-        """Let a proposal take effect, or vouch for a memory that an agent wrote: after that it may be told unasked."""
+        """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
     async def reject(
         self,
@@ -883,7 +883,7 @@ class AsyncDoor:
         *,
         reason: str | None = ...,
     ) -> Reviewed:
-        """Turn a proposal down. It stays readable in the past; a second call changes nothing."""
+        """Reject a proposal. It stays readable in the past; a second call changes nothing."""
         ...
     async def context(
         self,
@@ -893,7 +893,7 @@ class AsyncDoor:
         parts: Sequence[ContextPart] = ...,
         max_tokens: int = ...,
     ) -> ContextGiven:
-        """What an agent should know before it begins: standing notes, this conversation so far, and what bears on a question."""
+        """What an agent should know before it begins: standing notes, this conversation so far, and memories on a"""
         ...
     async def note_turn(
         self,
@@ -948,7 +948,7 @@ class AsyncDoor:
         self,
         id: str,
     ) -> DeletedConversation:
-        """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer."""
+        """Delete a conversation with its artifacts. Memories pinned to it stay and are no longer pinned."""
         ...
     async def write_artifact(
         self,
@@ -959,7 +959,7 @@ class AsyncDoor:
         media_type: str = ...,
         conversation: str | None = ...,
     ) -> WrittenArtifact:
-        """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id."""
+        """Keep an artifact with a conversation. An artifact at the same path is overwritten and keeps its id."""
         ...
     async def read_artifact(
         self,
@@ -967,14 +967,14 @@ class AsyncDoor:
         *,
         via: str | None = ...,
     ) -> ArtifactContent:
-        """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
+        """Read an artifact. From inside a conversation, an artifact of another is read through a memory that links to it."""
         ...
     async def artifacts(
         self,
         *,
         conversation: str | None = ...,
     ) -> ListedArtifacts:
-        """The artifacts of a conversation, by path; without one, those of all conversations."""
+        """List the artifacts of a conversation, by path; without one, those of all conversations."""
         ...
     async def delete_artifact(
         self,
@@ -988,24 +988,24 @@ class AsyncDoor:
         *,
         agent: str = ...,
     ) -> AppendedScratchpad:
-        """Add to the scratchpad of an agent, or to the one that all agents share, under the time of now."""
+        """Add to the scratchpad of an agent, or to the one that all agents share, with the present time."""
         ...
     async def read_scratchpad(
         self,
         agent: str = ...,
     ) -> ScratchpadContent:
-        """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
+        """Read the scratchpad of an agent, or the one that all agents share; one that was never written is empty."""
         ...
     async def scratchpads(
         self,
     ) -> ListedScratchpads:
-        """Whose scratchpads there are, and how large they are."""
+        """List whose scratchpads there are, and how large they are."""
         ...
     async def clear_scratchpad(
         self,
         agent: str = ...,
     ) -> ClearedScratchpad:
-        """Throw away the scratchpad of an agent, or the one that all agents share."""
+        """Clear the scratchpad of an agent, or the one that all agents share."""
         ...
     async def set_agent(
         self,
@@ -1016,19 +1016,19 @@ class AsyncDoor:
         half_life_days: int = ...,
         decay_floor: float = ...,
         limit: int = ...,
-        session_places: int = ...,
-        profile_places: int = ...,
+        conversation_places: int = ...,
+        tenant_places: int = ...,
         global_places: int = ...,
         max_tokens: int | None = ...,
         metadata: Mapping[str, Any] | None = ...,
     ) -> ShownAgent:
-        """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
+        """Set how an agent searches when its requests leave it open. What is left out takes its default."""
         ...
     async def show_agent(
         self,
         agent: str,
     ) -> ShownAgent:
-        """How an agent is set; one that nobody has set has the defaults."""
+        """Show the settings of an agent; without any, the defaults."""
         ...
     async def create_key(
         self,
@@ -1049,29 +1049,29 @@ class AsyncDoor:
     async def list_keys(
         self,
     ) -> ListedKeys:
-        """The keys of the tenant, without their secrets; revoked and expired ones too."""
+        """List the keys of the tenant, without their secrets; revoked and expired ones too."""
         ...
     async def revoke_key(
         self,
         id: str,
     ) -> RevokedKey:
-        """Let a key work no longer. A second call changes nothing."""
+        """Revoke a key. A second call changes nothing."""
         ...
     async def waive_keys(
         self,
     ) -> WaivedKeys:
-        """Forget the keys that work no longer, so that a server on this machine is open to its owner without one again."""
+        """Forget revoked and expired keys, so that a server on this machine is open to its owner without one again."""
         ...
     async def create_tenant(
         self,
         name: str,
     ) -> CreatedTenant:
-        """Make room for a tenant before anything is saved there."""
+        """Make a tenant before anything is saved there."""
         ...
     async def list_tenants(
         self,
     ) -> ListedTenants:
-        """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+        """List the tenants of the store and how much each holds; only the caller's own unless the caller runs the store."""
         ...
     async def set_tenant(
         self,
@@ -1087,7 +1087,7 @@ class AsyncDoor:
         *,
         confirm: str,
     ) -> ErasedTenant:
-        """Erase everything of a tenant, with its catalog, its keys and its history, and look whether anything is left."""
+        """Erase everything of a tenant, with its catalog, its keys and its history, and check that nothing is left."""
         ...
     async def audit(
         self,
@@ -1107,7 +1107,7 @@ class AsyncDoor:
         *,
         all_tenants: bool = ...,
     ) -> Exported:
-        """Write everything of this tenant and the global memories to a JSONL file, history included."""
+        """Write everything of this tenant and the global memories to a JSONL file, with the history."""
         ...
     async def import_(
         self,
@@ -1116,7 +1116,7 @@ class AsyncDoor:
         keep_tenants: bool = ...,
         skip_conflicts: bool = ...,
     ) -> Imported:
-        """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+        """Read an export. What is already here in the same form is left as it is, so an import can be repeated."""
         ...
     async def backup(
         self,
@@ -1129,7 +1129,7 @@ class AsyncDoor:
         *,
         fix: bool = ...,
     ) -> Examined:
-        """Check that windows, versions, index and edges agree with the rows, and say what does not."""
+        """Check that windows, versions, index and edges agree with the rows, and list what does not."""
         ...
     async def reindex(
         self,
@@ -1142,12 +1142,12 @@ class AsyncDoor:
         all_tenants: bool = ...,
         anew: bool = ...,
     ) -> EmbeddedMissing:
-        """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model."""
+        """Make missing vectors: of memories saved while no embedder was available, or with another model."""
         ...
     async def status(
         self,
         *,
         all_tenants: bool = ...,
     ) -> StoreStatus:
-        """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+        """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
         ...

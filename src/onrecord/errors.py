@@ -32,7 +32,11 @@ class Invalid(OnRecordError):
 
 
 class NotFound(OnRecordError):
-    """There is no such thing, or it is not for this caller to know."""
+    """There is no such thing, or this caller may not know of it."""
+
+
+def no_memory(id: str) -> NotFound:
+    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")
 
 
 class Forbidden(OnRecordError):
@@ -40,7 +44,7 @@ class Forbidden(OnRecordError):
 
 
 class HigherTier(Forbidden):
-    """What a memory says is of a higher tier than this caller, who may propose a change but not make it."""
+    """The text of this memory is of a higher tier than this caller, who may propose a change but not make it."""
 
 
 class SaveLimit(Forbidden):
@@ -56,7 +60,7 @@ class Unauthenticated(OnRecordError):
 
 
 class TooMany(OnRecordError):
-    """That was too much in too short a time."""
+    """Too many requests in too short a time."""
 
     def __init__(self, retry_after: int) -> None:
         self.retry_after = retry_after
@@ -64,7 +68,7 @@ class TooMany(OnRecordError):
 
 
 class Conflict(OnRecordError):
-    """The store holds something that stands in the way."""
+    """Something in the store prevents this."""
 
 
 class VersionConflict(Conflict):
@@ -83,11 +87,13 @@ class StoreUnavailable(OnRecordError):
 
 
 class OutcomeUnknown(StoreUnavailable):
-    """The store was lost or too slow while it kept a change; whether it did is not known. Look before you repeat it."""
+    """The connection to the store was lost, or the store was too slow, during a change. Whether the change was made
+    is not known. Look before you repeat it.
+    """
 
 
 class IdentityUnavailable(StoreUnavailable):
-    """Who asks cannot be found out right now; nothing was changed. Try again in a moment."""
+    """The server cannot check who asks right now; nothing was changed. Try again in a moment."""
 
 
 class ProviderError(OnRecordError):

@@ -1,6 +1,7 @@
-"""WHICH operations are there? Those of the files listed here; a file holds one feature: requests, answers, and what is done.
+"""WHICH operations are there? Those of the files listed here. Each file holds one feature: its requests, its answers
+and its functions.
 
-A file is loaded when one of its operations is asked for, so that whoever asks for one need not wait for all.
+A file is loaded when one of its operations is first used, so that using one does not wait for all.
 """
 
 from functools import cache
@@ -61,13 +62,13 @@ HOMES: Final = {name: file for file, names in FEATURES.items() for name in names
 
 @cache
 def operation_named(name: str) -> Operation:
-    """One of `HOMES`, loaded with its feature."""
+    """The operation of this name, one of `HOMES`. Its feature is loaded for it."""
     operation: Operation = getattr(import_module(HOMES[name]), name).operation
     return operation
 
 
 def __getattr__(name: str) -> tuple[Operation, ...]:
-    """`OPERATIONS`: all of them, for whoever offers all."""
+    """`OPERATIONS`, all of them; this loads every feature."""
     if name != "OPERATIONS":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return tuple(operation_named(each) for each in HOMES)

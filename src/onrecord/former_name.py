@@ -1,7 +1,7 @@
 """WHAT did the project's former name leave behind? Settings, a config file and a store that must not be overlooked.
 
-Until it was called OnRecord, the project had a name that belongs to another package. What is left of that is never passed
-over in silence: someone would find an empty store in the place of theirs.
+Until it was called OnRecord, the project had a name that belongs to another package. What is left under that name is
+never ignored silently: someone would find an empty store where theirs should be.
 """
 
 import os
@@ -25,7 +25,9 @@ _CURE: Final = "`onrecord migrate` takes it over"
 def refuse_variables(
     environment: Mapping[str, str], settings: Collection[str], given: Collection[str]
 ) -> None:
-    """Variables of the former prefix count only where what they set is set anew, or given on the spot."""
+    """Refuse a variable with the former prefix, unless its setting is set under the new prefix or given as an
+    argument.
+    """
     left = [
         Fault(_PREFIX + name, f"is the former name of a setting; set {_PREFIX_NOW}{name} instead")
         for setting in (*settings, "config")
@@ -37,7 +39,7 @@ def refuse_variables(
 
 
 def renamed_variables(environment: Mapping[str, str]) -> dict[str, str]:
-    """The same variables under the prefix of today."""
+    """The same variables with the new prefix."""
     return {
         _PREFIX_NOW + name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else name: value
         for name, value in environment.items()
@@ -45,7 +47,9 @@ def renamed_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def refuse_config(path: Path) -> None:
-    """A config file at its former place counts for nothing, so someone must say whether it should."""
+    """Refuse to go on while there is a config file at its former place: it is not read, and its owner may think that
+    it is.
+    """
     former = _former_config()
     if former.exists() and not path.exists():
         reason = f"is the config file of the former name, and there is none at {path}; {_CURE}"
@@ -53,16 +57,18 @@ def refuse_config(path: Path) -> None:
 
 
 def refuse_store(path: Path) -> None:
-    """A store at its former place, and none where it is looked for: a new one would hide it."""
+    """Refuse to make a new store while there is one at its former place and none at the new one: the new store would
+    hide it.
+    """
     former = _former_store()
     if former.exists() and not path.exists():
         raise StoreUnavailable(
-            f"{former} is the store of the former name, and there is none at {path}; {_CURE}, or name one with --db."
+            f"{former} is a store made under the project's former name, and there is none at {path}. {_CURE}, or name one with --db."
         )
 
 
 def take_over(config: Path, store: Path) -> Iterator[tuple[Path, Path]]:
-    """Copy what is at the former places to those of today, unless something is there; what is copied stays as well."""
+    """Copy what is at the former places to the new ones, unless something is there. The originals stay."""
     for former, now, copy in (
         (_former_config(), config, _copy_text),
         (_former_store(), store, _copy_store),
@@ -81,7 +87,7 @@ def _former_store() -> Path:
 
 
 def _copied(former: Path, now: Path, copy: Callable[[Path, Path], None]) -> None:
-    """Whole or not at all, and never over what another process has put there meanwhile."""
+    """Copy the whole file or nothing, and never over a file that another process has written meanwhile."""
     partial = now.with_name(f".{now.name}.{os.getpid()}.part")
     try:
         private_files.make_folder(now.parent)
@@ -105,6 +111,6 @@ def _copy_text(former: Path, now: Path) -> None:
 
 
 def _copy_store(former: Path, now: Path) -> None:
-    """By SQLite itself, which knows what is still in the log beside the file."""
+    """Let SQLite copy the store, since it knows what is still in the log beside the file."""
     with closing(sqlite3.connect(former)) as source, closing(sqlite3.connect(now)) as target:
         source.backup(target)

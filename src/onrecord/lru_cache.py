@@ -1,4 +1,4 @@
-"""WHAT is kept while there is room? What was used last; what was not used for longest goes first."""
+"""WHAT is kept while there is room? The values used last; the one not used for longest goes first."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -10,10 +10,10 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """Values by key, of a bounded weight together; threads may share it.
+    """Values by key, up to a total weight; threads may share it.
 
-    A weight is one for each value unless `weigh` says otherwise. Whoever lets a value grow weighs it again. The value
-    used last stays, however much it weighs.
+    Each value weighs one unless `weigh` says otherwise. A caller that lets a value grow must call `weigh_again`. The
+    value used last stays, however much it weighs.
     """
 
     def __init__(self, most: int, weigh: Callable[[Value], int] = lambda value: 1) -> None:
@@ -40,7 +40,7 @@ class LruCache(Generic[Key, Value]):
             return self._kept[key][0]
 
     def get_or_put(self, key: Key, make: Callable[[], Value]) -> Value:
-        """The value of the key, made if there is none: the same one for every thread that asks."""
+        """The value of the key, made if there is none. Every thread that asks gets the same value."""
         with self._lock:
             if key not in self._kept:
                 self._put(key, make())
@@ -52,7 +52,7 @@ class LruCache(Generic[Key, Value]):
             self._put(key, value)
 
     def weigh_again(self, key: Key) -> None:
-        """Take note that a value has grown, if it is still here."""
+        """Weigh a value again after it has grown, if it is still here."""
         with self._lock:
             if key in self._kept:
                 self._put(key, self._kept[key][0])

@@ -1,7 +1,8 @@
-"""WHAT is an operation? A function of a call and a request, marked with what it does, needs, and is called elsewhere.
+"""WHAT is an operation? A function of a call and a request, marked with its effect, the permission it needs, its
+route and its command.
 
-Request, answer and function stand together in the file of their feature; `features.py` lists those files. Everything that
-offers operations (the doors, the client, routes, tools, commands, the reference) is read off them.
+Request, answer and function stand together in the file of their feature; `features.py` lists those files. The doors,
+the client, routes, tools, commands and the reference are all derived from these marks.
 """
 
 import inspect
@@ -33,15 +34,16 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What whoever runs the store allows those who come in: which sources may be read, None for any, and how many saves
-    an unattended run may make."""
+    """What whoever runs the store allows its callers: which sources they may read (None for any), and how many saves
+    an unattended run may make.
+    """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
 
 
 class DoneBefore(Exception):
-    """The same request was done before: it ends here, and nobody but whoever sent it may catch this."""
+    """The same request was done before. Only the code that sent it may catch this."""
 
     def __init__(self, done: Done) -> None:
         super().__init__(done)
@@ -49,7 +51,7 @@ class DoneBefore(Exception):
 
 
 class KeptAnswer(NamedTuple):
-    """What is kept of an answer, in JSON, and which memories it is about."""
+    """The part of an answer that is kept, as JSON, and the ids of the memories in it."""
 
     status: int
     answer: Any
@@ -58,15 +60,16 @@ class KeptAnswer(NamedTuple):
 
 @dataclass(slots=True)
 class IdempotentRequest:
-    """A request that must not be done twice. Its answer is kept in the transaction that does it, so that there is never
-    one without the other, whatever ends the process or the connection."""
+    """A request that must not be done twice. The transaction that does it also keeps its answer, so that there is
+    never one without the other, even if the process or the connection ends.
+    """
 
     sent: SentRequest
     wording: Callable[[Any], KeptAnswer]
     is_kept: bool = False
 
     def begin(self, transaction: Writing | Ledger) -> None:
-        """Whoever sends it again at the same time waits here, and then sees that it was done."""
+        """Begin it. A second request with the same key waits here until the first is done, and then sees that it was."""
         if done := transaction.requests.done(self.sent):
             raise DoneBefore(done)
 
@@ -80,7 +83,7 @@ class IdempotentRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One call of an operation: who asks, when, and what there is to work with."""
+    """One call of an operation: the caller, the time, and the store and providers to work with."""
 
     caller: Caller
     now: datetime
@@ -97,7 +100,7 @@ class Call:
 
     @contextmanager
     def writing(self, id: str | None = None, *, tenant: str | None = None) -> Iterator[Writing]:
-        """A transaction in the caller's tenant, or in the one that is given or that an id lives in."""
+        """A transaction in the caller's tenant, in the one that is given, or in the one that an id belongs to."""
         home = tenant or (None if id is None else ids.address(id).tenant)
         with self.store.writing(self.caller, self.now, home or self.caller.tenant) as writing:
             if self.once is not None:
@@ -113,28 +116,30 @@ class Call:
             yield ledger
 
     def done(self, transaction: Writing | Ledger, answer: Answer) -> Answer:
-        """The answer, said as the last thing in its transaction: where the request must not be done twice, it is kept there."""
+        """Return the answer; call it last in the transaction. The answer of an idempotent request is kept in that
+        transaction.
+        """
         if self.once is not None:
             self.once.end(transaction, answer)
         return answer
 
     def change(self, name: str) -> Change:
-        """What is noted with the version that a change makes."""
+        """Who changes what and when, to be stored with the version that a change makes."""
         return Change(name, self.caller.user, self.caller.actor, self.now)
 
     def note(self, operation: str, subject: str | None = None) -> None:
-        """A line of the audit about what was done as a whole; what is saved one by one is noted where it is saved."""
+        """Write a line of the audit for the operation as a whole. Single saves write their own lines."""
         with self.store.ledger(self.caller.tenant) as ledger:
             ledger.note(self.caller, operation, self.now, subject)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation, for whoever offers it.
+    """An operation with all that surfaces need to offer it.
 
-    `route` is where it is found over HTTP, or None if it is for this machine alone; `command` what it is called on a
-    command line, or None if there is nothing to call: what it keeps ends with the process. `begins` says whether it may be
-    the first thing in a store, which is then made; all others need one that is there.
+    `route` is its path over HTTP, or None if it is for this machine alone. `command` is its name on a command line,
+    or None if it has none because what it keeps ends with the process. `begins` says whether it may be the first
+    operation on a store, which is then made; all others need an existing store.
     """
 
     name: str
@@ -148,14 +153,14 @@ class Operation:
     begins: bool = False
 
     def is_offered_to(self, caller: Caller) -> bool:
-        """Whether there is any use in showing it to this caller."""
+        """Whether to show this operation to this caller: no permission or restriction rules it out."""
         return self.permission in caller.permissions and not self._is_refused_to(caller)
 
     def _is_refused_to(self, caller: Caller) -> bool:
         return self.effect == "destroy" and caller.actor == "unattended"
 
     def run(self, call: Call, given: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """Do it, for the fields of the request or the request itself; the permission and every field are checked first."""
+        """Check the permission and every field, then do it. Takes the fields of the request, or the request itself."""
         call.caller.require(self.permission)
         if self._is_refused_to(call.caller):
             raise Forbidden("An unattended run erases nothing; retire it, or let a person do it.")
@@ -164,7 +169,9 @@ class Operation:
         return self.function(call, checked(asked, call.caller))
 
     def sign(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        """Give a method the name, the help and the fields of this operation, so that a framework can make a tool of it."""
+        """Give a method the name, docstring and signature of this operation, so that a framework can make a tool of
+        it.
+        """
         parameters = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)]
         for each in request_fields(self.request):
             how = inspect.Parameter.KEYWORD_ONLY if each.kw_only else inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -187,7 +194,7 @@ def operation(
     command: str | None = "",
     begins: bool = False,
 ) -> Callable[[Callable[[Call, Asked], Answer]], Callable[[Call, Asked], Answer]]:
-    """Mark a function as an operation. Its request and answer are those that its annotations name."""
+    """Mark a function as an operation. Its annotations name its request and its answer."""
 
     def mark(function: Callable[[Call, Asked], Answer]) -> Callable[[Call, Asked], Answer]:
         name = function.__name__
@@ -202,7 +209,7 @@ def operation(
 
 
 def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, Any]) -> Asked:
-    """The request, or every field that it does not have and every one that is missing."""
+    """Make the request; Invalid lists every unknown and every missing field."""
     known = {each.name: each for each in request_fields(kind)}
     positional = [name for name, each in known.items() if not each.kw_only]
     values = dict(zip(positional, given, strict=False)) | named
@@ -210,7 +217,9 @@ def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, An
     faults += [Fault(name, "was given twice") for name in positional[: len(given)] if name in named]
     if len(given) > len(positional):
         faults.append(
-            Fault("arguments", f"at most {len(positional)} go without a name, {len(given)} were given")
+            Fault(
+                "arguments", f"at most {len(positional)} may be given by position ({len(given)} were given)"
+            )
         )
     for name, each in known.items():
         if each.default is MISSING and name not in values:
@@ -221,6 +230,6 @@ def build_request(kind: type[Asked], given: tuple[Any, ...], named: dict[str, An
 
 
 def _without_unset(hint: Any) -> Any:
-    """What is left out has a mark of its own, which nobody gives as a value."""
+    """The annotation without `Unset`, which callers never pass."""
     kinds = [each for each in get_args(hint) if each is not Unset]
     return Union[tuple(kinds)] if Unset in get_args(hint) else hint  # noqa: UP007

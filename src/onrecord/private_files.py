@@ -1,7 +1,7 @@
 """WHO may read a file of ours? Its owner alone: memories are private, and so are the keys and the audit beside them.
 
-Only what we make ourselves is made so. A folder that was there is left as it is, and a file that others can read is told
-of until `onrecord doctor --fix` closes it: whoever shares one on purpose need not.
+Only files and folders that we make ourselves get these permissions. Existing folders stay as they are. We warn of a
+file that others can read until `onrecord doctor --fix` closes it, since someone may share one on purpose.
 """
 
 import logging
@@ -19,7 +19,7 @@ _told_of: Final = set[str]()
 
 
 def make_folder(path: Path) -> None:
-    """A folder with those above it that are not there; each that is made is its owner's alone."""
+    """Make a folder with its missing parents; only the owner can read those that are made."""
     if path.is_dir():
         return
     if path.parent != path:
@@ -28,9 +28,9 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """An empty file, unless there is one.
+    """Make an empty file, unless there is one.
 
-    One that is there is not even opened: closing it again would take away the locks that this process has on it.
+    An existing file is not even opened: closing it again would release the locks that this process holds on it.
     """
     try:
         path.touch(_OWNER_ALONE, exist_ok=False)
@@ -39,18 +39,18 @@ def make_file(path: Path) -> None:
 
 
 def make_anew(path: Path) -> None:
-    """An empty file in the place of whatever is left there: a link to another file is not followed."""
+    """Make an empty file in place of whatever is there; a link to another file is not followed."""
     path.unlink(missing_ok=True)
     path.touch(_OWNER_ALONE, exist_ok=False)
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open`: what it makes is made so."""
+    """For `open(opener=…)`: files that it makes are readable by their owner alone."""
     return os.open(path, flags, _OWNER_ALONE)
 
 
 def open_ones(files: Iterable[Path]) -> Iterator[Path]:
-    """Those that others on this machine can read or write."""
+    """Those of the files that others on this machine can read or write."""
     if os.name != "posix":
         return
     for path in files:
@@ -64,12 +64,12 @@ def open_ones(files: Iterable[Path]) -> Iterator[Path]:
 
 
 def close(path: Path) -> None:
-    """Let none but its owner read and write a file."""
+    """Let only its owner read and write a file."""
     path.chmod(stat.S_IMODE(path.stat().st_mode) & ~_OTHERS)
 
 
 def tell_of_open_ones(location: str, files: Iterable[Path]) -> None:
-    """Warn of a store whose files others can read, once in this process."""
+    """Warn once in this process if others can read files of a store."""
     if location not in _told_of and (found := list(open_ones(files))):
         _told_of.add(location)
         _log.warning(

@@ -41,7 +41,7 @@ class OnRecord(Door):
         self._progress = progress
 
     def as_caller(self, caller: Caller, terms: Terms | None = None) -> "OnRecord":
-        """The same store through another caller's eyes, on other terms if any are given."""
+        """The same store for another caller, on other terms if any are given."""
         return OnRecord(
             self._store,
             caller,
@@ -53,7 +53,9 @@ class OnRecord(Door):
         )
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
-        """Do an operation, for the fields of its request or the request itself. What is refused leaves a line in the audit."""
+        """Do an operation; takes the fields of its request, or the request itself. A refusal leaves a line in the
+        audit.
+        """
         return self._perform(operation, given, named)
 
     def _perform(
@@ -80,16 +82,18 @@ class OnRecord(Door):
             raise
 
     def issue_confirmation(self, what: str) -> str:
-        """A word that goes out with a question to a person, and says for a few minutes that this caller has asked it."""
+        """A signed token to send with a question to a person. For a few minutes it proves that this caller has asked
+        that question.
+        """
         return confirmation.issue(self.caller, what, self._store, self._clock())
 
     def verify_confirmation(self, what: str, word: str) -> confirmation.CheckedWord:
-        """Whether a word went out for this caller with the very same question, and came back in time."""
+        """Whether a token was issued to this caller for exactly this question, and whether it is still valid."""
         return confirmation.verify(self.caller, what, word, self._store, self._clock())
 
     @property
     def worker(self) -> Worker:
-        """Someone to do what was put off; any number of them may work on one store."""
+        """A worker for jobs that saves have put off; any number of workers may share one store."""
         return Worker(self._store, self._embedders.current, self._clock)
 
     @property
@@ -110,5 +114,7 @@ class OnRecord(Door):
 
 
 def perform_once(door: OnRecord, once: IdempotentRequest, operation: Operation, named: dict[str, Any]) -> Any:
-    """Do an operation unless it was done before: then DoneBefore is raised. For a surface whose callers may repeat themselves."""
+    """Do an operation unless the same request was done before: then DoneBefore is raised. For surfaces whose callers
+    may repeat a request.
+    """
     return door._perform(operation, (), named, once)

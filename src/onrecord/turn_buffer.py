@@ -27,15 +27,15 @@ class Turn(Answer):
 
 
 class _Key(NamedTuple):
-    """Whose turns: as with memories of session scope, whoever is in the conversation of the tenant shares them."""
+    """Which conversation, of which tenant: everyone in it shares its turns, as with memories of session scope."""
 
     tenant: str
     conversation: str
 
 
 @dataclass(slots=True)
-class _Window:
-    """The last turns of one conversation, and how much they hold."""
+class _LastTurns:
+    """The last turns of one conversation, and how many bytes they take."""
 
     turns: deque[Turn] = field(default_factory=deque)
     held: int = 0
@@ -50,10 +50,10 @@ class _Window:
 
 
 class TurnBuffer:
-    """A window over each conversation of each tenant, of so many conversations; safe to share between threads.
+    """The last turns of each conversation, up to a number of conversations; safe to share between threads.
 
-    When there are too many, or they hold too much, the tenant that takes most of it gives up the conversation that it
-    has not used for longest: what one of them does costs no other its turns.
+    When there are too many conversations, or they hold too much, the tenant that holds most loses the one that it has
+    not used for longest. So no tenant can cost another its turns.
     """
 
     def __init__(
@@ -63,15 +63,15 @@ class TurnBuffer:
         self._most = conversations
         self._held_bytes = held_bytes
         self._held = 0
-        self._windows: OrderedDict[_Key, _Window] = OrderedDict()
+        self._windows: OrderedDict[_Key, _LastTurns] = OrderedDict()
         # One for all: what is done under it takes microseconds.
         self._lock = Lock()
 
     def add(self, tenant: str, conversation: str, turn: Turn, begun: datetime | None = None) -> int:
-        """Keep a turn of a conversation that began then; gives how many of it are kept."""
+        """Keep a turn; returns how many turns of the conversation are kept. `begun` is when the conversation began."""
         key = _Key(tenant, conversation)
         with self._lock:
-            kept = self._windows.setdefault(key, _Window())
+            kept = self._windows.setdefault(key, _LastTurns())
             self._windows.move_to_end(key)
             kept.begun, before = begun or kept.begun, kept.held
             kept.add(turn, self._window)
@@ -81,7 +81,7 @@ class TurnBuffer:
         return count
 
     def last(self, tenant: str, conversation: str, most: int | None = None) -> tuple[Turn, ...]:
-        """The last turns, oldest first. To look at a conversation that has none leaves no trace of it."""
+        """The last turns, oldest first. Reading a conversation that has none leaves no trace."""
         key = _Key(tenant, conversation)
         with self._lock:
             kept = self._windows.get(key)
@@ -91,7 +91,7 @@ class TurnBuffer:
         return turns if most is None else turns[max(len(turns) - most, 0) :]
 
     def follow(self, tenant: str, conversation: str, begun: datetime | None) -> None:
-        """Drop what was said in a conversation that another process has deleted: by now it is gone, or has begun anew."""
+        """Drop the turns of a conversation that another process has deleted, or deleted and begun anew."""
         with self._lock:
             kept = self._windows.get(_Key(tenant, conversation))
             is_other = kept is not None and kept.begun not in (None, begun)
@@ -99,19 +99,19 @@ class TurnBuffer:
             self.clear(tenant, conversation)
 
     def clear(self, tenant: str, conversation: str) -> int:
-        """Drop a conversation's turns; gives how many. One that has none is clear already."""
+        """Drop a conversation's turns; returns how many there were."""
         with self._lock:
-            gone = self._windows.pop(_Key(tenant, conversation), _Window())
+            gone = self._windows.pop(_Key(tenant, conversation), _LastTurns())
             self._held -= gone.held
         return len(gone.turns)
 
     def clear_tenant(self, tenant: str) -> None:
-        """Who is erased leaves no turns behind."""
+        """Drop all turns of a tenant that is erased."""
         for conversation in self.conversations(tenant):
             self.clear(tenant, conversation)
 
     def conversations(self, tenant: str) -> tuple[str, ...]:
-        """The conversations of a tenant that have turns, the one spoken in last at the end."""
+        """The conversations of a tenant that have turns, the most recently used last."""
         with self._lock:
             return tuple(each.conversation for each in self._windows if each.tenant == tenant)
 
@@ -121,8 +121,8 @@ class TurnBuffer:
         while self._held > self._held_bytes and len(self._windows) > 1:
             self._give_up(lambda window: window.held)
 
-    def _give_up(self, taken: Callable[[_Window], int]) -> None:
-        """Drop the conversation that was not used for longest, of the tenant that takes most."""
+    def _give_up(self, taken: Callable[[_LastTurns], int]) -> None:
+        """Drop the conversation not used for longest, of the tenant that holds most."""
         by_tenant: Counter[str] = Counter()
         for key, window in self._windows.items():
             by_tenant[key.tenant] += taken(window)

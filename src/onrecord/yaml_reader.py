@@ -34,7 +34,7 @@ _QUOTED: Final = re.compile(r" '[^'<]{2,}'")
 
 
 class Broken(Exception):
-    """The text is not YAML, or not what is expected at this line (counted from 1)."""
+    """The text is not YAML, or this line (counted from 1) holds something unexpected."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(line, reason)
@@ -74,7 +74,7 @@ class Pairs:
     items: "list[tuple[Scalar, Node]]" = field(default_factory=list)
 
     def fields(self) -> "Iterator[tuple[Scalar, Node]]":
-        """Each name once, with what it stands for."""
+        """Each name with its value; Broken if a name stands there twice."""
         seen: dict[str, int] = {}
         for key, value in self.items:
             if key.is_plain and key.text == "<<":
@@ -105,7 +105,7 @@ def decoded(data: bytes) -> str:
 
 
 def parse(text: str) -> Parsed:
-    """The one document of a text. Broken if it is none."""
+    """The one document of a text; Broken if there is none."""
     if unreadable := _UNREADABLE.search(text.removeprefix("\ufeff")):
         line = text.count("\n", 0, unreadable.start()) + 1
         raise Broken(line, f"holds the character {unreadable.group()!a}; write it as an escape in quotes")
@@ -123,7 +123,7 @@ def parse(text: str) -> Parsed:
 
 @dataclass(frozen=True, slots=True)
 class _Begun:
-    """A list or an object whose end has not come yet."""
+    """A list or an object that is not closed yet."""
 
     node: Listing | Pairs
     anchor: str | None
@@ -131,7 +131,7 @@ class _Begun:
 
 
 class _Builder:
-    """Puts events together to nodes, without recursion."""
+    """Builds nodes from events, without recursion."""
 
     def __init__(self) -> None:
         self._open: list[_Begun] = []
@@ -208,27 +208,27 @@ def _at(event: Event) -> tuple[int, int]:
 
 
 def refuse_tag(node: Node) -> None:
-    """A tag says that a value is something else than it looks like; nobody need know what."""
+    """Refuse a tag: it would turn a value into something other than it looks like."""
     if node.tag is not None:
         raise Broken(node.line, f"has the tag {node.tag}; write the value without one")
 
 
 @dataclass(slots=True)
 class Located:
-    """The value that a node stands for, as JSON knows it, and the line of each path in it, such as `columns[2].name`."""
+    """The value of a node as JSON, and the line of each path in it, such as `columns[2].name`."""
 
     value: Any
     lines: dict[str, int]
 
     def line_of(self, path: str) -> int:
-        """Where something stands; of what is not there, where it ought to be."""
+        """The line of a path; for a path that is missing, the line where it belongs."""
         while path not in self.lines:
             path = path[: max(path.rfind("."), path.rfind("["), 0)]
         return self.lines[path]
 
 
 class _Values:
-    """Plain values of nodes, up to as many as fit: a reference makes many of one, however long that is."""
+    """Turns nodes into plain values, up to a limit: a few references can stand for very many values."""
 
     def __init__(self, characters: int) -> None:
         # What is read again by a reference counts again, and so does the path to it.
@@ -255,12 +255,14 @@ class _Values:
 
 
 def json_of(node: Node) -> Any:
-    """The value that a node stands for, as JSON knows it; a date is a text there."""
+    """The value of a node as JSON, in which a date is a text."""
     return _Values(JSON_BYTES).of(node)
 
 
 def located(node: Node, characters: int) -> Located:
-    """The same with the lines of all that is in it, out of a text of so many characters."""
+    """The value of a node as JSON, with the line of everything in it. `characters` is the length of the whole text,
+    which bounds the value.
+    """
     values = _Values(characters)
     return Located(values.of(node), values.lines)
 

@@ -328,7 +328,7 @@ class TestPatience:
             assert moody.calls == 3
             moody.mood = None
             (reason,) = door.recall("ferry").degraded
-            assert "left alone" in reason
+            assert "not called" in reason
             assert "out of memory" in reason
             time[0] += 31
             assert door.embed_missing().embedded == 5

@@ -178,7 +178,7 @@ class TestThePlaceWhereAStoreIsUnlessSaidOtherwise:
         for words in (["recall", "deploys"], ["remember", "x"], ["config"], ["status"]):
             said = shell(*words)
             assert said.code == 6
-            assert "recollect.db is the store of the former name" in said.err
+            assert "recollect.db is a store made under the project's former name" in said.err
             assert "onrecord migrate" in said.err
         assert not platformdirs.user_data_path("onrecord").exists()
 

@@ -19,7 +19,7 @@ import onrecord
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid
 from onrecord.model.wire import to_json
-from onrecord.recall.hits import Hit, Part
+from onrecord.recall.hits import Hit, ScorePart
 from onrecord.recall.recall import LAYERS, Recalled
 from onrecord.recall.recipes import RECIPES
 from onrecord.testing.embedder import StubEmbedder
@@ -226,7 +226,7 @@ def told(answer: Recalled) -> list[Hit]:
     return [*answer.hits, *answer.queries]
 
 
-def by_channel(hits: list[Hit]) -> dict[str, list[Part]]:
+def by_channel(hits: list[Hit]) -> dict[str, list[ScorePart]]:
     """What each channel says of the hits, in the order of its ranks."""
     parts = defaultdict(list)
     for hit in hits:

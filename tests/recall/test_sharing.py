@@ -16,7 +16,7 @@ from onrecord.store.ports.index import Key
 
 from .conftest import WORDS, Ground, a_draft, a_match, ids
 
-CIRCLES = ("session", "profile", "global")
+CIRCLES = ("conversation", "tenant", "global")
 Ranked = list[tuple[int, str]]
 
 #: Memories in their order, each of a circle.
@@ -73,7 +73,7 @@ class TestCircles:
     def test_no_places_at_all_are_no_error(self, ground: Ground) -> None:
         door = ground.empty()
         door.remember("how many left on the ferry", query="SELECT count(*) FROM ferry")
-        answer = door.recall("ferry", query_limit=0, session_places=0, profile_places=0, global_places=0)
+        answer = door.recall("ferry", query_limit=0, conversation_places=0, tenant_places=0, global_places=0)
         assert (answer.hits, answer.queries) == ((), ())
 
     @given(ranked=rankings, limit=limits)

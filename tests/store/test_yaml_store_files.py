@@ -788,7 +788,7 @@ class TestBrokenFiles:
         good, told = file.read_bytes(), history.read_bytes()
         lose(file)
         for attempt in (lambda: door.show("1"), lambda: door.remember("more")):
-            with pytest.raises(StoreUnavailable, match=r"is (gone|empty), while its history tells"):
+            with pytest.raises(StoreUnavailable, match=r"is (gone|empty), but its history has"):
                 attempt()
         assert history.read_bytes() == told
         file.write_bytes(good)

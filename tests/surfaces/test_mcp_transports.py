@@ -185,6 +185,16 @@ def test_an_unknown_face_ends_the_command_before_it_begins(shell: Shell) -> None
     assert "both have a tool search" in shell("mcp", "--face", "full", "--face", "slayer").err
 
 
+def test_a_store_that_cannot_be_opened_yet_is_asked_for_again(tmp_path: Path, introduce: Meet) -> None:
+    (tmp_path / "stdio.db").write_text("This is no database.")
+    agent = introduce(Client(started(tmp_path)))
+    with pytest.raises(MCPError, match="cannot be used right now") as refused:
+        agent.ask(agent.client.list_tools)
+    assert str(tmp_path) not in str(refused.value)
+    (tmp_path / "stdio.db").unlink()
+    assert agent.did("memory_save", content="The store is back.")["outcome"] == "created"
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_an_agent_comes_in_over_http_with_a_key(site: Site, introduce: Meet, era: str) -> None:
     agent = introduce(site.client(mode=era, key=site.key()))

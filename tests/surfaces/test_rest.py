@@ -54,7 +54,7 @@ class TestAnswers:
         kinds = server.client.get("/v1/memories?kinds=decision,learning").json()
         assert [each["id"] for each in kinds["memories"]] == ["2"]
         then = server.client.get("/v1/memories/1?as_of=2020-01-01")
-        assert "was not there at that time" in problem(then, 404)["detail"]
+        assert "did not exist at that time" in problem(then, 404)["detail"]
 
     def test_pages_are_joined_by_links(self, server: Any) -> None:
         for number in range(5):

@@ -301,7 +301,10 @@ def test_what_cannot_be_is_said_before_it_starts(shell: Any) -> None:
     assert "port: must be a whole number" in shell("serve", "--port", "many").err
     assert shell("serve", "--port", "70000").code == 2
     assert "'moon' is not a face; there are native" in shell("serve", "--face", "moon", "--port", "0").err
-    assert "a store in memory is of one process" in shell("serve", "--db", ":memory:", "--workers", "2").err
+    assert (
+        "only one process can use a store in memory"
+        in shell("serve", "--db", ":memory:", "--workers", "2").err
+    )
 
 
 def test_a_port_that_is_taken_is_said_plainly(shell: Any) -> None:

@@ -1,6 +1,8 @@
 """HOW does an agent's setting fill what a question leaves open?"""
 
+import sqlite3
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -69,3 +71,24 @@ def test_a_question_names_the_agent_whose_settings_count() -> None:
 def test_an_agent_that_cannot_be_is_refused_in_a_question() -> None:
     with connect(":memory:", embedder="none") as door, pytest.raises(Invalid, match="agent"):
         door.recall("tea", agent="../x")
+
+
+def test_settings_that_an_earlier_version_kept_count_under_their_new_names(tmp_path: Path) -> None:
+    with connect(tmp_path / "agents.db", embedder="none") as door:
+        door.set_agent("scout", tenant_places=7, conversation_places=1)
+        door.export(str(tmp_path / "new.jsonl"))
+    written = (tmp_path / "new.jsonl").read_text()
+    older = written.replace("tenant_places", "profile_places").replace(
+        "conversation_places", "session_places"
+    )
+    (tmp_path / "older.jsonl").write_text(older)
+    with sqlite3.connect(tmp_path / "agents.db") as raw:
+        raw.execute(
+            "UPDATE agent_settings SET settings = replace(settings, 'tenant_places', 'profile_places')"
+        )
+    with connect(tmp_path / "agents.db", embedder="none") as door:
+        assert door.show_agent("scout").settings.tenant_places == 7
+    with connect(":memory:", embedder="none") as door:
+        door.import_(str(tmp_path / "older.jsonl"))
+        settings = door.show_agent("scout").settings
+        assert (settings.tenant_places, settings.conversation_places) == (7, 1)

@@ -1,4 +1,4 @@
-"""WHAT was done and refused? Every write leaves a line in its own transaction; a refusal leaves one too."""
+"""WHAT was done and refused? Every write adds a line in its own transaction; a refusal adds one too."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class ListAudit(AuditFilter):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited(Answer):
-    """A page of the audit, newest first; `next` asks for the page after it."""
+    """A page of the audit, newest first; `next` asks for the following page."""
 
     entries: tuple[AuditEntry, ...]
     next: str | None = None
@@ -31,6 +31,6 @@ def audit(call: Call, ask: ListAudit) -> Audited:
 
 
 def note_refusal(call: Call, operation: str) -> None:
-    """A line about what was not allowed; the refusal stands even where the line cannot be written."""
+    """Add a line about a refusal; the refusal stands even if the line cannot be written."""
     with suppress(OnRecordError), call.store.ledger(call.caller.tenant) as ledger:
         ledger.note(call.caller, operation, call.now, outcome="refused")

@@ -1,6 +1,6 @@
-"""WAS someone asked exactly this? A word that goes out with a question to a person, good for a few minutes.
+"""WAS someone asked exactly this? A signed token goes out with a question to a person, valid for a few minutes.
 
-It is signed and kept nowhere, so that any process of the same store believes it: the key of the signature is in the store.
+It is stored nowhere: any process of the same store can verify it, since the key of the signature is in the store.
 """
 
 import hmac
@@ -22,7 +22,7 @@ CheckedWord = Literal["valid", "expired", "wrong"]
 
 
 def issue(caller: Caller, what: str, store: Store, now: datetime) -> str:
-    """The word for exactly this, for exactly this caller."""
+    """The token for exactly this question and this caller."""
     until = int((now + GOOD_FOR).timestamp())
     with store.ledger(writes=False) as ledger:
         secret = ledger.secret()

@@ -1,4 +1,4 @@
-"""HOW is JSON asked for elsewhere? Within bounds of size and time, and with a reason when there is none."""
+"""HOW is JSON fetched from elsewhere? Within limits of size and time, and with a reason if it fails."""
 
 import json
 from typing import Any, Final
@@ -9,7 +9,7 @@ _ANSWER_BYTES: Final = 1024 * 1024
 
 
 class NoAnswer(Exception):
-    """Why there is no answer, in words for a log: neither passwords of an address nor the answer are in it."""
+    """Why there is no answer, for a log: it holds neither passwords of an address nor the answer itself."""
 
     def __init__(self, reason: str, *, reached: bool) -> None:
         self.reached = reached
@@ -17,7 +17,9 @@ class NoAnswer(Exception):
 
 
 def fetch_json(client: httpx2.Client, method: str, url: httpx2.URL | str, sent: Any = None) -> Any:
-    """What the address answers; NoAnswer if that is nothing, an error, too long or not JSON. No redirect is followed."""
+    """The JSON at an address; NoAnswer if there is none, or it is an error, too long or not JSON. Follows no
+    redirect.
+    """
     try:
         # As it is sent: what is packed could be any size once it is not.
         plain = {"Accept-Encoding": "identity"}

@@ -1,6 +1,6 @@
-"""WHICH systems may a caller touch, beyond what its key says? A file, a trusted proxy or a service knows.
+"""WHICH systems may a caller use beyond its key? A file, a trusted proxy or a service knows.
 
-Grants only add to what a key or token gives, and none of them is read from what a model sends.
+Grants only add to what a key or token gives, and none of them comes from what a model sends.
 """
 
 import json
@@ -38,23 +38,25 @@ _KEPT_S, _PAUSE_S = 30.0, 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrival:
-    """How a request came in: its headers by lower-case name, and the address of whoever holds the connection."""
+    """How a request came in: its headers by lower-case name, and the address of the other end of the connection."""
 
     headers: Mapping[str, str]
     peer: str | None
 
 
 class Grants(Protocol):
-    """Who knows which systems a caller may read or manage. Threads share it."""
+    """Knows which systems a caller may read or manage. Threads share it."""
 
     def systems(self, caller: Caller, arrival: Arrival) -> Systems:
-        """What is granted to the caller; nothing if that cannot be found out. It never raises."""
+        """What the caller is granted; nothing if that cannot be found out. It never raises."""
 
     def close(self) -> None: ...
 
 
 def open_grants(setting: str | None, *, trusted_proxies: str | None = None) -> Grants:
-    """Grants as they are set: the path of a file, `header:NAME`, or the URL of a service; without one there are none."""
+    """The grants of a setting: the path of a file, `header:NAME`, or the URL of a service; without one there are
+    none.
+    """
     proxies = read_networks(trusted_proxies)
     if not setting:
         return NO_GRANTS
@@ -70,7 +72,7 @@ def open_grants(setting: str | None, *, trusted_proxies: str | None = None) -> G
 
 
 def read_networks(setting: str | None) -> tuple[Network, ...]:
-    """Addresses and networks (10.0.0.0/8) from a text with commas between them."""
+    """Addresses and networks (10.0.0.0/8) from a text, separated by commas."""
     networks, faults = [], []
     for part in filter(None, (each.strip() for each in (setting or "").split(","))):
         try:
@@ -98,7 +100,7 @@ NO_GRANTS: Final = NoGrants()
 class FileGrants:
     """A file, TOML or JSON: tenant, user, system, and `read` or `manage`. It is read again when it has changed.
 
-    A file that is broken at first is an error; one that breaks later leaves what was read before.
+    A file that is broken at the start is an error; one that breaks later leaves the earlier grants in force.
     """
 
     def __init__(self, path: Path) -> None:
@@ -123,18 +125,18 @@ class FileGrants:
             try:
                 self._granted = _read_file(self._path)
             except Invalid as problem:
-                _log.warning("The grants are as they were before, since the file is broken now: %s", problem)
+                _log.warning("The file of grants is broken, so the earlier grants stay in force: %s", problem)
             # Said once for each state of the file, not for each request.
             self._stamp = stamp
 
 
 class HeaderGrants:
-    """A header that a proxy of ours sets, such as `crm, warehouse=manage`; from anyone else it is not looked at."""
+    """A header that a trusted proxy sets, such as `crm, warehouse=manage`; from anyone else it is ignored."""
 
     def __init__(self, name: str, proxies: Sequence[Network]) -> None:
         if not name or not all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
             raise Invalid(
-                [Fault("grants", f"{_HEADER}{name} does not name a header; say e.g. header:X-Systems")]
+                [Fault("grants", f"{_HEADER}{name} does not name a header; write e.g. header:X-Systems")]
             )
         if not proxies:
             raise Invalid(
@@ -176,9 +178,9 @@ class _Told:
 
 
 class ServiceGrants:
-    """A service that is asked: POST {"tenant", "user"} gives {"systems": {name: "read" | "manage"}}.
+    """A service that is asked: POST {"tenant", "user"} returns {"systems": {name: "read" | "manage"}}.
 
-    What it says counts for a short while. While it says nothing, nothing is granted.
+    Its answer counts for a short while. Without an answer nothing is granted.
     """
 
     def __init__(
@@ -229,7 +231,7 @@ def _read_answer(answer: Any) -> Systems:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What changes whenever a file does; nothing if there is none."""
+    """What changes whenever the file does; None if there is no file."""
     try:
         status = path.stat()
     except OSError:

@@ -1,6 +1,6 @@
-"""WHO asks over the network? A key or a token says it; headers may narrow that and nothing more.
+"""WHO asks over the network? A key or a token tells; headers may only narrow that.
 
-`Authenticator.caller` may ask the store, the issuer of tokens and whoever knows the grants: call it in a thread.
+`Authenticator.caller` may ask the store, the issuer of tokens and the source of grants: call it in a thread.
 """
 
 import math
@@ -61,14 +61,16 @@ _KEPT_KEYS: Final = 10_000
 
 
 class TokenReader(Protocol):
-    """Who reads tokens that someone else has signed."""
+    """Reads tokens that someone else has signed."""
 
     def caller(self, token: str) -> Caller:
-        """Whom a token speaks for; Unauthenticated if it is not valid here, IdentityUnavailable if none can tell."""
+        """The caller that a token names; Unauthenticated if it is not valid here, IdentityUnavailable if it cannot be
+        checked now.
+        """
 
 
 class Operator:
-    """Whoever runs the store, and the secret by which they are known over the network."""
+    """Whoever runs the store, and the secret that proves it over the network."""
 
     def __init__(self, secret: str, caller: Caller) -> None:
         if (
@@ -85,7 +87,7 @@ class Operator:
 
 
 class Authenticator:
-    """Turns what a request carries into its caller. Threads may share it."""
+    """Finds the caller of a request. Threads may share it."""
 
     def __init__(
         self,
@@ -98,8 +100,9 @@ class Authenticator:
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`local` is who comes with nothing to show, if the store never had keys and no tokens are read: only for a
-        server that none but this machine can reach. `operator` is who runs the store, if they are let in here."""
+        """`local` is the caller without a key or token, if the store never had keys and no tokens are read: only for
+        a server that no other machine can reach. `operator` is whoever runs the store, if they may come in here.
+        """
         self._operator = operator
         self._store, self._tokens, self._grants, self._clock = store, tokens, grants, clock
         # Whoever runs the store sits before it, or shows its secret. Where tokens are asked for, they are needed.
@@ -111,9 +114,9 @@ class Authenticator:
     def caller(
         self, headers: Mapping[str, str], peer: str | None = None, request: str | None = None
     ) -> Caller:
-        """Who sent these headers from the address `peer`, that of the connection itself, in this request.
+        """The sender of these headers from the address `peer`, the other end of the connection.
 
-        Unauthenticated whatever is wrong with a key or token; Invalid if a narrowing header is.
+        Unauthenticated for any fault of a key or token; Invalid for a fault of a narrowing header.
         """
         given = _Headers(headers.items())
         caller = self._identified(given, peer)
@@ -126,12 +129,12 @@ class Authenticator:
         )
 
     def per_minute(self, key: str) -> int | None:
-        """How many requests a minute a key that has just been shown allows itself."""
+        """How many requests a minute a recently used key allows."""
         known = self._keys.by_id(key)
         return None if known is None else known.per_minute
 
     def forget_keys(self) -> None:
-        """Look every key up anew: one was made or revoked in this process, and that holds at once."""
+        """Look every key up again, since this process has made or revoked one."""
         self._keys.clear()
         self._looked_at = -math.inf
 
@@ -148,7 +151,7 @@ class Authenticator:
         return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
 
     def _needs_keys(self) -> bool:
-        """Whether there was ever a key; then nobody comes in without one."""
+        """Whether there was ever a key; from then on nobody comes in without one."""
         now = self._timer()
         if now >= self._looked_at + _KEPT_S:
             self._has_keys, self._looked_at = keys.has_keys(self._store), now
@@ -177,7 +180,7 @@ class Authenticator:
 
 
 class _Headers:
-    """The headers of one request, whatever the case of their names; one that stands there twice is told apart."""
+    """The headers of one request, whatever the case of their names; it knows which were sent twice."""
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         self._values: dict[str, list[str]] = {}
@@ -188,7 +191,7 @@ class _Headers:
         return name in self._values
 
     def one(self, name: str) -> str | None:
-        """The value of a header, unless it was sent twice: then no one can say which was meant."""
+        """The value of a header, unless it was sent twice: then nobody can say which was meant."""
         values = self._values.get(name, [])
         return values[0] if len(values) == 1 else None
 
@@ -197,7 +200,7 @@ class _Headers:
         return {name: values[0] for name, values in self._values.items() if len(values) == 1}
 
     def refuse_former(self, *headers: str) -> None:
-        """A header of the former name that went unread would widen what its sender has narrowed."""
+        """Refuse headers of the former name: ignoring one would widen what its sender has narrowed."""
         sent = [(header, header.replace("OnRecord", "Recollect")) for header in headers]
         if faults := [
             Fault(former, f"is now called {now}") for now, former in sent if self.has(former.lower())
@@ -205,7 +208,7 @@ class _Headers:
             raise Invalid(faults)
 
     def name(self, header: str) -> str | None:
-        """A name in a header; Invalid if it is none."""
+        """A name in a header; Invalid if it is not a valid name."""
         values = self._values.get(header.lower(), [])
         if not values:
             return None
@@ -219,7 +222,7 @@ class _Headers:
 
 
 def _as_text(value: str) -> str:
-    """Servers hand the bytes of a header over as Latin-1; most who send more than ASCII mean UTF-8."""
+    """Servers pass header bytes on as Latin-1; most senders of more than ASCII mean UTF-8."""
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:
@@ -227,9 +230,9 @@ def _as_text(value: str) -> str:
 
 
 def is_from_here(has_header: Callable[[str], bool], peer: str | None, *, unknown: bool) -> bool:
-    """Whether a request comes from this machine, and through no proxy that says so.
+    """Whether a request comes from this machine, and not through a proxy that says so.
 
-    `unknown` is the answer where there is no address: for a socket in the file system, or a call within this process.
+    `unknown` is the answer if there is no address: for a socket in the file system, or a call within this process.
     """
     if any(map(has_header, _PASSED_ON)):
         return False
@@ -240,21 +243,21 @@ def is_from_here(has_header: Callable[[str], bool], peer: str | None, *, unknown
 
 
 def _run_of_today(caller: Caller, now: datetime) -> str:
-    """The run of an unattended caller that names none: all it does in a day."""
+    """The run of an unattended caller that names none: everything it does in a day."""
     who = f"key:{caller.key}" if caller.key else f"user:{caller.user}"
     day = f":{now.date().isoformat()}"
     return who[: NAME_CHARACTERS - len(day)] + day
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class _CachedKey:
     digest: bytes
     key: Key
     until: float
 
 
 class _KnownKeys:
-    """The keys that were shown of late, so that not every request asks the store. What is unknown is not kept."""
+    """Recently used keys, so that not every request asks the store. Unknown keys are not cached."""
 
     def __init__(self, timer: Callable[[], float]) -> None:
         self._timer = timer
@@ -269,7 +272,7 @@ class _KnownKeys:
             return known.key
         key = look_up()
         if key is not None:
-            cache.put(key.id, _Known(digest, key, now + _KEPT_S))
+            cache.put(key.id, _CachedKey(digest, key, now + _KEPT_S))
         return key
 
     def by_id(self, id: str) -> Key | None:
@@ -278,4 +281,4 @@ class _KnownKeys:
 
     def clear(self) -> None:
         # Another one, so that whoever is looking a key up right now keeps what it finds where nobody looks any more.
-        self._known: LruCache[str, _Known] = LruCache(_KEPT_KEYS)
+        self._known: LruCache[str, _CachedKey] = LruCache(_KEPT_KEYS)

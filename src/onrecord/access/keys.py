@@ -1,7 +1,7 @@
-"""WHICH keys are there? Made, listed and revoked; only their hashes are kept.
+"""WHICH keys are there? They are made, listed and revoked; only their hashes are kept.
 
-A key reads `onr_<id>_<secret>`: the id is for people and the audit, the whole is what is hashed. Those that were made
-under the former name begin with `rk_` and go on working.
+A key reads `onr_<id>_<secret>`: the id is for people and the audit, and the whole is hashed. Keys made under the
+former name begin with `rk_` and still work.
 """
 
 import re
@@ -31,7 +31,7 @@ from onrecord.store.ports.store import Store
 class CreateKey(Request):
     """Make a key for an agent or a person. It is shown this once; only its hash is kept.
 
-    A key can do no more than whoever makes it: other tenants are for whoever runs the store.
+    A key can do no more than its maker; only whoever runs the store makes keys for other tenants.
     """
 
     label: str | None = ask(OrNone(SOURCE), "What the key is for.", None)
@@ -57,7 +57,7 @@ class CreateKey(Request):
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.tenant not in (None, caller.tenant) and not caller.operator:
-            yield Fault("tenant", "a key for another tenant is made by whoever runs the store")
+            yield Fault("tenant", "only whoever runs the store may make a key for another tenant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class CreatedKey(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListKeys(Request):
-    """The keys of the tenant, without their secrets; revoked and expired ones too."""
+    """List the keys of the tenant, without their secrets; revoked and expired ones too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +82,14 @@ class ListedKeys(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RevokeKey(Request):
-    """Let a key work no longer. A second call changes nothing."""
+    """Revoke a key. A second call changes nothing."""
 
     id: str = ask(NAME, "The id of the key, as listed.", positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevokedKey(Answer):
-    """A key that works no longer; `changed` is false if it did not before."""
+    """A revoked key; `changed` is false if it was revoked before."""
 
     key: Key
     changed: bool
@@ -97,15 +97,15 @@ class RevokedKey(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WaiveKeys(Request):
-    """Forget the keys that work no longer, so that a server on this machine is open to its owner without one again.
+    """Forget revoked and expired keys, so that a server on this machine is open to its owner without one again.
 
-    A store that has had keys stays closed until this is said, at its machine; refused while one works.
+    A store that has had keys stays closed until someone does this at its machine; refused while a key is valid.
     """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaivedKeys(Answer):
-    """How many keys were forgotten, none of which worked; 0 if there were none."""
+    """How many keys were forgotten, none of which was valid; 0 if there were none."""
 
     forgotten: int
 
@@ -121,18 +121,18 @@ _SHAPE: Final = re.compile(
 
 
 def hash_of(secret: str) -> str:
-    """What is kept of a key. It is random and long, so no slow hash is needed."""
+    """The stored hash of a key. A key is random and long, so no slow hash is needed."""
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def has_keys(store: Store) -> bool:
-    """Whether any key was ever made, working or not: from then on nobody comes in without one, until keys are waived."""
+    """Whether any key was ever made, valid or not: from then on nobody comes in without one, until keys are waived."""
     with store.ledger(writes=False) as ledger:
         return ledger.has_keys()
 
 
 def find(secret: str, store: Store, now: datetime) -> Key | None:
-    """The key that was shown, if it works: known, not revoked, not expired."""
+    """The key, if it is valid: known, not revoked, not expired."""
     if not _SHAPE.fullmatch(secret):
         return None
     with store.ledger(writes=False) as ledger:
@@ -147,7 +147,7 @@ def _works(key: Key, now: datetime) -> bool:
 def caller_of(
     key: Key, *, request: str | None = None, conversation: str | None = None, run: str | None = None
 ) -> Caller:
-    """Whoever comes with a key."""
+    """The caller that a key stands for."""
     return Caller(
         tenant=key.tenant,
         user=key.user,
@@ -196,7 +196,9 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
 
 
 def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Grant]) -> None:
-    """Personas and users are free: whoever makes keys sees everyone's memories of the tenant already."""
+    """Forbidden if the key could do more than its maker. Personas and users are free: whoever makes keys already sees
+    everyone's memories of the tenant.
+    """
     if lacking := sorted(set(ask.permissions) - caller.permissions):
         raise Forbidden(
             f"A key can do no more than its maker, who lacks the permission {', '.join(lacking)}."
@@ -215,7 +217,7 @@ def _refuse_more_than(caller: Caller, ask: CreateKey, systems: Mapping[str, Gran
 
 
 def _refuse_overstepping(caller: Caller, key: Key, ledger: Ledger) -> None:
-    """What bounds a key would otherwise be shed by making another: its end, and how much it may do."""
+    """A key with an end or limits makes only keys with at most these: otherwise a new key would remove them."""
     own = next((each for each in ledger.all_keys() if each.id == caller.key), None)
     if own is None:
         return
@@ -253,20 +255,20 @@ def revoke_key(call: Call, ask: RevokeKey) -> RevokedKey:
 def waive_keys(call: Call, ask: WaiveKeys) -> WaivedKeys:
     call.caller.require_operator("To do without keys")
     if call.caller.actor != "person":
-        raise Forbidden("Only a person opens a store: run `onrecord keys waive`.")
+        raise Forbidden("Only a person may waive keys: run `onrecord keys waive`.")
     with call.store.ledger() as ledger:
         forgotten = ledger.forget_keys(call.now)
         if working := len(ledger.all_keys()):
-            raise Conflict(
-                f"There are keys that work ({working}); revoke them first, and nobody comes in with one."
-            )
+            raise Conflict(f"Some keys are still valid ({working}); revoke them first.")
     if forgotten:
         call.note("waive_keys")
     return WaivedKeys(forgotten=forgotten)
 
 
 def _home(caller: Caller, id: str, store: Store) -> str:
-    """Whoever runs the store revokes any key: one that leaked must not wait until its tenant is named."""
+    """The tenant of a key to revoke. Whoever runs the store revokes any key: a leaked one must not wait until its
+    tenant is named.
+    """
     if not caller.operator:
         return caller.tenant
     with store.ledger(writes=False) as ledger:

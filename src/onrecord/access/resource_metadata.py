@@ -1,4 +1,4 @@
-"""WHERE does a client get a token for us? What a protected resource says of itself (RFC 9728, RFC 6750)."""
+"""WHERE does a client get a token for us? What a protected resource publishes about itself (RFC 9728, RFC 6750)."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
@@ -24,7 +24,7 @@ def resource_metadata(resource: str, issuer: str | None) -> Mapping[str, Any]:
 
 
 def metadata_path(resource: str) -> str:
-    """Where the document is found: the path of the resource stands behind the well-known one."""
+    """The path of the document: the path of the resource after the well-known one."""
     return WELL_KNOWN + urlsplit(resource).path.rstrip("/")
 
 
@@ -37,6 +37,8 @@ def metadata_url(resource: str) -> str:
 def challenge(
     metadata: str | None = None, *, error: BearerError | None = None, scope: str | None = None
 ) -> str:
-    """What `WWW-Authenticate` says: where to read on, what is wrong if a key or token was given, which rule is wanted."""
+    """The value of `WWW-Authenticate`: where to read on, what is wrong with a given key or token, and which
+    permission is needed.
+    """
     said = {"realm": "onrecord", "error": error, "scope": scope, "resource_metadata": metadata}
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in said.items() if value is not None)

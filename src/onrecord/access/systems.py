@@ -1,4 +1,4 @@
-"""WHICH systems are meant? `crm` is one to read, `warehouse=manage` one to manage, wherever they are written."""
+"""WHICH systems are meant? `crm` may be read, `warehouse=manage` managed, wherever they are written."""
 
 from collections.abc import Iterable, Mapping
 from typing import cast
@@ -10,7 +10,7 @@ Systems = Mapping[str, Grant]
 
 
 def read_systems(names: Iterable[object]) -> tuple[dict[str, Grant], list[str]]:
-    """Systems from `name`, `name=read` and `name=manage`, and what is wrong with the rest."""
+    """Systems from `name`, `name=read` and `name=manage`, and what is wrong with the others."""
     systems, problems = dict[str, Grant](), []
     for each in names:
         try:
@@ -25,7 +25,7 @@ def read_systems(names: Iterable[object]) -> tuple[dict[str, Grant], list[str]]:
 
 
 def strongest(first: Systems, second: Systems) -> dict[str, Grant]:
-    """Both together; who may manage by either may manage."""
+    """Both combined; `manage` wins over `read`."""
     joined = dict(first)
     for system, grant in second.items():
         if joined.get(system) != "manage":

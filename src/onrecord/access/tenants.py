@@ -1,4 +1,4 @@
-"""WHICH tenants are there? Made, listed, and erased with everything that is theirs."""
+"""WHICH tenants are there? They are made, listed, and erased with everything of theirs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -17,7 +17,7 @@ from onrecord.store.ports.store import Store
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tenant(Answer):
-    """A tenant, how much it holds, and what it has said of who may change what."""
+    """A tenant, how much it holds, and its settings of who may change what."""
 
     name: str
     memories: int
@@ -27,14 +27,14 @@ class Tenant(Answer):
 
 @dataclass(frozen=True, slots=True)
 class CreateTenant(Request):
-    """Make room for a tenant before anything is saved there."""
+    """Make a tenant before anything is saved there."""
 
     name: str = ask(NAME, "What to call it.", positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedTenant(Answer):
-    """A tenant; `created` is false if it was there before."""
+    """A tenant; `created` is false if it existed before."""
 
     tenant: Tenant
     created: bool
@@ -42,7 +42,7 @@ class CreatedTenant(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListTenants(Request):
-    """The tenants of the store with how much each holds; only the caller's own unless it runs the store."""
+    """List the tenants of the store and how much each holds; only the caller's own unless the caller runs the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,8 @@ class ListedTenants(Answer):
 class SetTenant(Request):
     """Say who may change what in the caller's tenant; only what is given changes.
 
-    Left as it comes, an agent corrects what agents of the same owner wrote, and what is shared is retired by its owner.
+    By default an agent may correct memories by agents of the same owner, and only the owner may retire a shared
+    memory.
     """
 
     agents_share: bool | None = ask(
@@ -69,7 +70,7 @@ class SetTenant(Request):
 
 @dataclass(frozen=True, slots=True)
 class EraseTenant(Request):
-    """Erase everything of a tenant, with its catalog, its keys and its history, and look whether anything is left."""
+    """Erase everything of a tenant, with its catalog, its keys and its history, and check that nothing is left."""
 
     name: str = ask(NAME, "The tenant to erase.", positional=True)
     confirm: str = ask(NAME, "Its name once more, so that no other is meant.")
@@ -78,13 +79,14 @@ class EraseTenant(Request):
         if self.confirm != self.name:
             yield Fault("confirm", f"must be {self.name!a} too: everything in it is erased for good")
         if self.name != caller.tenant and not caller.operator:
-            yield Fault("name", "another tenant is erased by whoever runs the store")
+            yield Fault("name", "only whoever runs the store may erase another tenant")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErasedTenant(Answer):
-    """What was erased, by table, and what a search for the rest has found: nothing, if all is well. `warnings` says what of
-    it waits in the files of the database."""
+    """What was erased, by table, and what a search afterwards still found: nothing, if all is well. `warnings` says
+    what stays in the database's files for a while.
+    """
 
     name: str
     erased: Mapping[str, int]
@@ -109,7 +111,7 @@ def list_tenants(call: Call, ask: ListTenants) -> ListedTenants:
 
 
 def _names(store: Store) -> list[str]:
-    """Some have nothing but a catalog so far, some nothing but a key."""
+    """The names of all tenants; some have only a catalog, some only a key."""
     with store.ledger(writes=False) as ledger:
         names = {key.tenant for key in ledger.all_keys()}
     with store.archive() as archive:
@@ -130,7 +132,7 @@ def set_tenant(call: Call, ask: SetTenant) -> Tenant:
 
 @operation("destroy", "memory.admin", "DELETE /tenants/{name}", "tenants erase")
 def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
-    """What is found afterwards is told: whoever has to prove an erasure needs both numbers."""
+    """Erase a tenant and search for what is left: whoever has to prove an erasure needs both numbers."""
     _refuse_reserved(ask.name)
     _require_person(call.caller, "erases a tenant")
     if not call.store.rows_of(ask.name):

@@ -1,6 +1,6 @@
-"""HOW OFTEN may a caller ask? A bucket for each key, or each user without one, that fills evenly.
+"""HOW OFTEN may a caller ask? A bucket for each key, or for each user without one, fills evenly.
 
-The buckets are in this process: several servers side by side allow as many times the limit.
+The buckets are in this process: several servers side by side multiply the limit.
 """
 
 import math
@@ -20,7 +20,7 @@ _MINUTE_S: Final = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How many requests a caller has a minute, how many are left, and in how many seconds it has all again."""
+    """How many requests a minute a caller has, how many are left, and in how many seconds all are back."""
 
     limit: int
     remaining: int
@@ -29,14 +29,14 @@ class Budget:
 
 @dataclass(slots=True)
 class _Bucket:
-    """How much is left, and since when it is as it is."""
+    """How much is left, and at which time."""
 
     left: float
     at: float
 
 
 class Throttle:
-    """Counts requests. Threads may share it; of very many callers those that were quiet the longest are forgotten."""
+    """Counts requests. Threads may share it; of very many callers, those quiet for longest are forgotten."""
 
     def __init__(
         self,
@@ -45,13 +45,15 @@ class Throttle:
         of_key: Callable[[str], int | None] = lambda key: None,
         timer: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`per_minute` holds for everyone, or no one if None; `of_key` gives the lower limit of a key, if it has one."""
+        """`per_minute` holds for everyone, or None for no limit; `of_key` gives the lower limit of a key, if it has
+        one.
+        """
         self._per_minute, self._of_key, self._timer = per_minute, of_key, timer
         self._lock = Lock()
         self._buckets: LruCache[tuple[str, ...], _Bucket] = LruCache(_MOST_CALLERS)
 
     def take(self, caller: Caller) -> Budget | None:
-        """Count one request: what is left after it, or None where nothing is limited; TooMany if nothing was left."""
+        """Count one request; returns what is left, or None without a limit. TooMany if nothing was left."""
         limit = self._limit(caller)
         if limit is None:
             return None
@@ -71,7 +73,7 @@ class Throttle:
         return min((limit for limit in (own, self._per_minute) if limit is not None), default=None)
 
     def _bucket(self, caller: Caller, limit: int) -> _Bucket:
-        """The caller's bucket as it is now; a fresh one is full."""
+        """The caller's bucket now; a new one is full."""
         who = ("user", caller.tenant, caller.user) if caller.key is None else ("key", caller.key)
         now = self._timer()
         bucket = self._buckets.get_or_put(who, lambda: _Bucket(left=limit, at=now))

@@ -1,6 +1,6 @@
-"""WHOM does a token speak for? OpenID Connect access tokens: signed by an issuer we trust, and meant for us.
+"""WHO is the caller of a token? OpenID Connect access tokens, signed by an issuer we trust and meant for us.
 
-Everything that is wrong with a token gives the same Unauthenticated; the reason is in the log, the token never is.
+Every fault of a token gives the same Unauthenticated; the reason is in the log, the token never is.
 """
 
 import json
@@ -22,8 +22,8 @@ from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS, Actor, Permission
-from onrecord.model.rules import NAME, anything
-from onrecord.model.shapes import MapOf, Object, Several
+from onrecord.model.rules import NAME, Choice, Integer, Rule, Text, anything
+from onrecord.model.shapes import Either, Exactly, MapOf, Object, Several
 
 #: Signed with a key that only the issuer holds. With `none` and HS256 anyone could write a token.
 ALGORITHMS: Final = (
@@ -43,12 +43,14 @@ _FRESH_S, _STALE_S = 600.0, 24 * 3600.0
 _PAUSE_S: Final = 10.0
 _KEY_TYPES: Final = ("RSA", "EC", "OKP")
 
+_ACTOR: Final = Choice(get_args(Actor))
+_NAMED: Final = Either("a text or a whole number", {str: Text(), int: Integer()})
 Jwk = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
-    """Which claim of a token says what. A dot leads into a claim: `realm_access.roles`."""
+    """Which claim of a token holds what. A dot leads into a claim: `realm_access.roles`."""
 
     tenant: str
     user: str = "sub"
@@ -64,14 +66,14 @@ _LAST_TIME_S: Final = 253_402_300_800
 
 
 def read_claims(setting: str | None) -> Claims:
-    """`tenant=org,user=sub,permissions=scope` and so on; Invalid with every fault of it."""
+    """The claims in a setting such as `tenant=org,user=sub,permissions=scope`; Invalid lists every fault."""
     faults, claims = [], dict[str, str]()
     for part in filter(None, (each.strip() for each in (setting or "").split(","))):
         field, equals, claim = (each.strip() for each in part.partition("="))
         if not equals or not claim:
             faults.append(f"{part!a} does not say which claim it is; write e.g. tenant=org")
         elif field not in FIELDS:
-            faults.append(f"{field!a} is nothing that a claim can say; there are {', '.join(FIELDS)}")
+            faults.append(f"{field!a} cannot be set by a claim; there are {', '.join(FIELDS)}")
         elif field in claims:
             faults.append(f"{field} is given twice, as {claims[field]} and as {claim}")
         claims.setdefault(field, claim)
@@ -92,13 +94,15 @@ class Keys(Protocol):
 def open_tokens(
     *, issuer: str, audience: str | None, jwks: str | None = None, claims: str | None = None
 ) -> "OidcTokens":
-    """A reader of tokens as it is set: `jwks` is a file or an address; without one the issuer says where its keys are."""
+    """The reader of tokens for these settings: `jwks` is a file or an address; without it the issuer tells where its
+    keys are.
+    """
     faults = list(_issuer_faults(issuer))
     if not audience:
         faults.append(
             Fault(
                 "oidc_audience",
-                "is required with oidc_issuer: a token for someone else must not open this door",
+                "is required with oidc_issuer: we must not accept a token that is meant for someone else",
             )
         )
     mapping = None
@@ -119,7 +123,7 @@ def open_tokens(
 def _issuer_faults(issuer: str) -> Iterator[Fault]:
     there = urlsplit(issuer)
     if there.scheme not in ("http", "https") or not there.netloc:
-        yield Fault("oidc_issuer", f"must be the address that stands in its tokens as iss (got {issuer!a})")
+        yield Fault("oidc_issuer", f"must be the address in its tokens' claim iss (got {issuer!a})")
 
 
 class OidcTokens:
@@ -130,7 +134,9 @@ class OidcTokens:
         self._jwt = jwt.PyJWT(options={"enforce_minimum_key_length": True})
 
     def caller(self, token: str) -> Caller:
-        """Whom the token speaks for; Unauthenticated if it is not valid here, IdentityUnavailable if none can tell."""
+        """The caller that a token names; Unauthenticated if it is not valid here, IdentityUnavailable if it cannot be
+        checked now.
+        """
         try:
             return _caller(self._verified(token), self._claims)
         except (jwt.PyJWTError, _Refused, Invalid) as reason:
@@ -177,12 +183,12 @@ class _Refused(Exception):
 
 
 def _is_time(value: Any) -> bool:
-    """Whether it is a number of seconds of this era: the library reads texts and truths as numbers, too."""
+    """Whether it is a plausible number of seconds: the library also accepts texts and booleans as numbers."""
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _LAST_TIME_S
 
 
 def _fits(jwk: Jwk, algorithm: str) -> bool:
-    """Whether a key is there for signatures of this kind."""
+    """Whether a key is meant for signatures of this kind."""
     return (
         jwk.get("kty") in _KEY_TYPES
         and jwk.get("use", "sig") == "sig"
@@ -202,7 +208,7 @@ def _caller(token: Mapping[str, Any], claims: Claims) -> Caller:
 
 
 def _claim(token: Mapping[str, Any], claim: str) -> Any:
-    """What a claim says: by its whole name, else along its dots."""
+    """The value of a claim: by its whole name, else along its dots."""
     if claim in token:
         return token[claim]
     found: Any = token
@@ -212,16 +218,11 @@ def _claim(token: Mapping[str, Any], claim: str) -> Any:
 
 
 def _name(token: Mapping[str, Any], claim: str) -> str:
-    value = _claim(token, claim)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if not isinstance(value, str):
-        raise _Refused(f"it has no text in the claim {claim}")
-    return value
+    return str(_claimed(_NAMED, claim, _claim(token, claim)))
 
 
 def _listed(value: Any) -> list[Any]:
-    """A list, or the words of a text, as the claim `scope` has them."""
+    """A list, or the words of a text, as in the claim `scope`."""
     if isinstance(value, str):
         return value.split()
     return value if isinstance(value, list) else []
@@ -253,13 +254,18 @@ def _systems(token: Mapping[str, Any], claim: str | None) -> Systems:
 
 
 def _actor(token: Mapping[str, Any], claim: str | None) -> Actor:
-    """An agent unless the token says otherwise: what it writes is not taken for a person's word."""
+    """An agent unless the token says otherwise, so that its texts do not count as a person's."""
     value = _claim(token, claim) if claim else None
     if value is None:
         return "agent"
-    if value not in get_args(Actor):
-        raise _Refused(f"the claim {claim} is none of {', '.join(get_args(Actor))}")
-    return cast(Actor, value)
+    return cast(Actor, _claimed(_ACTOR, claim, value))
+
+
+def _claimed(rule: Rule, claim: str | None, value: Any) -> Any:
+    try:
+        return rule(value)
+    except ValueError as reason:
+        raise _Refused(f"its claim {claim} {reason}") from None
 
 
 class FileKeys:
@@ -278,7 +284,7 @@ class FileKeys:
 
 
 class FetchedKeys:
-    """The keys as the issuer publishes them, looked up anew now and then and when a token names one that is unknown."""
+    """The keys that the issuer publishes, fetched again from time to time and when a token names an unknown one."""
 
     def __init__(
         self, issuer: str, url: str | None = None, *, timer: Callable[[], float] = time.monotonic
@@ -290,7 +296,7 @@ class FetchedKeys:
         self._failure: NoAnswer | None = None
 
     def among(self, kid: str | None) -> Sequence[Jwk]:
-        """IdentityUnavailable if the issuer does not say what its keys are."""
+        """IdentityUnavailable if the issuer's keys cannot be fetched."""
         known = self._known(kid)
         if not known or self._timer() - self._found_at >= _FRESH_S:
             self._look_up(wait=not known)
@@ -306,7 +312,7 @@ class FetchedKeys:
         return _among(self._keys, kid) if self._timer() - self._found_at < _STALE_S else ()
 
     def _look_up(self, *, wait: bool) -> None:
-        """Only one looks at a time; whoever has a key that will do does not wait for it."""
+        """Only one thread fetches at a time; whoever has a usable key does not wait."""
         if not self._looking.acquire(blocking=wait):
             return
         try:
@@ -327,26 +333,26 @@ class FetchedKeys:
 
     def _fetched(self) -> tuple[Jwk, ...]:
         with httpx2.Client(timeout=_TIMEOUT_S) as client:
-            url = self._url or _discovered(self._issuer, client)
             try:
+                url = self._url or _discovered(self._issuer, client)
                 return _read_keys(fetch_json(client, "GET", url))
             except ValueError as problem:
                 raise NoAnswer(str(problem), reached=True) from None
 
 
 def _discovered(issuer: str, client: httpx2.Client) -> str:
-    """Where the issuer says that its keys are."""
-    document = fetch_json(client, "GET", issuer.rstrip("/") + DISCOVERY)
-    found = document if isinstance(document, Mapping) else {}
-    url = found.get("jwks_uri")
-    if found.get("issuer") != issuer:
-        raise NoAnswer(
-            f"its discovery document is about another issuer: {found.get('issuer')!a}", reached=True
-        )
-    if not isinstance(url, str) or not url.startswith(("https://", "http://")):
-        raise NoAnswer("its discovery document has no address as jwks_uri", reached=True)
+    """The address of the issuer's keys, from its discovery document."""
+    shape = Object(
+        "a discovery document",
+        {"issuer": Exactly(issuer), "jwks_uri": Text()},
+        needed=("issuer", "jwks_uri"),
+        passes_over=True,
+    )
+    url: str = shape(fetch_json(client, "GET", issuer.rstrip("/") + DISCOVERY))["jwks_uri"]
+    if not url.startswith(("https://", "http://")):
+        raise ValueError("its discovery document has no address as jwks_uri")
     if issuer.startswith("https://") and not url.startswith("https://"):
-        raise NoAnswer("its keys would come without encryption, unlike its discovery document", reached=True)
+        raise ValueError("its keys would come without encryption, unlike its discovery document")
     return url
 
 

@@ -1,1 +1,1 @@
-"""HOW is a store kept well and moved? Export, import, backup, doctor and reindex."""
+"""HOW is a store maintained and moved? Export, import, backup, doctor and reindex."""

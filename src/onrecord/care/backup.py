@@ -1,4 +1,4 @@
-"""HOW is a whole store copied? While others go on writing, into a file that takes its place only when it is whole."""
+"""HOW is a whole store copied? While others go on writing, into a file that appears only when it is complete."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ class BackedUp(Answer):
 
 @operation("read", "memory.admin")
 def backup(call: Call, ask: Backup) -> BackedUp:
-    """A copy of the database where it can copy itself, otherwise an export of every tenant."""
+    """Copy the database if it can copy itself, otherwise export every tenant."""
     call.caller.require_operator("A backup")
     refuse_itself(call.store, ask.path)
     path = Path(ask.path)

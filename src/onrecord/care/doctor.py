@@ -1,4 +1,4 @@
-"""IS the store sound? Every invariant is checked against the rows, and each problem says what mends it."""
+"""IS the store sound? Every invariant is checked against the rows, and each problem says how to mend it."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ from onrecord.operation import Call, operation
 
 @dataclass(frozen=True, slots=True)
 class Doctor(Request):
-    """Check that windows, versions, index and edges agree with the rows, and say what does not."""
+    """Check that windows, versions, index and edges agree with the rows, and list what does not."""
 
     fix: bool = ask(
         rules.FLAG,
@@ -30,10 +30,10 @@ class Doctor(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined(Answer):
-    """What the doctor found, and what was found before and has been mended.
+    """What the doctor found, and what it has mended.
 
-    Whoever runs the store is told its files too: `open_files` can be read by others on this machine, `closed_files` could
-    until now.
+    Whoever runs the store also sees its files: others on this machine can read `open_files`, and could read
+    `closed_files` until now.
     """
 
     memories: int
@@ -49,7 +49,7 @@ class Examined(Answer):
 
 @operation("write", "memory.admin", "POST /doctor")
 def doctor(call: Call, ask: Doctor) -> Examined:
-    """The caller's tenant; for whoever runs the store all of them, and the store as a whole."""
+    """Check the caller's tenant; for whoever runs the store, all tenants and the store as a whole."""
     found = _examined(call)
     files = call.store.open_files() if homes.examined(call) is None else []
     # An agent is told what to do by what it reads, and files are the machine's.
@@ -96,7 +96,7 @@ def _close(files: Iterable[Path]) -> None:
 
 @contextmanager
 def _noting(problems: list[Problem], where: str) -> Iterator[None]:
-    """What cannot even be read is a finding; the examination goes on with the rest."""
+    """An unreadable record is a finding too; the examination goes on with the rest."""
     try:
         yield
     except StoreUnavailable as broken:

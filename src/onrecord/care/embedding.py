@@ -1,4 +1,4 @@
-"""HOW does a store get the vectors that it lacks? Tenant by tenant, and what cannot be done is told."""
+"""HOW does a store get its missing vectors? Tenant by tenant; the answer says what could not be done."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from onrecord.store.ports.jobs import EMBED
 
 @dataclass(frozen=True, slots=True)
 class EmbedMissing(Request):
-    """Make the vectors that are missing: of what was saved while no embedder could be reached, or by another model.
+    """Make missing vectors: of memories saved while no embedder was available, or with another model.
 
     A text that has its vectors is never embedded again.
     """
@@ -26,7 +26,7 @@ class EmbedMissing(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedMissing(Answer):
-    """How many memories got their vectors, and why others did not."""
+    """How many memories got vectors, and why others did not."""
 
     model: str
     embedded: int

@@ -1,4 +1,4 @@
-"""HOW does a store leave? Lossless JSONL, whose lines `care/kinds.py` lists, and a copy while others write."""
+"""HOW does a store leave? As lossless JSONL, whose lines `care/kinds.py` lists, while others go on writing."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from onrecord.store.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Export(Request):
-    """Write everything of this tenant and the global memories to a JSONL file, history included."""
+    """Write everything of this tenant and the global memories to a JSONL file, with the history."""
 
     path: str = ask(rules.Text(at_least=1), "The file to write; - is standard output.", positional=True)
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
@@ -36,7 +36,7 @@ class Export(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported(Answer):
-    """How much an export wrote, and where. `scratchpads` and `agents` count those that have notes, or are set."""
+    """How much an export wrote, and where. `scratchpads` and `agents` count those with content or settings."""
 
     path: str
     memories: int
@@ -58,7 +58,7 @@ def export(call: Call, ask: Export) -> Exported:
 
 
 def refuse_itself(store: Store, path: str) -> None:
-    """A copy that took the place of the store, of its log or of its history, would destroy what it copied."""
+    """Refuse a path of the store's own files: the copy would destroy what it copies."""
     own = Path(store.location).resolve()
     beside = [f"{own.name}-wal", f"{own.name}-shm"]
     if own.suffix in (".yaml", ".yml"):
@@ -90,16 +90,17 @@ def write_homes(archive: Archive, file: IO[str], homes: Sequence[Home], path: st
 
 
 def _spelled(home: Home, told: dict[str, Any]) -> dict[str, Any]:
-    """The records of another collection say of themselves what their line says."""
+    """Records of another collection, with the tenant name that their line has."""
     for version in told.get("versions", ()) if home.collection is not MEMORIES else ():
         version["memory"]["tenant"] = home.spelled
     return told
 
 
 def _holdings(archive: Archive, home: Home) -> Iterator[object]:
-    """All that a home holds, in the order of an export; with the memories, what the tenant keeps beside them.
+    """Everything in a home, in the order of an export; with the memories also the tenant's workspace.
 
-    The workspace comes before the memories that point into it: whoever reads knows by then what could not be taken in.
+    The workspace comes before the memories that point into it, so that a reader knows by then what could not be
+    imported.
     """
     yield archive.counters(home)
     if home.collection is MEMORIES:
@@ -112,7 +113,7 @@ def _holdings(archive: Archive, home: Home) -> Iterator[object]:
 
 
 def exported(path: str, counts: Counter[str], versions: int) -> Exported:
-    """What an export says of itself, by how many lines of each kind it has."""
+    """The summary of an export, from the number of lines of each kind."""
     counted = {kind.counted_as: counts[kind.key] for kind in KINDS if kind.counted_as}
     return Exported(path=path, versions=versions, **counted)
 
@@ -132,7 +133,7 @@ def _replacing(path: str) -> Iterator[IO[str]]:
 
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
-    """A file that takes its place only when it is whole, so that a good one is never half overwritten."""
+    """A file that replaces the target only when it is complete, so that a good one is never half overwritten."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         private_files.make_anew(partial)

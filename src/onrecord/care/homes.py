@@ -1,4 +1,4 @@
-"""WHICH homes does the care of a store look after?"""
+"""WHICH homes does maintenance cover?"""
 
 from onrecord.model.collections import COLLECTIONS, ENTITIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
@@ -6,13 +6,13 @@ from onrecord.operation import Call
 
 
 def examined(call: Call) -> list[Home] | None:
-    """All of the caller's own tenant; None, which is everything, for whoever runs the store."""
+    """Those of the caller's own tenant; None, which means all, for whoever runs the store."""
     caller = call.caller
     return None if caller.operator else [Home(caller.tenant, each) for each in COLLECTIONS]
 
 
 def embedded(call: Call, what: str, every: bool) -> list[Home]:
-    """All of the caller's own tenant and what is for everyone, or everything for whoever runs the store."""
+    """Those of the caller's own tenant and the global memories; all for whoever runs the store."""
     if every:
         call.caller.require_operator(what)
     with call.store.archive() as archive:

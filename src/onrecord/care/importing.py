@@ -1,4 +1,4 @@
-"""HOW does an export come back? Line by line, checked, in batches that are each one transaction."""
+"""HOW does an export come back? Line by line, checked, in batches that are one transaction each."""
 
 import gc
 import sys
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
-from onrecord.care.lines import Line, lines_of
+from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
 from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
 from onrecord.model import rules
@@ -31,7 +31,7 @@ from onrecord.store.ports.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Import(Request):
-    """Read an export. What is already here in the same form is left as it is, so it can be repeated."""
+    """Read an export. What is already here in the same form is left as it is, so an import can be repeated."""
 
     path: str = ask(rules.Text(at_least=1), "The file to read; - is standard input.", positional=True)
     keep_tenants: bool = ask(rules.FLAG, "Restore each tenant under its own name.", False)
@@ -40,9 +40,9 @@ class Import(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported(Answer):
-    """How much an import added, what it found unchanged, and what it left alone because something else is in its place.
+    """How much an import added, what it found unchanged, and what it skipped because something else has its name.
 
-    `added` and `unchanged` count memories, the others what is named; `workspace_unchanged` is for all of the last four.
+    `added` and `unchanged` count memories, the others what they name; `workspace_unchanged` counts the last four.
     """
 
     added: int
@@ -63,7 +63,7 @@ _NAMED_CONFLICTS: Final = 5
 
 @dataclass(slots=True)
 class _Section:
-    """The part of a file that goes to one home, as far as it is read and not yet written."""
+    """The part of a file for one home that is read but not yet written."""
 
     home: Home
     counters: Counters
@@ -76,7 +76,7 @@ class _Section:
     def is_full(self) -> bool:
         return self.lines >= _BATCH or self.batch.bytes >= _BATCH_BYTES
 
-    def put(self, told: Any, line: Line) -> None:
+    def put(self, told: Any, line: ExportLine) -> None:
         self.lines += 1
         match told:
             case MemoryHistory():
@@ -90,7 +90,7 @@ class _Section:
 
 
 @dataclass(slots=True)
-class _Tally:
+class _ImportCounts:
     """What an import has done so far."""
 
     added: int = 0
@@ -107,16 +107,16 @@ class _Tally:
 
 @operation("write", "memory.admin", "POST /import", begins=True)
 def import_(call: Call, ask: Import) -> Imported:
-    """What was imported stays when a later line fails, and a repeated import goes on from there.
+    """Import a file. If a line fails, what came before stays, and a repeated import continues from there.
 
-    Each batch leaves a job to embed whatever has no vectors.
+    Each batch adds a job to embed what has no vectors.
     """
     if ask.keep_tenants:
         call.caller.require_operator("An import that keeps its tenants")
     embed_from = call.now if call.embedders.current else None
-    tally = _Tally()
+    tally = _ImportCounts()
     with _opened(ask.path) as file, _no_search_for_cycles():
-        reader = _Reader(call.caller, ask)
+        reader = _SectionReader(call.caller, ask)
         for section in reader.sections(file):
             _take_in(call.store, section, ask, tally, embed_from)
             call.progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
@@ -133,9 +133,9 @@ def import_(call: Call, ask: Import) -> Imported:
 
 
 def _take_in(
-    store: Store, section: _Section, ask: Import, tally: _Tally, embed_from: datetime | None
+    store: Store, section: _Section, ask: Import, tally: _ImportCounts, embed_from: datetime | None
 ) -> None:
-    """One transaction: what is new is added, what is here already in the same form is left alone."""
+    """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
         workspace = take_in_workspace(
             restoring.restoring_workspace(), section.batch, partial(tally.has_left, section.home)
@@ -161,9 +161,9 @@ def _take_in(
 
 
 def _compared(
-    restoring: Restoring, section: _Section, tally: _Tally
+    restoring: Restoring, section: _Section, tally: _ImportCounts
 ) -> tuple[dict[str, MemoryHistory], list[str]]:
-    """The memories that are not here yet, and the ids of those that cannot be taken in as they are."""
+    """The memories that are not here yet, and the ids of those that conflict."""
     wanted = [each.id for each in section.histories]
     here = {each.id: each for each in restoring.histories(section.home, wanted)}
     fresh: dict[str, MemoryHistory] = {}
@@ -181,12 +181,12 @@ def _compared(
 
 
 def _files_of(history: MemoryHistory) -> set[str]:
-    """What the files are called that a memory points at, or did."""
+    """The artifacts that a memory links to, or did."""
     links = {version.memory.artifact for version in history.versions}
     return {file_name(link) for link in links if link is not None}
 
 
-def _conflict(what: str, names: list[str], tally: _Tally) -> Conflict:
+def _conflict(what: str, names: list[str], tally: _ImportCounts) -> Conflict:
     more = " …" if len(names) > _NAMED_CONFLICTS else ""
     return Conflict(
         f"{what}: {', '.join(names[:_NAMED_CONFLICTS])}{more}. {tally.added} memories before them were imported. "
@@ -194,7 +194,7 @@ def _conflict(what: str, names: list[str], tally: _Tally) -> Conflict:
     )
 
 
-class _Reader:
+class _SectionReader:
     """Turns lines into sections no larger than a batch."""
 
     def __init__(self, caller: Caller, ask: Import) -> None:
@@ -226,12 +226,12 @@ class _Reader:
             yield section
 
     def _no_higher(self, told: Any) -> Any:
-        """A file claims no tier that whoever brings it does not have."""
+        """Lower the tiers in a file to that of whoever imports it."""
         if not isinstance(told, MemoryHistory):
             return told
         return told._replace(versions=tuple(lowered(each, self._caller) for each in told.versions))
 
-    def _read_header(self, line: Line | None) -> None:
+    def _read_header(self, line: ExportLine | None) -> None:
         if line is None:
             raise Invalid([Fault("path", "the file is empty; it is not an export of OnRecord")])
         if FORMAT not in (line.value.get(HEAD), line.value.get(FORMER_HEAD)):
@@ -239,8 +239,10 @@ class _Reader:
         expected = line.value.get("memories")
         self.expected = expected if isinstance(expected, int) else None
 
-    def _home(self, line: Line) -> Home:
-        """Where a part of the file goes: to a tenant of its own name, to the caller, or to everyone."""
+    def _home(self, line: ExportLine) -> Home:
+        """Where a part of the file goes: to a tenant of its own name, to the caller's tenant, or to the global
+        memories.
+        """
         told = Home.named(line.checked("tenant", rules.NAME))
         keeps_name = self._ask.keep_tenants or told.tenant == GLOBAL_TENANT
         home = told if keeps_name else told._replace(tenant=self._caller.tenant)
@@ -253,7 +255,7 @@ class _Reader:
 
 @contextmanager
 def _no_search_for_cycles() -> Iterator[None]:
-    """What a batch is made of has no cycles, and looking for them among its many small parts takes time."""
+    """Pause the garbage collector: a batch has many small objects without cycles, and searching them takes time."""
     was_on = gc.isenabled()
     gc.disable()
     try:

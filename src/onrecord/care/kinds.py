@@ -1,14 +1,14 @@
-"""WHICH kinds of lines has an export? One table: the key by which a line is known, what it holds, how it is read and written.
+"""WHICH kinds of lines has an export? One table: the key of a line, what it holds, how it is read and written.
 
-The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace (conversations,
-files, notes, settings), a line for each memory with all its versions, and a line for each relation, those taken back
-included.
+The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace
+(conversations, artifacts, scratchpads, settings), a line for each memory with all its versions, and a line for each
+relation, including removed ones.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.care.memory_lines import read_counters, read_history, read_relation
 from onrecord.care.workspace_lines import (
     read_artifact,
@@ -32,11 +32,11 @@ STANDARD: Final = "-"
 
 
 class Kind(NamedTuple):
-    """A kind of line. `counted_as` is the field that counts it in what an export says, and items of the workspace in what an import does."""
+    """A kind of line. `counted_as` is the field of the summary that counts it."""
 
     key: str
     holds: type
-    read: Callable[[Line, str], Any]
+    read: Callable[[ExportLine, str], Any]
     written: Callable[[Any], dict[str, Any]]
     meaning: str
     counted_as: str | None = None
@@ -121,7 +121,7 @@ _MEMORY: Final = _BY_TYPE[MemoryHistory]
 
 
 def kind_of(value: Mapping[str, Any]) -> Kind:
-    """The kind of a line; one that has no key of any is taken for a memory, whose reader says what it lacks."""
+    """The kind of a line; a line without a known key counts as a memory, whose reader says what is missing."""
     keys = _BY_KEY.keys() & value.keys()
     if len(keys) == 1:
         return _BY_KEY[keys.pop()]

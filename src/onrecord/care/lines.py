@@ -1,4 +1,4 @@
-"""WHAT is a line of an export? An object of JSON at a place that an error can name."""
+"""WHAT is a line of an export? A JSON object, with its place in the file for errors."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,7 +13,7 @@ LINE_CHARACTERS: Final = 64 * 1024 * 1024
 _read_json: Final = json.JSONDecoder().decode
 
 
-class Line(NamedTuple):
+class ExportLine(NamedTuple):
     """One line of a file, by the number that an editor shows."""
 
     file: str
@@ -25,8 +25,8 @@ class Line(NamedTuple):
         return f"{self.file}, line {self.number}"
 
     @property
-    def without_value(self) -> "Line":
-        """Its place alone, for what must not keep the text in memory."""
+    def without_value(self) -> "ExportLine":
+        """Its place alone, to let go of the text in memory."""
         return self._replace(value={})
 
     def fault(self, message: str) -> Invalid:
@@ -38,7 +38,7 @@ class Line(NamedTuple):
         return Invalid(Fault(f"{self.place}, {fault.field}", fault.message) for fault in told)
 
     def checked(self, name: str, rule: Rule) -> Any:
-        """What stands under a name, if the rule allows it."""
+        """The value under a name, checked by a rule."""
         if (value := self.value.get(name)) is None:
             raise self.faults([Fault(name, "is missing")])
         try:
@@ -47,32 +47,32 @@ class Line(NamedTuple):
             raise self.faults(faults_at(name, reason)) from None
 
     def read(self, rule: Rule) -> Any:
-        """The whole line, if the rule allows it."""
+        """The whole line, checked by a rule."""
         try:
             return rule(self.value)
         except ValueError as reason:
             raise self.faults(faults_at("", reason)) from None
 
 
-def lines_of(file: IO[str], name: str) -> Iterator[Line]:
+def lines_of(file: IO[str], name: str) -> Iterator[ExportLine]:
     """Every line that is not blank, read one at a time."""
     number = 0
     try:
         for number, text in enumerate(iter(lambda: file.readline(LINE_CHARACTERS + 1), ""), 1):
             if len(text) > LINE_CHARACTERS:
-                raise Line(name, number, {}).fault(f"is longer than {LINE_CHARACTERS:,} characters")
+                raise ExportLine(name, number, {}).fault(f"is longer than {LINE_CHARACTERS:,} characters")
             if text.strip():
                 value = _read_json(text)
                 if not isinstance(value, dict):
-                    raise Line(name, number, {}).fault("is not a JSON object")
-                yield Line(name, number, value)
+                    raise ExportLine(name, number, {}).fault("is not a JSON object")
+                yield ExportLine(name, number, value)
     except json.JSONDecodeError as problem:
         reason = f"is not JSON: {problem.msg} at column {problem.colno}"
-        raise Line(name, number, {}).fault(reason) from None
+        raise ExportLine(name, number, {}).fault(reason) from None
     except UnicodeDecodeError:
-        raise Line(name, number + 1, {}).fault("is not UTF-8") from None
+        raise ExportLine(name, number + 1, {}).fault("is not UTF-8") from None
     except ValueError as problem:
         # A number of thousands of digits, which Python declines to read.
-        raise Line(name, number, {}).fault(f"is not JSON that can be read: {problem}") from None
+        raise ExportLine(name, number, {}).fault(f"is not JSON that can be read: {problem}") from None
     except RecursionError:
-        raise Line(name, number, {}).fault("is nested too deeply") from None
+        raise ExportLine(name, number, {}).fault("is nested too deeply") from None

@@ -1,11 +1,11 @@
-"""HOW is a memory read from a line? With all its versions, and each of them checked; so are relations and counters."""
+"""HOW is a memory read from a line? With all its versions, each of them checked; so are relations and counters."""
 
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, cast
 
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.errors import Fault
 from onrecord.model import ids, rules
 from onrecord.model.limits import GLOBAL_TENANT
@@ -27,11 +27,11 @@ _COUNTERS: Final = Object(
 )
 
 
-def read_counters(line: Line, tenant: str) -> Counters:
+def read_counters(line: ExportLine, tenant: str) -> Counters:
     return cast(Counters, line.read(_COUNTERS))
 
 
-def read_history(line: Line, tenant: str) -> MemoryHistory:
+def read_history(line: ExportLine, tenant: str) -> MemoryHistory:
     id = line.checked("id", rules.ID)
     _check_home(line, id, tenant)
     told = credited(line.checked("versions", _VERSIONS))
@@ -42,11 +42,11 @@ def read_history(line: Line, tenant: str) -> MemoryHistory:
         raise line.fault("has versions that are not numbered 1, 2, 3 …")
     joined = [before.until == after.at >= before.at for before, after in pairwise(versions)]
     if not all(joined) or versions[-1].until is not None:
-        raise line.fault("has versions whose times do not join")
+        raise line.fault("has versions whose times do not follow each other without a gap")
     return MemoryHistory(id, versions)
 
 
-def _sound(line: Line, place: int, version: Version, tenant: str) -> Version:
+def _sound(line: ExportLine, place: int, version: Version, tenant: str) -> Version:
     memory = version.memory
     if memory.tenant != tenant:
         memory = replace(memory, tenant=tenant)
@@ -59,15 +59,15 @@ def _sound(line: Line, place: int, version: Version, tenant: str) -> Version:
     return version if clean is version.memory else replace(version, memory=clean)
 
 
-def read_relation(line: Line, tenant: str) -> Relation:
+def read_relation(line: ExportLine, tenant: str) -> Relation:
     edge: Relation = line.checked("relation", RELATION)
     for end in (edge.source, edge.target):
         _check_home(line, end, tenant)
     return edge
 
 
-def _check_home(line: Line, id: str, tenant: str) -> None:
-    """An id says whether it is a global one, and so does the section it stands in."""
+def _check_home(line: ExportLine, id: str, tenant: str) -> None:
+    """An id and its section must agree whether it is a global memory."""
     if ids.is_global(id) != (tenant == GLOBAL_TENANT):
         raise line.fault(f"names memory {id}, which does not live in tenant {tenant}")
 
@@ -78,12 +78,12 @@ def _name(value: Any) -> str:
 
 @lru_cache(maxsize=1_024)
 def _known_name(value: str) -> str:
-    """Few different people and changes stand in an export, so each name is looked at once."""
+    """Check each name once: few different people and changes stand in an export."""
     return rules.NAME(value)
 
 
 def _memory(**given: Any) -> Memory:
-    """An empty author says that the file does not tell; then it is found out from the versions."""
+    """An empty author means that the file does not tell; then the versions do."""
     return Memory(**{"author": "", **given})
 
 

@@ -1,4 +1,4 @@
-"""HOW is derived data healed? It is dropped and derived again from the rows, a tenant in a transaction."""
+"""HOW is derived data repaired? It is dropped and derived again from the rows, one tenant in each transaction."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ class Reindex(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reindexed(Answer):
-    """How much was indexed anew."""
+    """How much was indexed."""
 
     memories: int
     postings: int
@@ -23,7 +23,7 @@ class Reindexed(Answer):
 
 @operation("write", "memory.admin", "POST /reindex")
 def reindex(call: Call, ask: Reindex) -> Reindexed:
-    """Where all tenants are indexed anew, and only then, the whole index is known to be new."""
+    """Rebuild the index; only after all tenants are done is the whole index recorded as new."""
     store, wanted = call.store, homes.examined(call)
     with store.archive() as archive:
         counts = {home: archive.count(home) for home in archive.homes() if wanted is None or home in wanted}

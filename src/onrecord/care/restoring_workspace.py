@@ -1,11 +1,11 @@
-"""HOW does a workspace come back? Each item to its own name and place, if nothing else is there, and within the quotas."""
+"""HOW does a workspace come back? Each item under its own name and path, if nothing else is there, within the quotas."""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from onrecord.care.kinds import kind_for
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
@@ -15,14 +15,14 @@ from onrecord.store.ports.workspace import WorkspaceItem, WorkspaceRestoring
 
 @dataclass(slots=True)
 class WorkspaceBatch:
-    """Items of a workspace that were read and are not yet written, each with the place of its line."""
+    """Items of a workspace that are read but not yet written, each with the place of its line."""
 
     numbers: WorkspaceNumbers = field(default_factory=WorkspaceNumbers)
-    items: list[tuple[Line, WorkspaceItem]] = field(default_factory=list)
+    items: list[tuple[ExportLine, WorkspaceItem]] = field(default_factory=list)
     #: What they hold in memory, as far as it counts.
     bytes: int = 0
 
-    def put(self, item: WorkspaceItem, line: Line) -> None:
+    def put(self, item: WorkspaceItem, line: ExportLine) -> None:
         self.items.append((line.without_value, item))
         if isinstance(item, StoredArtifact):
             self.bytes += len(item.content)
@@ -32,7 +32,7 @@ class WorkspaceBatch:
 
 @dataclass(slots=True)
 class TakenIn:
-    """What became of a batch: how many are new, by the field that counts them, and which differ."""
+    """The result of a batch: how many items are new, by the field that counts them, and which conflict."""
 
     added: Counter[str] = field(default_factory=Counter)
     unchanged: int = 0
@@ -47,7 +47,9 @@ class TakenIn:
 def take_in_workspace(
     restoring: WorkspaceRestoring, batch: WorkspaceBatch, was_left: Callable[[str], bool]
 ) -> TakenIn:
-    """Add what is absent. An artifact of a conversation that was left alone is left alone too: that one is another's."""
+    """Add absent items. An artifact of a conversation that was skipped is skipped too: the conversation here is
+    another one.
+    """
     done, grown = TakenIn(), set[str]()
     restoring.count(batch.numbers)
     for line, item in batch.items:
@@ -75,7 +77,7 @@ def take_in_workspace(
 
 
 def name_of(item: WorkspaceItem) -> str:
-    """What a person calls an item. No memory is called so, since its id has no spaces."""
+    """The name of an item for people. It cannot be confused with a memory's id, which has no spaces."""
     match item:
         case Conversation():
             return f"conversation {item.id}"
@@ -92,7 +94,7 @@ def file_name(id: str) -> str:
 
 
 def _check_quotas(restoring: WorkspaceRestoring, grown: set[str]) -> None:
-    """Once for all files of a batch, since to add up the sizes takes longer the more there are."""
+    """Check quotas once for a whole batch, since adding up sizes takes longer the more there are."""
     if not grown:
         return
     for whose, held, most in (

@@ -1,4 +1,4 @@
-"""HOW does the store stand? What has vectors, what waits, and what was given up."""
+"""WHAT is the state of the store? What has vectors, which jobs wait, and which have failed."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from onrecord.store.ports.archive import Archive
 
 @dataclass(frozen=True, slots=True)
 class ShowStatus(Request):
-    """How the store stands: where it is, how many memories have vectors, what waits and what failed."""
+    """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
 
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
 
@@ -32,7 +32,7 @@ class ModelCoverage(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantStatus(Answer):
-    """How a tenant stands: its memories, what waits to be done, and what was given up."""
+    """The state of a tenant: its memories, waiting jobs, and failed ones."""
 
     tenant: str
     #: What is counted: `memories`, or `entities`, the records of what they are about.
@@ -45,7 +45,7 @@ class TenantStatus(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreStatus(Answer):
-    """How the store stands. Without an embedder, `embedder` is None."""
+    """The state of the store. Without an embedder, `embedder` is None."""
 
     location: str
     embedder: str | None

@@ -1,4 +1,4 @@
-"""HOW is an item of the workspace read from a line? Integer, checked, and without secrets, like a memory."""
+"""HOW is an item of the workspace read from a line? As a whole, checked, and without secrets, like a memory."""
 
 import hashlib
 from base64 import b64decode, b64encode
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar, cast
 
 from onrecord.care import workspace_records
-from onrecord.care.lines import Line
+from onrecord.care.lines import ExportLine
 from onrecord.errors import Fault
 from onrecord.model import rules
 from onrecord.model.agent import ShownAgent
@@ -20,6 +20,7 @@ from onrecord.model.workspace import (
     StoredArtifact,
     StoredScratchpad,
     WorkspaceNumbers,
+    with_new_names,
 )
 from onrecord.providers.scrubber import scrub, scrub_bytes
 
@@ -35,11 +36,11 @@ _NUMBERS: Final = Object(
 )
 
 
-def read_numbers(line: Line, tenant: str) -> WorkspaceNumbers:
+def read_numbers(line: ExportLine, tenant: str) -> WorkspaceNumbers:
     return cast(WorkspaceNumbers, line.checked("numbers", _NUMBERS))
 
 
-def read_conversation(line: Line, tenant: str) -> Conversation:
+def read_conversation(line: ExportLine, tenant: str) -> Conversation:
     _check_home(line, tenant)
     told = _read(line, "conversation", Conversation)
     _sound(line, "conversation", told, workspace_records.conversation_faults)
@@ -48,14 +49,14 @@ def read_conversation(line: Line, tenant: str) -> Conversation:
     return replace(told, title=clean.text[:TITLE_CHARACTERS].rstrip())
 
 
-def read_artifact(line: Line, tenant: str) -> StoredArtifact:
+def read_artifact(line: ExportLine, tenant: str) -> StoredArtifact:
     _check_home(line, tenant)
     artifact = _read(line, "artifact", Artifact)
     told = StoredArtifact(artifact=artifact, content=_content(line))
     digest = hashlib.sha256(told.content).hexdigest()
     if (artifact.sha256, artifact.size) != (digest, len(told.content)):
         raise line.fault(
-            "has an artifact whose content is not of its sha256 and size; it was changed or damaged"
+            "has an artifact whose content does not match its sha256 and size; it was changed or damaged"
         )
     clean, secrets = scrub_bytes(told.content)
     if secrets:
@@ -68,7 +69,7 @@ def write_artifact(file: StoredArtifact) -> dict[str, Any]:
     return {**to_json(file.artifact), "content": b64encode(file.content).decode()}
 
 
-def _content(line: Line) -> bytes:
+def _content(line: ExportLine) -> bytes:
     written = line.value["artifact"].get("content")
     try:
         return b64decode(rules.Text()(written), validate=True)
@@ -76,7 +77,7 @@ def _content(line: Line) -> bytes:
         raise line.fault(f"has an artifact whose content cannot be read as base64: {reason}") from None
 
 
-def read_scratchpad(line: Line, tenant: str) -> StoredScratchpad:
+def read_scratchpad(line: ExportLine, tenant: str) -> StoredScratchpad:
     _check_home(line, tenant)
     told = _sound(
         line, "scratchpad", _read(line, "scratchpad", StoredScratchpad), workspace_records.scratchpad_faults
@@ -85,23 +86,27 @@ def read_scratchpad(line: Line, tenant: str) -> StoredScratchpad:
     return _sound(line, "scratchpad", replace(told, notes=clean), workspace_records.scratchpad_faults)
 
 
-def read_settings(line: Line, tenant: str) -> ShownAgent:
+def read_settings(line: ExportLine, tenant: str) -> ShownAgent:
     _check_home(line, tenant)
+    agent = line.value["agent"]
+    if isinstance(agent, dict) and isinstance(agent.get("settings"), dict):
+        agent = {**agent, "settings": with_new_names(agent["settings"])}
+        line = line._replace(value={**line.value, "agent": agent})
     return _sound(line, "agent", _read(line, "agent", ShownAgent), workspace_records.settings_faults)
 
 
-def _read(line: Line, key: str, kind: type[Item]) -> Item:
+def _read(line: ExportLine, key: str, kind: type[Item]) -> Item:
     return cast(Item, line.checked(key, shape_of(cast(Any, kind))))
 
 
-def _sound(line: Line, key: str, told: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
+def _sound(line: ExportLine, key: str, told: Item, faults_of: Callable[[Item], Iterable[Fault]]) -> Item:
     if faults := list(faults_of(told)):
         raise line.faults(faults, under=key)
     return told
 
 
-def _check_home(line: Line, tenant: str) -> None:
-    """What nobody can be a caller of has no workspace: what is there would be for everyone, or for no one."""
+def _check_home(line: ExportLine, tenant: str) -> None:
+    """The global tenant has no workspace, since no caller is in it."""
     if tenant == GLOBAL_TENANT:
         raise line.fault(
             f"stands under tenant {tenant}, which keeps memories alone; conversations, artifacts, scratchpads and "

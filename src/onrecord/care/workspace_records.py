@@ -1,4 +1,4 @@
-"""IS this item of a workspace sound? The rules of what is kept beside memories, for what comes from outside as a whole."""
+"""IS this item of a workspace sound? The rules for whole items that come from outside."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict

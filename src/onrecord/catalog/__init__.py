@@ -1,1 +1,1 @@
-"""WHAT is it about? The entities that exist, in which state, and what feeds what."""
+"""WHAT is it about? The entities that exist, their state, and which is made from which."""

@@ -35,7 +35,7 @@ _MOST_NAMES: Final = 1_000
 
 
 class ReadQuery(NamedTuple):
-    """All that can be told of a query without a catalog, so that nobody waits while it is found out."""
+    """What can be read of a query without a catalog, before any transaction."""
 
     #: As it was written.
     given: Mapping[str, Any] | str | None
@@ -43,14 +43,14 @@ class ReadQuery(NamedTuple):
     parsed: Mapping[str, ParsedSql] = MappingProxyType({})
 
     def entities(self, lookup: Lookup) -> Entities:
-        """An unknown name in a query over models is an error; of SQL, what is not understood is only told."""
+        """The entities in it. An unknown name in a query over models is an error; in SQL it is only a warning."""
         if self.query is not None:
             return entities_of_query(self.query, lookup, parsed=self.parsed)
         return entities_of_sql(self.parsed[self.given], lookup) if isinstance(self.given, str) else _NOTHING
 
 
 def read_without_catalog(given: Mapping[str, Any] | str | None) -> ReadQuery:
-    """Invalid where it is a query over models, and not written as one."""
+    """Read a query as far as possible without the catalog; Invalid if it is a query over models with faults."""
     if isinstance(given, str):
         return ReadQuery(given, None, {given: parse_sql(given)})
     if not is_over_models(given):
@@ -74,11 +74,11 @@ def entities_of_query(
     known: Collection[str] | None = None,
     parsed: Mapping[str, ParsedSql] = MappingProxyType({}),
 ) -> Entities:
-    """The canonical names; a name that is unknown makes one Invalid together with all others that are.
+    """The canonical names; Invalid lists every unknown name.
 
-    `known` is what the query was about before, if it was read then. What was a column of the source model may be gone
-    while another model has one of that name, which was never meant: a bare name leads to another model only where it
-    did before. `parsed` is the SQL in it, as far as it was parsed before.
+    `known` are the names that the query had before, if it was read before. A column of the source model may be gone
+    while another model has one of the same name, which was never meant: so a bare name leads to another model only
+    where it did before. `parsed` is the SQL in it, as far as it is parsed already.
     """
     gathering = Gathering()
     try:
@@ -89,7 +89,7 @@ def entities_of_query(
     for canonical in source.stands_on:
         gathering.add(Resolved(canonical))
     gathering.warn(*source.warnings)
-    reading = _Reading(source, lookup, known)
+    reading = _NameReading(source, lookup, known)
     known_mentions: set[Mention] = set()
     for field, mention in _mentions(query, gathering):
         if gathering.has_enough_errors:
@@ -111,7 +111,7 @@ def entities_of_query(
 
 
 def _mentions(query: ModelQuery, gathering: Gathering) -> Iterator[tuple[str, Mention]]:
-    """Every name in the query with its place; what cannot be read is one of the faults."""
+    """Every name in the query with its place; unreadable parts become faults."""
     for place, dimension in enumerate(query.dimensions):
         yield f"dimensions[{place}]", Mention(name=dimension.path)
     for place, time in enumerate(query.time_dimensions):
@@ -139,8 +139,8 @@ def _read(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """What a query reads from: a model of the catalog, or one that the query itself makes."""
+class _QuerySource:
+    """What a query reads from: a model of the catalog, or one that the query itself defines."""
 
     #: As the query sees it, with the joins that it adds.
     model: Model
@@ -151,29 +151,29 @@ class _Source:
     warnings: tuple[str, ...] = ()
 
 
-def _source(query: ModelQuery, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _Source:
+def _source(query: ModelQuery, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _QuerySource:
     given = query.source_model
     if isinstance(given, InlineModel):
         return _inline(given, lookup, parsed)
     if isinstance(given, ModelExtension):
         base = resolve_model(given.source_name, lookup)
-        return _Source(
+        return _QuerySource(
             model=replace(base, joins=(*base.joins, *given.joins)),
             stands_on=(base.canonical,),
             own=frozenset(part.name for part in given.parts),
         )
     model = resolve_model(given, lookup)
-    return _Source(model=model, stands_on=(model.canonical,))
+    return _QuerySource(model=model, stands_on=(model.canonical,))
 
 
-def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _Source:
+def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> _QuerySource:
     if given.data_source is not None and given.data_source not in lookup.datasources():
         raise Unresolved(given.data_source, f"{shown(given.data_source)} is not a known datasource.")
     grounds, warnings = _grounds(given, lookup, parsed)
     if not grounds:
         warnings += (f"the inline model {shown(given.name)} stands on no model that the catalog knows.",)
     datasource = given.data_source or (grounds[0].partition(".")[0] if grounds else "")
-    return _Source(
+    return _QuerySource(
         model=Model(datasource=datasource, name=given.name, parts=given.parts, joins=given.joins),
         stands_on=grounds,
         own=frozenset(part.name for part in given.parts),
@@ -182,7 +182,7 @@ def _inline(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql])
 
 
 def _grounds(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]) -> Entities:
-    """The models of the catalog that an inline one is made from, itself among them if it is there."""
+    """The models of the catalog that an inline model is made from, including itself if the catalog has it."""
     gathering = Gathering()
     if given.data_source and (saved := lookup.model(given.data_source, given.name)):
         gathering.add(Resolved(saved.canonical))
@@ -205,7 +205,7 @@ def _grounds(given: InlineModel, lookup: Lookup, parsed: Mapping[str, ParsedSql]
 
 def _sources_of_stages(
     stages: Sequence[ModelQuery], lookup: Lookup, parsed: Mapping[str, ParsedSql]
-) -> Iterator[_Source]:
+) -> Iterator[_QuerySource]:
     earlier: set[str] = set()
     for stage in stages:
         # A stage may read from one before it instead of the catalog.
@@ -222,10 +222,10 @@ def _name_of_source(query: ModelQuery) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """How a name is read in one query."""
+class _NameReading:
+    """How to read a name in one query."""
 
-    source: _Source
+    source: _QuerySource
     lookup: Lookup
     known: Collection[str] | None
 
@@ -246,7 +246,7 @@ class _Reading:
         return self._elsewhere(mention.name)
 
     def _elsewhere(self, name: str) -> Resolved:
-        """A name that the source model does not lead to."""
+        """A name that cannot be reached from the source model."""
         found = resolve(name, self.lookup, source_model=self.source.model)
         if found.canonical in self.lookup.datasources():
             raise Unresolved(name, f"{shown(name)} is a datasource where a column or a measure is needed.")

@@ -1,4 +1,6 @@
-"""WHICH names does a formula or a filter mention? A small tokenizer, and what surrounds a name decides."""
+"""WHICH names does a formula or a filter mention? A small tokenizer finds them; what surrounds a name tells what it
+is.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -58,7 +60,7 @@ _SHOWN_CHARACTERS: Final = 80
 
 
 class UnreadableFormula(Invalid):
-    """A formula, a filter or an aggregation that is not written as one."""
+    """This is not a valid formula, filter or aggregation."""
 
     def __init__(self, reason: str, field: str = "formula") -> None:
         self.reason = reason
@@ -91,12 +93,12 @@ def mentions_in_formula(formula: str) -> tuple[Mention, ...]:
 
 
 def mentions_in_filter(condition: str) -> tuple[Mention, ...]:
-    """Every name that a condition speaks of. Operators are not checked: each database has its own."""
+    """Every name in a condition. Operators are not checked: each database has its own."""
     return _mentions(condition, _tokens(condition, strict=False))
 
 
 def split_aggregation(reference: str) -> tuple[str, str | None]:
-    """`amount:corr(other=tax)` is (`amount`, `corr`): cut at the colon that stands in no parentheses."""
+    """Split at the colon outside parentheses: `amount:corr(other=tax)` is (`amount`, `corr`)."""
     colon = _outer_colon(reference)
     if colon is None:
         return reference, None
@@ -110,7 +112,7 @@ def split_aggregation(reference: str) -> tuple[str, str | None]:
 
 
 def shown(text: str) -> str:
-    """A text in quotes as a message shows it, cut where it is long."""
+    """A text in quotes for a message, cut if it is long."""
     return repr(text if len(text) <= _SHOWN_CHARACTERS else text[: _SHOWN_CHARACTERS - 1] + "…")
 
 
@@ -127,7 +129,7 @@ def _outer_colon(reference: str) -> int | None:
 
 
 def _is_one_group(text: str) -> bool:
-    """Whether the parenthesis that opens a text closes at its end and not before."""
+    """Whether the parenthesis at the start of a text closes at its end and not before."""
     depth = 0
     for token in _scan(text):
         depth += {"open": 1, "close": -1}.get(token.kind, 0)

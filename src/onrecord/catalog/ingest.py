@@ -1,10 +1,11 @@
-"""HOW does the catalog learn what there is? It compares what a source tells with what it knows, and keeps the rest.
+"""HOW does the catalog learn what there is? It compares what a source has with what it knows, and stores the
+difference.
 
-A model whose fingerprint is known is not read again. All is read before anything is written, so a source that breaks
-off leaves the catalog as it was; and a model's record, which holds its fingerprint, is written after its parts, so an
-ingest that breaks off is made good by the next. What the source no longer has is gone: retired with its history, and
-taken out of the references of memories, which keep their text. So is a whole datasource, if the same source told of it
-before and names its datasources by itself.
+A model whose fingerprint is known is not read again. Everything is read before anything is written, so a source that
+breaks off leaves the catalog as it was. The record of a model, which holds its fingerprint, is written after its
+parts, so the next ingest repairs one that broke off. Entities that the source no longer has are retired with their
+history and removed from the references of memories, which keep their text. The same holds for a whole datasource, if
+the same source listed it before and names its datasources itself.
 """
 
 from collections import Counter
@@ -54,10 +55,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ingest(Request):
-    """Let the catalog learn what there is: from model files, a store of models, a live database, or what dbt has written.
+    """Read what there is into the catalog: from model files, a store of models, a live database, or the files that
+    dbt writes.
 
-    What is given is told apart by looking at it. Doing it again takes in what has changed; what is no longer there is
-    retired, and taken out of the references of memories, which keep their text.
+    The kind of source is recognised by looking at it. Ingesting again takes in what has changed; entities that are no
+    longer there are retired, and removed from the references of memories, which keep their text.
     """
 
     path: str = ask(
@@ -78,7 +80,7 @@ class Ingest(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityChanges(Answer):
-    """How many entities of each kind."""
+    """How many entities of each kind were added, changed and retired."""
 
     datasources: int = 0
     models: int = 0
@@ -90,7 +92,7 @@ class EntityChanges(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostReferences(Answer):
-    """A memory, and which of its references are gone from it."""
+    """A memory, and the references that it lost."""
 
     memory: str
     entities: tuple[str, ...]
@@ -98,12 +100,12 @@ class LostReferences(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingested(Answer):
-    """What a source has told the catalog, and what that did to the memories.
+    """What an ingest changed in the catalog and in memories.
 
-    `gone_entities` names what is no longer there, of a model or datasource that is gone itself not each part; `stripped`
-    counts memories that lost references to it, and `lost` says which lost what. Both name the first thousand.
-    `stale_queries` names memories whose example query can no longer be understood, which are left alone. On a dry run
-    all but these is what would be.
+    `gone_entities` names what is no longer there; of a model or datasource that is gone, not each part. `stripped`
+    counts the memories that lost references to it, and `lost` says which lost what. Both lists hold the first
+    thousand. `stale_queries` names memories whose example query no longer fits the catalog; those memories are not
+    changed. After a dry run all the rest is what would happen.
     """
 
     source: str
@@ -127,7 +129,7 @@ Item = TypeVar("Item")
 
 @dataclass(slots=True)
 class _Plan:
-    """What must be written, and what it comes to."""
+    """What must be written, and the resulting counts."""
 
     new: list[Record] = field(default_factory=list)
     changed: list[tuple[Memory, Record]] = field(default_factory=list)
@@ -139,7 +141,7 @@ class _Plan:
 
     @property
     def added(self) -> list[Record]:
-        """What was not there, or no longer."""
+        """Records that are new, or were gone before."""
         return [*self.new, *(record for known, record in self.changed if not known.is_live)]
 
 
@@ -212,7 +214,7 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
 
 
 def _topmost(names: Iterable[str]) -> Iterator[str]:
-    """Sorted, without those that lie in another of them."""
+    """The names in order, without those that lie inside another of them."""
     every = set(names)
     for name in sorted(every):
         datasource, *rest = name.split(".", 2)
@@ -220,20 +222,20 @@ def _topmost(names: Iterable[str]) -> Iterator[str]:
             yield name
 
 
-class _Known(NamedTuple):
-    """What must be known of a model before it is read again."""
+class _KnownModel(NamedTuple):
+    """What we must know of a model before we decide whether to read it again."""
 
     fingerprint: str
     hidden: bool
     samples: Mapping[str, Any]
 
     def is_told_by(self, fingerprint: str, *, but_for_samples: bool) -> bool:
-        """Whether this is the fingerprint of what is known; samples of before may stand behind that without."""
+        """Whether the model still has this fingerprint. Ours may also have samples, which this one lacks."""
         known = self.fingerprint
         return known == fingerprint or (but_for_samples and known.startswith(f"{fingerprint}."))
 
     def kept_by(self, model: Model, fingerprint: str) -> tuple[Model, str]:
-        """A model that has changed, and its fingerprint, with the samples that were taken before."""
+        """A changed model and its fingerprint, with the samples of an earlier ingest."""
         if not self.samples:
             return model, fingerprint
         _, _, *of_samples = self.fingerprint.split(".")
@@ -241,7 +243,7 @@ class _Known(NamedTuple):
 
 
 def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> list[str]:
-    """The datasources that this source told of before, and no longer does."""
+    """The datasources that this source listed before and no longer lists."""
     if origin is None:
         return []
     every = catalog.filed_memories(entity_facet("is", "datasource"))
@@ -249,10 +251,10 @@ def _vanished(catalog: Reading, origin: str | None, roots: Sequence[str]) -> lis
     return sorted(set(told).difference(roots))
 
 
-def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Known]:
+def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _KnownModel]:
     inside = chain.from_iterable(catalog.filed_memories(entity_facet("in", name)) for name in datasources)
     return {
-        _canonical(record): _Known(
+        _canonical(record): _KnownModel(
             entity_of(record).get("fingerprint", ""), record.status_reason == HIDDEN, samples_of(record)
         )
         for record in inside
@@ -260,9 +262,9 @@ def _known_models(catalog: Reading, datasources: Sequence[str]) -> dict[str, _Kn
 
 
 def _differing(
-    source: "Source", fingerprints: Mapping[str, str], known: Mapping[str, _Known], progress: Progress
+    source: "Source", fingerprints: Mapping[str, str], known: Mapping[str, _KnownModel], progress: Progress
 ) -> dict[str, list[Record]]:
-    """The records of each model that is new or not as it is known, read while no connection waits."""
+    """The records of each model that is new or changed, read while no database connection is held."""
     wanted = {
         name
         for name, fingerprint in fingerprints.items()
@@ -307,7 +309,7 @@ def _planned(
 
 
 def priority_record(datasources: Sequence[str]) -> Record:
-    """The tenant's own order of datasources, kept as a record that is never found."""
+    """The tenant's own order of datasources, stored as a record that no search finds."""
     return Record(
         canonical=PRIORITY,
         kind="system",
@@ -319,7 +321,7 @@ def priority_record(datasources: Sequence[str]) -> Record:
 
 
 def _compare(plan: _Plan, records: Iterable[Record], here: Mapping[str, Memory]) -> None:
-    """Sort what is told into new and changed, and what is not told into gone."""
+    """Sort records into new, changed and gone."""
     told = {record.canonical: record for record in records}
     plan.gone += [record for name, record in here.items() if name not in told and record.is_live]
     for name, record in told.items():
@@ -331,7 +333,7 @@ def _compare(plan: _Plan, records: Iterable[Record], here: Mapping[str, Memory])
 
 
 def _here(catalog: Reading, canonical: str, *, has_parts: bool = False) -> dict[str, Memory]:
-    """The record of an entity and those of its parts, also where they are gone: they may come back."""
+    """The record of an entity and those of its parts, including retired ones, which may come back."""
     if not catalog.size:
         return {}
     record = catalog.memory(record_id(canonical))
@@ -346,7 +348,7 @@ def _ask_for_vectors(store: Store, home: Home, now: datetime, embeds: bool) -> N
 
 
 def _lacks_vectors(store: Store, caller: Caller, now: datetime) -> bool:
-    """Whether memories have none: those that were saved while there was no embedder have no job of their own."""
+    """Whether any memories lack vectors: those saved while there was no embedder have no job of their own."""
     with store.reading(caller, now) as reading:
         return reading.size > max((each.memories for each in reading.index.coverage()), default=0)
 
@@ -377,7 +379,7 @@ def _parts_first(record: Record) -> bool:
 
 
 def retire(writing: Writing, records: Iterable[Memory], change: Change) -> None:
-    """Let entities be gone; their past stays."""
+    """Retire entities; their history stays."""
     for record in records:
         valid_to = max(change.at, record.valid_from)
         gone: dict[str, Any] = {"status": "archived", "status_reason": GONE, "valid_to": valid_to}
@@ -391,13 +393,11 @@ def _replace(catalog: Writing, known: Memory, changes: Mapping[str, Any], change
 
 
 def _overtaken() -> Conflict:
-    return Conflict(
-        "Someone else changed the catalog while it was compared with the source. Ingest once more."
-    )
+    return Conflict("Someone else changed the catalog during this ingest. Ingest once more.")
 
 
 def keep(writing: Writing, record: Record, change: Change) -> None:
-    """Let one entity be as it is told, in a transaction that does more."""
+    """Store one entity as the source describes it, inside a larger transaction."""
     catalog = writing.writing_of(ENTITIES)
     known = catalog.memory(record_id(record.canonical))
     if known is None:
@@ -439,7 +439,7 @@ def _history(record: Record, tenant: str, change: Change) -> MemoryHistory:
 def _clean_up(
     store: Store, caller: Caller, roots: Sequence[str], gone: Iterable[Memory], now: datetime, dry_run: bool
 ) -> dict[str, tuple[str, ...]]:
-    """Strip what is gone, and every other reference that is definitively missing; gives which memory lost what."""
+    """Remove references to entities that are gone; returns which memory lost what."""
     known_gone = {_canonical(record) for record in gone}
     with store.reading(caller, now) as reading:
         lookup = StoredCatalog(reading)
@@ -452,7 +452,9 @@ def _clean_up(
 
 
 def _is_missing(reference: str, lookup: StoredCatalog) -> bool:
-    """A lookup that fails says nothing about what there is: the reference stays, and the next ingest asks again."""
+    """Whether an entity certainly does not exist. If the lookup fails, the reference stays, and the next ingest asks
+    again.
+    """
     try:
         return not probe(reference, lookup)
     except OnRecordError:
@@ -460,7 +462,7 @@ def _is_missing(reference: str, lookup: StoredCatalog) -> bool:
 
 
 def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ...]:
-    """The memories whose example query names what is no longer there; they are left alone."""
+    """The memories whose example query names entities that are gone; they are not changed."""
     stale = []
     with store.reading(caller, now) as reading:
         lookup, mark = StoredCatalog(reading), None
@@ -474,7 +476,7 @@ def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ..
 
 
 def staleness(memory: Memory, lookup: StoredCatalog) -> str | None:
-    """Why the example query of a memory can no longer be understood, if it has one over models and it cannot."""
+    """Why the example query of a memory no longer fits the catalog, or None."""
     if not is_over_models(memory.query):
         return None
     try:
@@ -489,7 +491,7 @@ def _canonical(record: Memory) -> str:
 
 
 def _counted(records: Iterable[Record]) -> EntityChanges:
-    """The order of datasources is kept as a record, and is no entity."""
+    """The counts of entities, without the record that holds the order of datasources."""
     return EntityChanges(**Counter(f"{each.kind}s" for each in records if each.canonical != PRIORITY))
 
 

@@ -1,8 +1,8 @@
-"""WHAT does one see on looking at a model? Its parts, where its joins lead, and what was learned about them.
+"""WHAT does a person see of a model? Its parts, where its joins lead, and what was learned about them.
 
-The JSON form is made first and the Markdown is written from it, so that both show the same. What comes from the
-catalog or from a memory is data: in the Markdown it stays on its line and inside its cell, behind words of ours, and
-so can forge neither a heading nor a row.
+The JSON form is made first and the Markdown from it, so that both show the same. Texts from the catalog or a memory
+are data: in the Markdown each stays on its line and inside its cell, after words of ours, so that it can forge
+neither a heading nor a row.
 """
 
 import json
@@ -51,8 +51,8 @@ class Learning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Choice:
-    """What of the model is wanted, and how much of it."""
+class _ChosenSections:
+    """Which sections of the model are wanted, and how much of each."""
 
     show_sql: bool
     sections: Sequence[str] | None
@@ -105,11 +105,11 @@ def inspection(  # noqa: PLR0913 - these are the arguments of `inspect_model`, a
     reachable_fields_depth: int = 5,
     num_rows: int = 3,
 ) -> dict[str, Any]:
-    """The JSON form. What is unknown of a thing is left out of it; of the chosen sections, only empty learnings are.
+    """The JSON form. Unknown details are left out, and so are empty learnings.
 
-    Raises `Invalid` where a number is out of range. A section that does not exist is no error but a note.
+    Raises `Invalid` if a number is out of range. A section that does not exist is only a note.
     """
-    choice = _Choice(
+    choice = _ChosenSections(
         show_sql=show_sql,
         sections=sections,
         descriptions_max_chars=descriptions_max_chars,
@@ -135,10 +135,9 @@ def inspection(  # noqa: PLR0913 - these are the arguments of `inspect_model`, a
 
 
 def within_tokens(inspected: Mapping[str, Any], most: int) -> dict[str, Any]:
-    """As much of it as costs so many tokens, in either form; what is left out is counted in its notes.
+    """As much of it as fits into so many tokens, in either form; its notes count what is left out.
 
-    Short lists stay whole, and the long ones share what is left; of the first text only so much is kept that lists have
-    room.
+    Short lists stay whole and long lists share the rest; the first text is cut so that lists have room.
     """
     if _cost(inspected) <= most and count_tokens(as_markdown(inspected)) <= most:
         return dict(inspected)
@@ -178,7 +177,7 @@ def _cost(told: Any) -> int:
 
 
 def as_markdown(inspected: Mapping[str, Any]) -> str:
-    """The same for reading; each section under its heading, with the number of what it shows."""
+    """The same as Markdown; each section has a heading with the number of items it shows."""
     blocks = [[f"# {_code(inspected['canonical'])}"], list(_facts(inspected))]
     blocks += (
         [
@@ -207,7 +206,7 @@ def _known(**facts: Any) -> dict[str, Any]:
     return {name: fact for name, fact in facts.items() if fact}
 
 
-def _head(model: Model, choice: _Choice) -> dict[str, Any]:
+def _head(model: Model, choice: _ChosenSections) -> dict[str, Any]:
     details = model.details
     return {
         "canonical": model.canonical,
@@ -228,7 +227,7 @@ def _head(model: Model, choice: _Choice) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, choice: _Choice) -> dict[str, Any]:
+def _part(part: Part, choice: _ChosenSections) -> dict[str, Any]:
     details = part.details
     return {
         "name": part.name,
@@ -249,8 +248,8 @@ def _part(part: Part, choice: _Choice) -> dict[str, Any]:
     }
 
 
-def _params(given: object, choice: _Choice) -> list[str]:
-    """The names of an aggregation's parameters, and what each is by default where SQL is shown."""
+def _params(given: object, choice: _ChosenSections) -> list[str]:
+    """The names of an aggregation's parameters, and their defaults if SQL is shown."""
     params = given if isinstance(given, list | tuple) else ()
     pairs = (
         (in_words(param.get("name")), _sql(param.get("sql"), choice))
@@ -260,8 +259,8 @@ def _params(given: object, choice: _Choice) -> list[str]:
     return [f"{name} = {default}" if default else name for name, default in pairs if name]
 
 
-def _sql(given: object, choice: _Choice) -> str | None:
-    """As it was written, over several lines perhaps."""
+def _sql(given: object, choice: _ChosenSections) -> str | None:
+    """The SQL as it was written, perhaps over several lines."""
     if not choice.show_sql:
         return None
     return given if isinstance(given, str) else in_words(given)
@@ -280,7 +279,7 @@ def _visible(model: Model, *kinds: PartKind) -> Iterator[Part]:
 
 
 def _nearest(model: Model, lookup: Lookup, depth: int) -> tuple[list[str], list[str]]:
-    """The reachable fields, and a note where there are more than are shown."""
+    """The reachable fields, and a note if there are more than are shown."""
     found = list(islice(_reachable(model, lookup, depth), MOST_REACHABLE_FIELDS + 1))
     if len(found) <= MOST_REACHABLE_FIELDS:
         return found, []
@@ -294,7 +293,7 @@ def _nearest(model: Model, lookup: Lookup, depth: int) -> tuple[list[str], list[
 def _reachable(model: Model, lookup: Lookup, depth: int) -> Iterator[str]:
     """Columns and measures behind the joins, the nearest first, each model by the shortest way to it.
 
-    A hidden model shows no fields, but often stands between two that do, so the way goes on through it.
+    A hidden model shows no fields, but the way may go on through it to models that do.
     """
     seen, here = {model.name}, [("", model)]
     for _ in range(depth):
@@ -319,7 +318,7 @@ def _samples(model: Model, most: int) -> dict[str, list[str]]:
 
 
 def _values(sampled: object) -> list[str]:
-    """Sources keep what they saw as one text, with commas between."""
+    """The sample values; sources store them as one text with commas."""
     if isinstance(sampled, str):
         sampled = sampled.split(", ")
     return listed(sampled)
@@ -339,7 +338,7 @@ def _matched(model: Model, learnings: Sequence[Learning]) -> list[dict[str, Any]
 
 
 def _facts(inspected: Mapping[str, Any]) -> Iterator[str]:
-    """A list, because a line of prose that begins with someone else's words may begin a heading."""
+    """A Markdown list, because a paragraph that begins with someone else's words might begin a heading."""
     for fact in ("label", "description", "form", "state", "tags", "upstream", "default_time_dimension"):
         if words := in_words(inspected.get(fact)):
             yield f"- {fact.replace('_', ' ')}: {words}"
@@ -372,7 +371,7 @@ def _learning(learning: Mapping[str, Any]) -> str:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """One column for each thing that is known of any row."""
+    """A Markdown table, with one column for each detail that any row has."""
     titles = [title for title in _TITLES if any(title in row for row in rows)]
     yield f"| {' | '.join(title.replace('_', ' ') for title in titles)} |"
     yield f"|{' --- |' * len(titles)}"
@@ -400,7 +399,7 @@ def _codes(values: Sequence[str]) -> str:
 
 
 def _code(value: str) -> str:
-    """In backticks, one more than it holds in a row."""
+    """A text in backticks, with one backtick more than it contains in a row."""
     words = in_words(value)
     fence = "`" * (max(map(len, re.findall("`+", words)), default=0) + 1)
     room = " " if words.startswith("`") or words.endswith("`") or not words else ""

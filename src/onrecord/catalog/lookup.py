@@ -1,4 +1,4 @@
-"""WHAT must be known of a catalog to say what a reference means? The port that resolution reads through."""
+"""WHAT must be known of a catalog to resolve a reference? The port that resolution reads through."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -14,25 +14,26 @@ INGEST_FIRST: Final = "the catalog is empty: ingest a source first"
 class Lookup(Protocol):
     """A catalog as one caller sees it.
 
-    None, an empty list and false mean "definitively not there", so a model that is gone is not given back. A
-    lookup that fails for another reason raises, and whoever asks lets it pass: it says nothing about what exists.
+    None, an empty list and False mean that something certainly does not exist; retired models are not returned. A
+    lookup that fails for another reason raises, and the caller lets it pass: a failure says nothing about what
+    exists.
     """
 
     @property
     def near_names(self) -> NearNames:
-        """What looks for the names that unknown ones may stand for, a few times in the life of this lookup."""
+        """Finds the known names that an unknown name may stand for, a few times in the life of this lookup."""
 
     def datasources(self) -> Collection[str]:
         """The names of all datasources."""
 
     def priority(self) -> tuple[str, ...]:
-        """Only the datasources that were given a rank, most wanted first; the rest come after, by name."""
+        """Only the datasources with a rank, highest first; the others come after them, by name."""
 
     def model(self, datasource: str, name: str) -> Model | None:
         """The model of exactly this name."""
 
     def model_names(self) -> Sequence[str]:
-        """The canonical names of the models that may be told of, sorted."""
+        """The canonical names of the models that are not hidden, sorted."""
 
     def datasources_of(self, model: str) -> Sequence[str]:
         """The datasources that hold a model of this name, sorted."""
@@ -41,10 +42,10 @@ class Lookup(Protocol):
         """The models of a datasource that have a column, measure or aggregation of this name, sorted."""
 
     def canonical_of(self, alias: str) -> str | None:
-        """The canonical name behind `urn:li:dataset:(…)` or another name from elsewhere."""
+        """The canonical name for `urn:li:dataset:(…)` or another name from elsewhere."""
 
     def has_memory(self, id: str) -> bool:
-        """Whether there is a memory of this id, spelt as ids are shown."""
+        """Whether there is a memory of this id, as people see it."""
 
     def has_system(self, name: str) -> bool:
         """Whether there is a system of this name."""
@@ -52,7 +53,7 @@ class Lookup(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoCatalog:
-    """Where nothing was ever read in: only memories can be referred to."""
+    """A catalog into which nothing was ever ingested: only memories can be referred to."""
 
     memory_exists: Callable[[str], bool]
     near_names: NearNames = field(default_factory=NearNames)

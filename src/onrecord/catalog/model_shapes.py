@@ -1,4 +1,4 @@
-"""WHAT does a model look like where it is written out? Its fields, in a file of its own and inside a query alike."""
+"""WHAT does a model look like in writing? Its fields, both in a file of its own and inside a query."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -30,7 +30,7 @@ def _format(value: Any) -> Any:
 
 
 def _sampled(value: Any) -> str:
-    """Values as one text, or as a list, which becomes one."""
+    """Sample values as one text; a list is joined to one."""
     return NOTE(value) if isinstance(value, str) else ", ".join(Several(_as_text)(value))
 
 
@@ -41,13 +41,13 @@ def _as_text(value: Any) -> str:
 
 
 def kept(given: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    """Those of the fields under which there is anything."""
+    """The fields that are not empty."""
     told = {name: list(value) if isinstance(value := given.get(name), tuple) else value for name in names}
     return {name: value for name, value in told.items() if value not in (None, "", [], {}, False)}
 
 
 def tags_of(given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Its own tags, then those that it has by way of `meta`."""
+    """Its own tags, then those from `meta`."""
     noted = given.get("meta", {}).get("tags")
     is_texts = isinstance(noted, list) and all(isinstance(tag, str) for tag in noted)
     return tuple(dict.fromkeys([*given.get("tags", ()), *(noted if is_texts else ())]))
@@ -85,7 +85,7 @@ _JOIN_PAIR: Final = Pair(TEXT, "a column here and a column there")
 
 
 def model_fields(name: Rule, query: Rule, measure: Object) -> dict[str, Rule]:
-    """The fields of a model, given what a name, a query and a measure are where it stands."""
+    """The fields of a model, given the rules of a name, a query and a measure in that place."""
     described: dict[str, Rule] = {"name": name, "description": NOTE, "tags": NOTES, "meta": OBJECT}
     column = Object(
         "a column",
@@ -165,7 +165,7 @@ def parts_of(given: Mapping[str, Any]) -> tuple[Part, ...]:
 
 
 def model_faults(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator[Fault]:
-    """What must hold between the fields of a model, wherever it is written."""
+    """What is wrong between the fields of a model."""
     bodies = [name for name, value in asked.items() if name in FORM_OF and value is not None]
     if len(bodies) != 1:
         yield Fault(
@@ -178,7 +178,7 @@ def model_faults(given: Mapping[str, Any], asked: Mapping[str, Any]) -> Iterator
 
 
 def name_faults(given: Mapping[str, Any], _asked: Mapping[str, Any] | None = None) -> Iterator[Fault]:
-    """Columns and measures share their names; aggregations have theirs apart."""
+    """Columns and measures share one namespace; aggregations have their own."""
     for kinds in (("columns", "measures"), ("aggregations",)):
         taken: dict[str, str] = {}
         for kind in kinds:

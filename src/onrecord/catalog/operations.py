@@ -1,4 +1,4 @@
-"""WHAT can be done with a catalog? Look through it, look at a model, and take out what is no longer there."""
+"""WHAT can be done with a catalog? List it, look at a model, and remove what is no longer there."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from onrecord.store.ports.records import Reading, Writing
 
 @dataclass(frozen=True, slots=True)
 class ListEntities(Request):
-    """List what memories can be about, by name: datasources, or what is of a kind or lies inside another."""
+    """List what memories can be about, by name: datasources, entities of a kind, or entities inside another."""
 
     inside: str | None = ask(
         MAYBE_NAME,
@@ -41,7 +41,7 @@ class ListEntities(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entity(Answer):
-    """What memories can be about, as the catalog knows it; `text` is what it is found by."""
+    """Something that memories can be about, as the catalog knows it; `text` is what searches find it by."""
 
     canonical: str
     kind: EntityKind
@@ -93,9 +93,9 @@ class Inspected(Answer):
 
 @dataclass(frozen=True, slots=True)
 class DropEntity(Request):
-    """Take a datasource, a model or a part of one out of the catalog, and out of the references of every memory.
+    """Remove a datasource, a model or a part of one from the catalog, and from the references of every memory.
 
-    Memories keep their text, also those that lose their last reference.
+    Memories keep their text, even those that lose their last reference.
     """
 
     entity: str = ask(
@@ -116,7 +116,7 @@ class DropEntity(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DroppedEntity(Answer):
-    """What went with an entity: the entities under it, and the references of so many memories."""
+    """What was removed: the entity with those under it, and references in so many memories."""
 
     entity: str
     kind: EntityKind
@@ -126,7 +126,7 @@ class DroppedEntity(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Prioritise(Request):
-    """Say which datasources come first where a bare name is in several; with none named, show the order in force."""
+    """Say which datasources come first where several have a name; without any, show the order in force."""
 
     datasources: Sequence[str] = ask(
         ListOf(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
@@ -135,19 +135,19 @@ class Prioritise(Request):
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.clear and self.datasources:
-            yield Fault("clear", "is for an order that is given up; leave it out, or name no datasources")
+            yield Fault("clear", "drops the order; leave it out, or name no datasources")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prioritised(Answer):
-    """The order in which datasources are looked through."""
+    """The order in which datasources are searched for a name."""
 
     datasources: tuple[str, ...]
 
 
 @operation("read", "memory.read", "GET /entities")
 def entities(call: Call, ask: ListEntities) -> ListedEntities:
-    """Those of a kind, or those in a datasource or model, by name."""
+    """The entities of a kind, or those in a datasource or model, by name."""
     facet = entity_facet("in", ask.inside) if ask.inside else entity_facet("is", ask.kind or "datasource")
     with call.reading() as reading:
         records = reading.reading_of(ENTITIES).filed_memories(facet)
@@ -204,7 +204,7 @@ def inspected(
 
 
 def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None) -> Model:
-    """The model of that name, or NotFound with those that there are."""
+    """The model of that name; NotFound lists the models that exist."""
     model = None
     if data_source is not None:
         model = lookup.model(data_source, name.removeprefix(data_source + "."))
@@ -226,7 +226,7 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
 
 @operation("destroy", "memory.admin", "DELETE /entities/{entity}")
 def drop_entity(call: Call, ask: DropEntity) -> DroppedEntity:
-    """One transaction: what is meant with all that lies under it, and every reference to them."""
+    """Remove the entity, everything under it, and every reference to them, in one transaction."""
     with call.writing() as writing:
         lookup = StoredCatalog(writing)
         meant = _meant(ask, lookup)
@@ -249,7 +249,7 @@ def drop_entity(call: Call, ask: DropEntity) -> DroppedEntity:
 
 
 def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
-    """The record of what is to be taken out, or an error before anything is."""
+    """The record of the entity to remove; an error if there is none."""
     if ask.kind == "model" or ask.parts is not None:
         canonical = named_model(lookup, ask.entity, ask.data_source).canonical
     elif ask.kind == "datasource":
@@ -276,7 +276,7 @@ def _parts(lookup: StoredCatalog, model: str, names: Sequence[str]) -> list[Memo
 
 
 def _under(records: Reading, record: Memory) -> list[Memory]:
-    """What lies inside, and inside of that."""
+    """What lies inside an entity, at any depth."""
     if entity_of(record)["kind"] not in ("datasource", "model"):
         return []
     inside = records.filed_memories(entity_facet("in", str(entity_of(record)["canonical"])))
@@ -286,7 +286,7 @@ def _under(records: Reading, record: Memory) -> list[Memory]:
 def _without_parts(
     writing: Writing, lookup: StoredCatalog, canonicals: Sequence[str], change: Change
 ) -> None:
-    """The record of the model says the same as those of its parts."""
+    """The model's record without the removed parts, since it repeats their records."""
     datasource, name, _ = canonicals[0].split(".", 2)
     model = lookup.model(datasource, name)
     assert model is not None
@@ -297,7 +297,7 @@ def _without_parts(
 
 
 def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change: Change) -> None:
-    """A datasource is found by the names of its models."""
+    """Rewrite the text of a datasource, which searches find by the names of its models."""
     datasource, record = lookup.datasource(name), lookup.record(name)
     if datasource is not None and record is not None:
         inside = writing.reading_of(ENTITIES).filed_memories(entity_facet("in", name))
@@ -308,7 +308,7 @@ def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change:
 
 @operation("write", "memory.admin", "PUT /priority")
 def prioritise(call: Call, ask: Prioritise) -> Prioritised:
-    """Which datasources come first where a name is in several; unless told otherwise, those that do already."""
+    """Set which datasources come first where several have a name; without any, show the present order."""
     if not ask.datasources and not ask.clear:
         with call.reading() as reading:
             return Prioritised(datasources=StoredCatalog(reading).priority())

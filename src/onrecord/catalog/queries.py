@@ -75,7 +75,7 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InlineModel:
-    """A model that is written out in the query instead of being named."""
+    """A model that a query defines itself instead of naming one."""
 
     name: str
     data_source: str | None
@@ -90,7 +90,7 @@ class InlineModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelExtension:
-    """A model by its name, with more parts and joins for this query alone."""
+    """A named model, with more parts and joins for this query alone."""
 
     source_name: str
     parts: tuple[Part, ...]
@@ -119,12 +119,12 @@ class ModelQuery:
 
 
 def is_over_models(value: object) -> TypeGuard[Mapping[str, Any]]:
-    """Whether it is a query over models, and not some other JSON or text that a memory may carry."""
+    """Whether it is a query over models, not other JSON or text in a memory's query."""
     return isinstance(value, Mapping) and "source_model" in value
 
 
 def read_query(value: Mapping[str, Any]) -> ModelQuery:
-    """A query as JSON has it; Invalid lists everything that is wrong with it, each with its place."""
+    """Read a query from JSON; Invalid lists every fault with its place."""
     try:
         return cast(ModelQuery, _QUERY(OBJECT(value) if isinstance(value, Mapping) else value))
     except ValueError as reason:
@@ -132,7 +132,7 @@ def read_query(value: Mapping[str, Any]) -> ModelQuery:
 
 
 def to_json(query: ModelQuery) -> dict[str, Any]:
-    """What `read_query` reads as the same query; what was left out stays left out."""
+    """The query as JSON that `read_query` reads as the same query; what was left out stays left out."""
     return cast(dict[str, Any], _written(query))
 
 
@@ -167,7 +167,7 @@ def _name(value: Any) -> str:
 def _dimension(name: str, model: str | None = None, label: str | None = None) -> Dimension:
     *path, leaf = name.split(".")
     if path and model:
-        raise Faults([Fault("model", f"is given twice: the name {name!r} has a path already")])
+        raise Faults([Fault("model", f"is given twice: the name {name!r} already contains a path")])
     path = model.split(".") if model else path
     for step in (*path, leaf):
         _name(step)

@@ -1,7 +1,7 @@
-"""HOW is an entity kept? As a record of its own, beside the memories: with history, words and vectors like theirs.
+"""HOW is an entity stored? As a record beside the memories, with history, words and vectors like theirs.
 
-A catalog is a tenant that no caller can name. The record of a model holds the whole of it; its parts have records too,
-so that each can be found and referred to, and are derived from the model's.
+A catalog is a tenant that no caller can name. The record of a model holds the whole model. Its parts have records
+too, derived from the model's, so that each can be found and referred to.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ _NOT_IN_IDS: Final = re.compile(r"[:/?#%~\s\x00-\x1f\x7f-\x9f]")
 
 
 class Record(NamedTuple):
-    """An entity on its way into the store or out of it."""
+    """An entity in the form in which the store takes and returns it."""
 
     canonical: str
     kind: EntityKind
@@ -68,12 +68,12 @@ def record_id(canonical: str) -> str:
 
 
 def canonical_of_id(id: str) -> str | None:
-    """The name of the entity whose record has this id; None if only the record can tell."""
+    """The name of the entity whose record has this id; None if only the record itself can tell."""
     return None if "~" in id else unquote(id)
 
 
 def records_of_model(model: Model, fingerprint: str) -> Iterator[Record]:
-    """The model first, then each of its parts; of two that share a name, the first. No secret is in any of them."""
+    """The record of the model, then one for each part (the first of two that share a name). None holds a secret."""
     model = _clean_model(model)
     yield Record(
         canonical=model.canonical,
@@ -132,7 +132,7 @@ def record_of_system(system: System) -> Record:
 
 
 def fields_of(record: Record) -> dict[str, Any]:
-    """What the record of an entity says, in the words of a memory."""
+    """The fields of a memory that hold an entity."""
     return {
         "kind": "reference",
         "dimension": "entity",
@@ -151,13 +151,13 @@ def fields_of(record: Record) -> dict[str, Any]:
 
 
 def entity_of(memory: Memory) -> Mapping[str, Any]:
-    """What a record says of its entity."""
+    """The entity that a record holds."""
     known: Mapping[str, Any] = memory.metadata[ENTITY]
     return known
 
 
 def model_of(memory: Memory) -> Model:
-    """The model as its record holds it."""
+    """The model that a record holds."""
     known = dict(entity_of(memory)["document"])
     known["parts"] = tuple(_read(Part, part) for part in known.get("parts", ()))
     known["joins"] = tuple(_read_join(join) for join in known.get("joins", ()))
@@ -166,14 +166,14 @@ def model_of(memory: Memory) -> Model:
 
 
 def samples_of(memory: Memory) -> dict[str, Any]:
-    """The samples of each part of a model, as its record holds them."""
+    """The sample values of each part, as the model's record holds them."""
     parts = entity_of(memory).get("document", {}).get("parts", ())
     found = {part["name"]: part.get("details", {}).get(SAMPLED) for part in parts}
     return {name: samples for name, samples in found.items() if samples}
 
 
 def with_samples(model: Model, samples: Mapping[str, Any]) -> Model:
-    """The model with what is known of the values of its parts, where it says nothing of them itself."""
+    """The model with known sample values added, where it has none itself."""
     parts = (
         replace(part, details={SAMPLED: samples[part.name], **part.details}) if part.name in samples else part
         for part in model.parts
@@ -204,7 +204,7 @@ def _clean_part(part: Part) -> Part:
 
 
 def _clean(told: Described) -> Described:
-    """What others wrote, without its secrets; names stay as they are, since it is found by them."""
+    """A text from outside, without its secrets; names stay as they are, since searches need them."""
     changes: dict[str, Any] = {}
     if told.details:
         changes["details"], _ = scrub_value("", told.details)
@@ -217,13 +217,13 @@ def _clean(told: Described) -> Described:
 
 
 def _plain(value: Model | Datasource | System | Part | Join) -> dict[str, Any]:
-    """As JSON, without what is empty: a column has a dozen fields and fills three."""
+    """A dataclass as JSON without empty fields: a column has a dozen fields and fills three."""
     known = ((name, getattr(value, name)) for name in _FIELDS[type(value)])
     return {name: _item(item) for name, item in known if item not in (None, (), {}, False)}
 
 
 def _item(item: Any) -> Any:
-    """As it comes back from the store: else it would look changed whenever it is told again."""
+    """A value as it comes back from the store; otherwise it would look changed at every ingest."""
     if isinstance(item, Part | Join):
         return _plain(item)
     if isinstance(item, Mapping):
@@ -232,7 +232,7 @@ def _item(item: Any) -> Any:
 
 
 def _read(kind: type[Any], value: Mapping[str, Any]) -> Any:
-    """A field that a later version wrote is not ours to understand."""
+    """A dataclass from its JSON; fields that a later version wrote are ignored."""
     known = _FIELDS[kind]
     read = {name: tuple(item) if name in _LISTS else item for name, item in value.items() if name in known}
     return kind(**read)

@@ -1,8 +1,8 @@
-"""WHAT is indexed of an entity? One text, in which words are found and of which the vector is made.
+"""WHAT is indexed of an entity? One text, which gives its words and its vector.
 
-Nothing in it is to be trusted: names and descriptions come from files and databases of others. Every value becomes
-one line, and, but for the filters of a model, takes at most a share of the text, so that none can crowd out the rest.
-`meta` is never rendered.
+The text is not trusted: names and descriptions come from other people's files and databases. Every value becomes one
+line, and except for the filters of a model takes at most a share of the text, so that none can crowd out the rest.
+`meta` is never included.
 """
 
 import re
@@ -33,7 +33,7 @@ _PLURALS: Final[Mapping[PartKind, str]] = {
 
 
 def text_of_datasource(datasource: Datasource, models: Sequence[str]) -> str:
-    """`models` are the names of those that may be seen; of very many, the first by name are rendered."""
+    """`models` are the names of visible models; of very many, the text holds the first by name."""
     return _text(
         (
             _short(in_words(datasource.canonical)),
@@ -44,7 +44,7 @@ def text_of_datasource(datasource: Datasource, models: Sequence[str]) -> str:
 
 
 def text_of_model(model: Model) -> str:
-    """Its parts are named only, each having a text of its own, and those that are hidden are not."""
+    """The text of a model. It only names the parts that are not hidden, since each has a text of its own."""
     details = model.details
     return _text(
         (
@@ -83,7 +83,7 @@ def text_of_part(model: Model, part: Part) -> str:
 
 
 def description_in(text: str) -> str | None:
-    """The description that the text of an entity holds; every value is one line of it."""
+    """The description inside the text of an entity."""
     told = (line.removeprefix(_DESCRIPTION) for line in text.split("\n") if line.startswith(_DESCRIPTION))
     return next(told, None)
 
@@ -100,7 +100,7 @@ def text_of_system(system: System) -> str:
 
 
 def in_words(value: object, depth: int = _DEEPEST) -> str:
-    """Any value on one line, without what cannot be printed; empty where there is nothing to say."""
+    """Any value on one line of printable characters; empty if there is nothing to say."""
     if isinstance(value, str):
         return " ".join(_UNPRINTABLE.sub(" ", value).split())
     if isinstance(value, Mapping | Sequence | AbstractSet) and not isinstance(value, bytes):
@@ -114,13 +114,13 @@ def in_words(value: object, depth: int = _DEEPEST) -> str:
 
 
 def listed(value: object) -> list[str]:
-    """The items of a list, or the one value, each in words."""
+    """The items of a list, or the one value, each on one line."""
     items: Iterable[object] = value if isinstance(value, list | tuple) else (value,)
     return [words for words in map(in_words, items) if words]
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """At most so many bytes of UTF-8, ending with a whole word where the words are not too long for that."""
+    """At most so many bytes of UTF-8, cut at a word unless words are too long for that."""
     written = text.encode()
     if len(written) <= most_bytes:
         return text
@@ -166,7 +166,7 @@ def _join(join: Join, hidden: AbstractSet[str]) -> str:
 def _inside(
     value: Mapping[object, object] | Sequence[object] | AbstractSet[object], depth: int
 ) -> Iterator[str]:
-    """What a structure holds, always in the same order: databases give mappings and sets back in their own."""
+    """What a structure holds, always in the same order: databases return mappings and sets in an order of their own."""
     if not isinstance(value, Mapping):
         is_set = isinstance(value, AbstractSet)
         items = (in_words(item, depth) for item in (value if is_set else islice(value, _WIDEST)))

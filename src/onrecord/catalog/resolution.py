@@ -1,4 +1,4 @@
-"""WHAT does a reference mean? One text in, one canonical name out, tried in one fixed order."""
+"""WHAT does a reference mean? It turns one text into one canonical name, in one fixed order of attempts."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ MORE_WARNINGS: Final = "there is more that was left out; these are the first war
 
 
 class Unresolved(Invalid):
-    """A reference that means nothing the catalog knows."""
+    """The catalog knows nothing of this reference's name."""
 
     def __init__(
         self, reference: str, reason: str, candidates: Sequence[str] = (), field: str = "entities"
@@ -29,7 +29,7 @@ class Unresolved(Invalid):
         super().__init__([Fault(field, reason)])
 
     def at(self, field: str) -> Self:
-        """The same error, said of another field."""
+        """The same error for another field."""
         return type(self)(self.reference, self.reason, self.candidates, field)
 
 
@@ -43,21 +43,21 @@ class AmbiguousModel(Ambiguous):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a reference means, and what the one who wrote it should know."""
+    """The meaning of a reference, and warnings for its writer."""
 
     canonical: str
     warnings: tuple[str, ...] = ()
 
 
 class Entities(NamedTuple):
-    """What several references mean: each once, in the order in which it was first seen."""
+    """The meanings of several references, each once, in the order of first mention."""
 
     canonicals: tuple[str, ...]
     warnings: tuple[str, ...]
 
 
 class Gathering:
-    """Collects what references mean and everything that is wrong with them, to be said in one error."""
+    """Collects the meanings of references and everything that is wrong with them, for one error."""
 
     def __init__(self) -> None:
         self._canonicals: dict[str, None] = {}
@@ -70,12 +70,12 @@ class Gathering:
         self.warn(*resolved.warnings)
 
     def take(self, entities: Entities) -> None:
-        """What was gathered elsewhere."""
+        """Add what another one gathered."""
         self._canonicals.update(dict.fromkeys(entities.canonicals))
         self.warn(*entities.warnings)
 
     def warn(self, *warnings: str) -> None:
-        """Of very many warnings the first few are kept: nobody reads more."""
+        """Add a warning; after the first few, more are dropped."""
         for warning in warnings:
             if len(self._warnings) < limits.WARNINGS_TOLD:
                 self._warnings[warning] = None
@@ -87,7 +87,7 @@ class Gathering:
 
     @property
     def has_enough_errors(self) -> bool:
-        """Whether there is no use in looking for more: nobody reads them."""
+        """Whether there are so many errors that more would not be read."""
         return len(self._errors) >= limits.FAULTS_TOLD
 
     def entities(self) -> Entities:
@@ -101,7 +101,7 @@ class Gathering:
 
 
 def resolve(reference: str, lookup: Lookup, *, source_model: Model | None = None) -> Resolved:
-    """The canonical name; Unresolved says why there is none. What the lookup itself raises is let through."""
+    """The canonical name; Unresolved says why there is none. Errors of the lookup itself pass through."""
     text = _clean(reference)
     for prefix, branch in _SCHEMES:
         if text.startswith(prefix):
@@ -135,7 +135,7 @@ def _named(text: str, lookup: Lookup, source_model: Model | None) -> Resolved:
 def resolve_all(
     references: Iterable[object], lookup: Lookup, *, source_model: Model | None = None
 ) -> Entities:
-    """All of them, or one error that says what is wrong with each that could not be resolved."""
+    """Resolve all references, or raise one error that lists each that could not be resolved."""
     gathering = Gathering()
     for reference in _texts(references):
         try:
@@ -148,7 +148,7 @@ def resolve_all(
 
 
 def resolve_leniently(references: Iterable[object], lookup: Lookup) -> Entities:
-    """Those that can be resolved, and a warning for each that cannot; what is no text is refused all the same."""
+    """Resolve what can be resolved, with a warning for the rest; a value that is not a text is still an error."""
     gathering = Gathering()
     for reference in _texts(references):
         try:
@@ -159,7 +159,7 @@ def resolve_leniently(references: Iterable[object], lookup: Lookup) -> Entities:
 
 
 def resolve_model(reference: str, lookup: Lookup) -> Model:
-    """The model that is meant where only a model can be, such as the source of a query."""
+    """Resolve a name that can only be a model, such as the source of a query."""
     text = _clean(reference)
     composed = normalize("NFC", text)
     try:
@@ -184,7 +184,7 @@ def _model_called(text: str, lookup: Lookup) -> Model:
 
 
 def within(model: Model, path: str, lookup: Lookup) -> str | None:
-    """What a path means as seen from a model: a part of it, or what its joins lead to; else None."""
+    """The meaning of a path as seen from a model: a part of it, or what its joins lead to; else None."""
     if len(path) > limits.ENTITY_CHARACTERS:
         return None
     spellings = dict.fromkeys((path, normalize("NFC", path)))
@@ -206,8 +206,8 @@ def _within(model: Model, path: str, lookup: Lookup) -> str | None:
 def model_of_table(names: Sequence[str], lookup: Lookup, datasource: str | None = None) -> Model | None:
     """The model of a table such as `orders`, `public.orders` or `shop.public.orders`.
 
-    A qualifier that is a datasource is taken at its word; any other is a schema, which a catalog does not have.
-    Databases differ in how they fold the case of a name, so all lower and all upper case are tried as well.
+    A qualifier that is the name of a datasource means that datasource; any other is a schema, which a catalog does
+    not have. Databases fold the case of names differently, so all lower and all upper case are tried too.
     """
     *qualifiers, name = names
     known = {each.lower(): each for each in lookup.datasources()}
@@ -223,7 +223,7 @@ def model_of_table(names: Sequence[str], lookup: Lookup, datasource: str | None 
 
 
 def probe(canonical: str, lookup: Lookup) -> bool:
-    """Whether a stored reference still exists, in exactly this form; what is not the catalog's to know does."""
+    """Whether a stored reference still exists in exactly this form; references outside the catalog count as existing."""
     if canonical.startswith((THING_PREFIX, URN_PREFIX)):
         return True
     if canonical.startswith(SYSTEM_PREFIX):
@@ -241,7 +241,7 @@ def probe(canonical: str, lookup: Lookup) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What is being resolved: the reference as it was written, where to look, and seen from which model."""
+    """A reference to resolve: the text, where to look, and the model from which it is seen."""
 
     reference: str
     lookup: Lookup
@@ -330,7 +330,7 @@ def _every_row(path: Sequence[str], aggregation: str | None, asked: _Asked) -> s
 
 
 def _misnamed(segments: Sequence[str], lookup: Lookup) -> str | None:
-    """The first segment that is no identifier; a datasource may be called anything."""
+    """The first segment that is not an identifier; a datasource may have any name."""
     for place, segment in enumerate(segments):
         if not _IDENTIFIER.fullmatch(segment) and (place or segment not in lookup.datasources()):
             return segment
@@ -396,7 +396,7 @@ def _bare(name: str, asked: _Asked) -> Resolved:
 
 
 def _shadowed(model: Model, lookup: Lookup) -> Iterator[str]:
-    """The models nearby that have a part of the same name: the writer may have meant that."""
+    """The models nearby that have a part of the same name, which the writer may have meant."""
     if others := [each for each in lookup.models_with(model.datasource, model.name) if each != model.name]:
         yield (
             f"{shown(model.name)} was resolved as the model, but a column, measure or aggregation of {others} in "
@@ -470,7 +470,7 @@ def _model_at(segments: Sequence[str], asked: _Asked) -> Model:
 
 
 def _walk(model: Model, path: Sequence[str], asked: _Asked) -> str:
-    """Along the joins as far as the path goes: to a part of the last model, or to that model."""
+    """Follow the joins along the path: to a part of the last model, or to that model."""
     for place, name in enumerate(path):
         # Usually the last step alone; but a column within a column has dots in its name.
         rest = ".".join(path[place:])
@@ -516,7 +516,7 @@ def _near(name: str, known: Sequence[str], lookup: Lookup) -> str:
 
 
 def near_models(name: str, lookup: Lookup) -> str:
-    """What whoever asked for a model that is not there may have meant; or that nothing is there yet."""
+    """A hint for someone who asked for an unknown model: similar names, or that the catalog is empty."""
     if not lookup.datasources():
         return f" {INGEST_FIRST.capitalize()}."
     spelled: dict[str, str] = {}

@@ -1,6 +1,7 @@
-"""HOW is SQL parsed at a bounded cost? The parser of another, which counts its steps with us and is stopped at a bound.
+"""HOW is SQL parsed at a bounded cost? By a library's parser, which reports its steps to us and is stopped at a
+bound.
 
-It tries one reading after another: types within types cost twice as much with each level, in a text of a few bytes.
+It tries one reading after another: each level of types within types doubles the cost, in a text of a few bytes.
 """
 
 from collections.abc import Callable
@@ -16,7 +17,7 @@ _CHARACTERS_A_STEP: Final = 8
 
 
 class TooManySteps(Exception):
-    """What was given costs more than is spent on it."""
+    """Parsing this text costs more than the bound."""
 
 
 class Steps:
@@ -32,13 +33,13 @@ class Steps:
 
 
 class BoundedParsing:
-    """One text, parsed in as many dialects as the steps last for."""
+    """One text, parsed in dialect after dialect until the steps run out."""
 
     def __init__(self, text: str, most: int) -> None:
         self._text, self._steps = text, Steps(most)
 
     def statements(self, dialect: str) -> list["Expr"]:
-        """The statements in one dialect. Whatever the parser raises, or TooManySteps."""
+        """The statements in one dialect. Raises what the parser raises, or TooManySteps."""
         from sqlglot.dialects.dialect import Dialect
 
         spoken = Dialect.get_or_raise(dialect)
@@ -54,7 +55,7 @@ class BoundedParsing:
 
 @cache
 def _counting(dialect: str) -> Any:
-    """The parser of a dialect, which calls `step` whenever it moves to another word, forward or back."""
+    """The parser of a dialect that calls `step` whenever it moves to another word, forward or back."""
     from sqlglot.dialects.dialect import Dialect
 
     kind: Any = Dialect.get_or_raise(dialect).parser_class

@@ -1,6 +1,6 @@
-"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, whichever dialect it is in.
+"""WHAT is a piece of SQL about? The tables and columns in it that the catalog knows, in any dialect.
 
-To parse it takes no catalog, so who is about to lock something parses first. Both halves count their steps and stop at
+Parsing needs no catalog, so it happens before anything is locked. Parsing and resolving count their steps and stop at
 a bound: what was read until then counts, and a warning says so.
 """
 
@@ -47,14 +47,14 @@ _QUIET: Final = logging.NullHandler()
 
 
 class ParsedSql(NamedTuple):
-    """The statements of a text that can be read for tables and columns, and what is to be told of the others."""
+    """The statements in which tables and columns can be found, and warnings about the others."""
 
     statements: Sequence["Expr"]
     warnings: tuple[str, ...] = ()
 
 
 def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
-    """In the first dialect that reads all of it, if none is given; never raises."""
+    """Parse in the given dialect, or in the first that reads all of the text; never raises."""
     try:
         import sqlglot  # noqa: F401
     except ImportError:
@@ -91,21 +91,23 @@ def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
 
 
 def entities_of_sql(sql: str | ParsedSql, lookup: Lookup, *, datasource: str | None = None) -> Entities:
-    """The canonical names, and a warning for all that is unknown or cannot be read; only the lookup may raise.
+    """The canonical names, and a warning for everything unknown or unreadable; only the lookup may raise.
 
-    A table that names no datasource is looked for in the given one, else wherever the priority says.
+    A table that names no datasource is looked for in the given one, else in the order of priority.
     """
     parsed = parse_sql(sql) if isinstance(sql, str) else sql
     gathering = Gathering()
     gathering.warn(*parsed.warnings)
     steps = Steps(_MOST_READ)
-    tables = _Tables(lookup, datasource, gathering)
+    tables = _TableModels(lookup, datasource, gathering)
     try:
         for statement in parsed.statements:
             if statement.key not in _WITHOUT_DATA:
                 _Statement(statement, tables, gathering, steps).read()
     except TooManySteps:
-        gathering.warn("the SQL has more tables and columns than are read; those it is about may be more.")
+        gathering.warn(
+            "the SQL has more tables and columns than we read; it may be about more than is listed."
+        )
     return gathering.entities()
 
 
@@ -122,13 +124,13 @@ def _reason(error: Exception) -> str:
 
 
 def _is_readable(statement: "Expr") -> bool:
-    """Not so prose, which some dialects take for an expression with an alias."""
+    """Whether it is SQL: some dialects read prose as an expression with an alias."""
     if statement.key in _QUERIES | _SCOPES | _WITHOUT_DATA:
         return True
     return statement.key != "command" and any(node.key == "table" for node in statement.walk())
 
 
-class _Tables:
+class _TableModels:
     """The models behind the tables of a text, each looked up once."""
 
     def __init__(self, lookup: Lookup, datasource: str | None, gathering: Gathering) -> None:
@@ -150,7 +152,7 @@ class _Tables:
         return model
 
     def parts(self, model: Model) -> Mapping[str, Sequence[str]]:
-        """The names of a model's parts by how they are spelt when folded, of which several may be alike."""
+        """The names of a model's parts by their case-folded spelling, which several may share."""
         if model.canonical not in self._parts:
             folded = self._parts[model.canonical] = defaultdict(list)
             for part in model.parts:
@@ -174,8 +176,8 @@ class _Tables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Source:
-    """One entry of a FROM: a table, a query in its place, or something else that has rows."""
+class _FromEntry:
+    """One entry of a FROM: a table, a subquery, or something else that has rows."""
 
     #: All that it may be called by, folded: its alias, or the parts of its name.
     names: tuple[str, ...]
@@ -189,7 +191,7 @@ class _Source:
 
 
 class _Seen(NamedTuple):
-    """A scope that a column can be of, the branch of it that the column stands in, and the scopes further out."""
+    """A scope that may hold a column, the branch of it in which the column stands, and the outer scopes."""
 
     scope: "Expr"
     branch: "Expr"
@@ -197,7 +199,7 @@ class _Seen(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How far the way from a column outwards has come, and what lay on it."""
+    """How far the search from a column outwards has come, and what it has met."""
 
     node: "Expr"
     is_inside: bool = False
@@ -221,7 +223,7 @@ class _Answer:
 class _Statement:
     """One statement: its tables are found first, then its columns among them."""
 
-    def __init__(self, root: "Expr", tables: _Tables, gathering: Gathering, steps: Steps) -> None:
+    def __init__(self, root: "Expr", tables: _TableModels, gathering: Gathering, steps: Steps) -> None:
         self._root, self._tables, self._gathering, self._steps = root, tables, gathering, steps
         self._nodes: defaultdict[str, list[Expr]] = defaultdict(list)
         #: The scope around each node, which is settled before those below it are met.
@@ -233,7 +235,7 @@ class _Statement:
                 self._around[id(node)] = root
             else:
                 self._around[id(node)] = above if above.key in _SCOPES else self._around[id(above)]
-        self._sources: defaultdict[int, list[_Source]] = defaultdict(list)
+        self._sources: defaultdict[int, list[_FromEntry]] = defaultdict(list)
         self._cte_names = {_fold(cte.alias) for cte in self._nodes["cte"]}
         #: By the WITH that they stand in: the first of each name, and at which place each stands.
         self._ctes: defaultdict[int, dict[str, Expr]] = defaultdict(dict)
@@ -282,7 +284,7 @@ class _Statement:
             if (merge := self._scope(write)).key == "merge":
                 self._sources[id(write)] = self._sources[id(merge)][:1]
 
-    def _table(self, table: "Expr") -> _Source:
+    def _table(self, table: "Expr") -> _FromEntry:
         parts = _steps(table)
         if any(part.key != "identifier" for part in parts):
             # A function in the place of a table.
@@ -290,17 +292,17 @@ class _Statement:
         names = tuple(name for part in parts for name in part.name.split("."))
         called = (_fold(table.alias),) if table.alias else _folded(names)
         if len(parts) == 1 and (cte := self._cte(table)) is not None:
-            return _Source(names=called, query=cte.this, columns=_columns_of_alias(cte))
+            return _FromEntry(names=called, query=cte.this, columns=_columns_of_alias(cte))
         if self._is_created(table):
             self._tables.create(names)
-        return _Source(names=called, model=self._tables.model(names))
+        return _FromEntry(names=called, model=self._tables.model(names))
 
     def _is_created(self, table: "Expr") -> bool:
         node = table.parent if table.parent and table.parent.key == "schema" else table
         return node.parent is not None and node.parent.key == "create" and node.arg_key == "this"
 
     def _cte(self, table: "Expr") -> "Expr | None":
-        """The query before the statement that a table's name means: a later one or itself only if recursive."""
+        """The common table expression that a table's name means: a later one, or itself, only if recursive."""
         name = _fold(table.name)
         if name not in self._cte_names:
             return None
@@ -321,7 +323,7 @@ class _Statement:
     def _scope(self, node: "Expr") -> "Expr":
         return self._around[id(node)]
 
-    def _sources_around(self, node: "Expr") -> list[_Source]:
+    def _sources_around(self, node: "Expr") -> list[_FromEntry]:
         return self._sources[id(self._scope(node))]
 
     # Columns
@@ -370,14 +372,14 @@ class _Statement:
             )
         return bool(answer.canonicals) or answer.is_open
 
-    def _read_column_of(self, sources: Sequence[_Source], *names: str) -> None:
+    def _read_column_of(self, sources: Sequence[_FromEntry], *names: str) -> None:
         answer = self._ask(sources, names)
         for canonical in answer.canonicals:
             self._gathering.add(Resolved(canonical))
         if not (answer.canonicals or answer.is_made_here or answer.is_open):
             self._warn(names, sources)
 
-    def _warn(self, names: Sequence[str], sources: Sequence[_Source]) -> None:
+    def _warn(self, names: Sequence[str], sources: Sequence[_FromEntry]) -> None:
         self._steps.take(len(sources))
         tables = dict.fromkeys(source.model.canonical for source in sources if source.model)
         few = [*islice(tables, _MOST_TABLES_TOLD), *(["another"] if len(tables) > _MOST_TABLES_TOLD else [])]
@@ -386,8 +388,8 @@ class _Statement:
             f"the column {shown('.'.join(names))} is not {where} in the catalog; it was left out."
         )
 
-    def _ask(self, sources: Sequence[_Source], names: Sequence[str]) -> _Answer:
-        """A column within a column is known by its whole name or, failing that, by the outer one's."""
+    def _ask(self, sources: Sequence[_FromEntry], names: Sequence[str]) -> _Answer:
+        """Look up a column. A nested column is known by its whole name or, failing that, by the outer column's."""
         whole = _Answer()
         for length in range(len(names), 0, -1):
             whole = _Answer()
@@ -397,7 +399,7 @@ class _Statement:
                 break
         return whole
 
-    def _ask_source(self, source: _Source, name: str, answer: _Answer) -> None:
+    def _ask_source(self, source: _FromEntry, name: str, answer: _Answer) -> None:
         self._steps.take()
         if name in source.columns:
             answer.is_made_here = True
@@ -437,10 +439,10 @@ class _Statement:
     # Scopes
 
     def _scopes_of(self, column: "Expr") -> _Seen | None:
-        """The scopes that a column can be of, nearest first; none, if it speaks of the outputs of a whole query.
+        """The scopes that may hold a column, nearest first; none if it refers to the outputs of a whole query.
 
-        What is found on the way outwards is kept: columns that stand side by side have most of it in common, and in a
-        long sum of a thousand terms it is a thousand nodes long.
+        Results on the way outwards are kept: neighbouring columns share most of the way, which in a sum of a thousand
+        terms is a thousand nodes long.
         """
         passed: list[tuple[tuple[int, bool, bool, bool], tuple[Expr, Expr] | None]] = []
         way: _Way | None = _Way(column)
@@ -469,8 +471,8 @@ class _Statement:
         return len(names) == 1 and _fold(names[0]) in self._aliases[id(scope)]
 
 
-def _derived(node: "Expr", query: "Expr | None") -> _Source:
-    return _Source(names=(_fold(node.alias),), query=query, columns=_columns_of_alias(node))
+def _derived(node: "Expr", query: "Expr | None") -> _FromEntry:
+    return _FromEntry(names=(_fold(node.alias),), query=query, columns=_columns_of_alias(node))
 
 
 def _columns_of_alias(node: "Expr") -> frozenset[str]:
@@ -478,7 +480,7 @@ def _columns_of_alias(node: "Expr") -> frozenset[str]:
 
 
 def _outward(way: _Way) -> tuple[_Way | None, tuple["Expr", "Expr"] | None]:
-    """One node further out, None where the way ends; and the scope that is entered there with the branch come from."""
+    """One node further out, or None at the end; and the scope entered there, with the branch we came from."""
     node, is_inside, is_hidden, is_lateral = way
     parent = node.parent
     if parent is None or (not is_inside and (parent.key in _SET_OPERATIONS or _wraps_query(parent))):
@@ -502,7 +504,7 @@ def _wraps_query(node: "Expr") -> bool:
 
 
 def _stands_alone(node: "Expr", parent: "Expr", is_lateral: bool) -> bool:
-    """Whether a query stands where it sees nothing of the statement around it."""
+    """Whether a query sees nothing of the statement around it."""
     if parent.key in ("from", "join"):
         return node.arg_key == "this" and not is_lateral
     return parent.key in ("insert", "create") and node.arg_key == "expression"

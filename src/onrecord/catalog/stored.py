@@ -1,4 +1,4 @@
-"""WHAT does the store know of a reference? The catalog of the caller's tenant, read through one state of the store."""
+"""WHAT does the store know of a reference? The catalog of the caller's tenant, read in one state of the store."""
 
 from collections.abc import Collection, Sequence
 from functools import cached_property
@@ -17,7 +17,7 @@ PRIORITY: Final = "priority="
 
 
 class StoredCatalog:
-    """The port of resolution over one reading; what it was asked once it remembers."""
+    """The lookup of resolution over one reading; it caches what it was asked."""
 
     def __init__(self, reading: Reading) -> None:
         self._memories = reading
@@ -61,7 +61,7 @@ class StoredCatalog:
         return self._models[canonical]
 
     def model_names(self) -> list[str]:
-        """Not those of hidden ones, which nobody is told of."""
+        """The names of the models that are not hidden."""
         return self._model_names
 
     @cached_property
@@ -96,7 +96,7 @@ class StoredCatalog:
         return self.record(SYSTEM_PREFIX + name) is not None
 
     def record(self, canonical: str) -> Memory | None:
-        """The record of an entity that is not gone."""
+        """The record of an entity that is not retired."""
         if self.is_empty:
             return None
         record = self._records.memory(record_id(canonical))

@@ -51,14 +51,14 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Why nothing came back, and whether it may be tried once more at once."""
+    """Why nothing came back, and whether to try once more at once."""
 
     reason: str
     is_passing: bool
 
 
 def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> float | None:
-    """How many seconds to wait before the same is sent again, or None if what came is what there is."""
+    """How many seconds to wait before sending the same again, or None if this answer is final."""
     if attempt >= len(_WAITS_S) or not call.is_repeatable:
         return None
     if isinstance(came, Lost):
@@ -72,7 +72,7 @@ def pause_before_repeating(call: HttpCall, came: Reply | Lost, attempt: int) -> 
 
 
 def read_answer(call: HttpCall, came: Reply | Lost, location: str) -> Any:
-    """The answer in its own type; whatever went wrong is raised."""
+    """The answer in its own type; errors are raised."""
     if isinstance(came, Lost):
         reason = f"No answer from {location}: {came.reason}."
         if call.operation.effect == "read":
@@ -113,7 +113,7 @@ def _error(came: Reply, location: str) -> OnRecordError:
 
 
 def _problem(came: Reply) -> dict[str, Any] | None:
-    """The problem details of ours in a reply, if that is what it holds."""
+    """Our problem details in a reply, if it holds any."""
     try:
         told = json.loads(came.body)
     except (ValueError, RecursionError):
@@ -123,12 +123,12 @@ def _problem(came: Reply) -> dict[str, Any] | None:
 
 
 def _stranger(came: Reply, location: str) -> StoreUnavailable:
-    """Something else answers there, or stands before it."""
+    """The error for an answer that does not come from an OnRecord server."""
     moved = came.headers.get("location")
     where = f" and points to {moved}" if 300 <= came.status < 400 and moved else ""
     return StoreUnavailable(
         f"What answers at {location} is not an OnRecord server (status {came.status}{where}). "
-        "Check the address, and what stands before the server."
+        "Check the address, and any proxy in front of the server."
     )
 
 

@@ -29,7 +29,7 @@ MOVING: Final = frozenset({"export", "import_"})
 
 @dataclass(frozen=True, slots=True)
 class HttpCall:
-    """One call as it goes over the wire; the same again if it must be repeated."""
+    """One call as an HTTP request, which can be sent again."""
 
     operation: Operation
     method: str
@@ -40,17 +40,17 @@ class HttpCall:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether to send it twice does no more than to send it once."""
+        """Whether sending it twice has the same effect as sending it once."""
         return self.operation.effect == "read" or self.operation.name in MOVING or _ONCE in self.headers
 
     @property
     def is_slow(self) -> bool:
-        """Whether it goes through a whole store."""
+        """Whether it reads a whole store."""
         return self.operation.permission == "memory.admin"
 
 
 def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-    """The fields that were given, clean; Invalid with every fault that can be seen without the store."""
+    """The given fields, clean; Invalid lists every fault that can be found without the store."""
     if len(given) == 1 and isinstance(given[0], operation.request) and not named:
         asked: Request = given[0]
     else:
@@ -75,9 +75,9 @@ def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str
 
 
 def prepare(operation: Operation, values: Mapping[str, Any], *, file: Path | None = None) -> HttpCall:
-    """The call for these fields; `file` is what an export is written to and an import is read from."""
+    """The request for these fields; `file` is written by an export and read by an import."""
     if operation.route is None:
-        raise Forbidden(f"{operation.name} is done where the store is, not over the network.")
+        raise Forbidden(f"{operation.name} works only at the machine of the store, not over the network.")
     method, _, route = operation.route.partition(" ")
     in_path = _PARAMETERS.findall(route)
     path = PREFIX + _PARAMETERS.sub(lambda name: _segment(values[name[1]]), route)
@@ -108,14 +108,14 @@ def _queried(path: str, values: Mapping[str, Any]) -> str:
 
 
 def _texts(name: str, value: Any) -> Iterator[str]:
-    """A value as a query holds it; a list is its name repeated."""
+    """A value in a query string; a list repeats the name."""
     if not isinstance(value, tuple | list):
         yield _text(value)
     elif value:
         yield from map(_text, value)
     else:
         # Nothing would stand for everything there.
-        raise Invalid([Fault(name, "cannot be an empty list here; leave it out, or say what is wanted")])
+        raise Invalid([Fault(name, "cannot be an empty list here; leave it out, or name something")])
 
 
 def _text(value: Any) -> str:
@@ -132,5 +132,5 @@ def _text(value: Any) -> str:
 
 
 def _segment(value: str) -> str:
-    """A name as one part of a path, also if it would be read as a step up."""
+    """A name as one part of a path, even one that would be read as a step up."""
     return value.replace(".", "%2E") if value in (".", "..") else quote(value, safe="")

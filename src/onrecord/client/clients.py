@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Generic, Self, TypeVar
 
 import httpx2
 
@@ -19,6 +19,7 @@ from onrecord.operation import Operation
 
 _TIMEOUT_S: Final = 30.0
 _AT_ONCE: Final = 256 * 1024
+Http = TypeVar("Http")
 
 
 def connect(
@@ -29,10 +30,10 @@ def connect(
     run: str | None = None,
     timeout: float = _TIMEOUT_S,
 ) -> "Client":
-    """Reach the server at this address, with a key or token if it wants one. Nothing is sent yet.
+    """Reach the server at this address, with a key or token if it needs one. Nothing is sent yet.
 
-    `conversation` is where the caller speaks, and `run` what an unattended caller works on; both only narrow what the
-    key may see. `timeout` is how many seconds to wait for an answer.
+    `conversation` is the conversation of the caller, and `run` what an unattended caller works on; both only narrow
+    what the key may see. `timeout` is how many seconds to wait for an answer.
     """
     address = read_address(url)
     http = httpx2.Client(base_url=address, headers=credentials(key), timeout=timeout)
@@ -47,21 +48,20 @@ def connect_async(
     run: str | None = None,
     timeout: float = _TIMEOUT_S,
 ) -> "AsyncClient":
-    """The same, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as memory`.
+    """Like `connect`, for async programs: `memory = await connect_async(…)`, or `async with connect_async(…) as
+    memory`.
 
-    What takes a while, such as reading certificates, is done in a thread, and the loop goes on meanwhile.
+    A thread does slow work such as reading certificates; the event loop goes on meanwhile.
     """
     address, carried = read_address(url), credentials(key)
     http = Once(lambda: httpx2.AsyncClient(base_url=address, headers=carried, timeout=timeout))
     return AsyncClient(http, address, narrowing(conversation, run), timeout)
 
 
-class Client(Door):
-    """A store elsewhere, as the holder of a key sees it. Threads may share it; closing it ends its connections."""
+class _Connected(Generic[Http]):
+    """What both clients hold: the connections, the address, what narrows the caller, and how long to wait."""
 
-    def __init__(
-        self, http: httpx2.Client, location: str, narrowed: dict[str, bytes], timeout: float
-    ) -> None:
+    def __init__(self, http: Http, location: str, narrowed: dict[str, bytes], timeout: float) -> None:
         self._http, self._narrowed, self._timeout = http, narrowed, timeout
         self._location = location
 
@@ -70,9 +70,17 @@ class Client(Door):
         """Where the data lives."""
         return self._location
 
-    def narrowed(self, *, conversation: str | None = None, run: str | None = None) -> "Client":
+    def narrowed(self, *, conversation: str | None = None, run: str | None = None) -> Self:
         """The same store over the same connections, from inside a conversation or as a run."""
-        return Client(self._http, self.location, self._narrowed | narrowing(conversation, run), self._timeout)
+        narrowed = self._narrowed | narrowing(conversation, run)
+        return type(self)(self._http, self.location, narrowed, self._timeout)
+
+    def _timeout_of(self, call: HttpCall) -> float:
+        return max(self._timeout, SLOW_S) if call.is_slow else self._timeout
+
+
+class Client(_Connected[httpx2.Client], Door):
+    """A store elsewhere, as the holder of a key sees it. Threads may share it; closing it ends its connections."""
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
         values = read_arguments(operation, given, named)
@@ -90,7 +98,7 @@ class Client(Door):
         return read_answer(call, came, self.location)
 
     def _send_once(self, call: HttpCall) -> Reply | Lost:
-        timeout = max(self._timeout, SLOW_S) if call.is_slow else self._timeout
+        timeout = self._timeout_of(call)
         headers = together(self._narrowed, call.headers)
         try:
             if isinstance(call.body, Path):
@@ -125,25 +133,10 @@ class Client(Door):
         self.close()
 
 
-class AsyncClient(AsyncDoor):
-    """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the loop that first uses it."""
-
-    def __init__(
-        self, http: Once[httpx2.AsyncClient], location: str, narrowed: dict[str, bytes], timeout: float
-    ) -> None:
-        self._http, self._narrowed, self._timeout = http, narrowed, timeout
-        self._location = location
-
-    @property
-    def location(self) -> str:
-        """Where the data lives."""
-        return self._location
-
-    def narrowed(self, *, conversation: str | None = None, run: str | None = None) -> "AsyncClient":
-        """The same store over the same connections, from inside a conversation or as a run."""
-        return AsyncClient(
-            self._http, self.location, self._narrowed | narrowing(conversation, run), self._timeout
-        )
+class AsyncClient(_Connected[Once[httpx2.AsyncClient]], AsyncDoor):
+    """A store elsewhere, as the holder of a key sees it, for async programs. It belongs to the event loop that first
+    uses it.
+    """
 
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
         values = read_arguments(operation, given, named)
@@ -163,7 +156,7 @@ class AsyncClient(AsyncDoor):
         return read_answer(call, came, self.location)
 
     async def _send_once(self, call: HttpCall) -> Reply | Lost:
-        timeout = max(self._timeout, SLOW_S) if call.is_slow else self._timeout
+        timeout = self._timeout_of(call)
         headers = together(self._narrowed, call.headers)
         content = _parts(call.body) if isinstance(call.body, Path) else call.body
         http = await self._http.ready()

@@ -1,4 +1,4 @@
-"""HOW does a file travel? An export is written whole or not at all; an import is read from where it lies."""
+"""HOW does a file travel? An export is written as a whole or not at all; an import is read from its file."""
 
 import json
 import os
@@ -22,7 +22,7 @@ _STANDARD: Final = "-"
 
 @contextmanager
 def file_for(name: str, path: str) -> Iterator[Path]:
-    """The file that an export is written to or an import is read from while it is on its way."""
+    """The file that an export writes or an import reads during the call."""
     with _written(path) if name == "export" else _read(path) as file:
         yield file
 
@@ -41,7 +41,7 @@ def exported(file: Path, path: str) -> Exported:
 
 @contextmanager
 def _written(path: str) -> Iterator[Path]:
-    """A file beside the one that is meant, which takes its place when it is whole; nobody else can read it."""
+    """A private file beside the target, which it replaces when complete."""
     target = None if path == _STANDARD else Path(path)
     try:
         handle, name = tempfile.mkstemp(dir=target and target.parent, prefix=".onrecord-", suffix=".part")

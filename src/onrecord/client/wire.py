@@ -1,4 +1,4 @@
-"""HOW is a server reached? Its address and who asks, checked once; what goes wrong on the way is told in our words."""
+"""HOW is a server reached? Its address and the credentials are checked once; errors on the way get our own words."""
 
 import re
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ def credentials(key: str | None) -> dict[str, str]:
 
 
 def narrowing(conversation: str | None, run: str | None) -> dict[str, bytes]:
-    """The headers that narrow who asks; they travel as UTF-8."""
+    """The headers that narrow the caller, as UTF-8."""
     told: dict[str, bytes] = {}
     for field, header, name in (("conversation", CONVERSATION, conversation), ("run", RUN, run)):
         if name is not None:
@@ -55,7 +55,7 @@ def narrowing(conversation: str | None, run: str | None) -> dict[str, bytes]:
 
 
 def is_passing(problem: httpx2.RequestError) -> bool:
-    """Whether the connection broke, which may not happen again; who was waited for in vain is not asked again."""
+    """Whether the connection broke, which may be a single event; after a timeout we do not ask again."""
     return isinstance(problem, httpx2.NetworkError | httpx2.RemoteProtocolError | httpx2.ConnectTimeout)
 
 

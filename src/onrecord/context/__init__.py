@@ -1,1 +1,1 @@
-"""WHAT is the agent told unasked?"""
+"""WHAT does an agent get without asking?"""

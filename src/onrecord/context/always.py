@@ -1,4 +1,4 @@
-"""WHAT holds in every turn? A few memories that a person wrote or approved, to be told whether asked for or not."""
+"""WHAT holds in every turn? A few memories that a person wrote or approved, which agents get without asking."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -17,7 +17,7 @@ CAUTION: Final = (
 
 
 def always(reading: Reading) -> ContextSection:
-    """What the caller of a reading is told unasked: last updated first, the content alone."""
+    """The memories that the caller's agent gets without asking: last updated first, the content alone."""
     found = reading.unasked(most=ALWAYS_INJECTED)
     pieces = [ContextPiece(text=bullet(memory.content), memory=memory) for memory in found]
     return ContextSection(name="always", pieces=pieces, render=_rendered)

@@ -1,6 +1,6 @@
-"""WHAT have the others noted? The entries of this conversation, for an agent that work is delegated to.
+"""WHAT have the others noted? The memories of this conversation, for an agent that gets a part of the work.
 
-Pointers, not a copy: the agent reads in full what looks relevant.
+Only titles and ids: the agent reads in full what looks relevant.
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ HEADING: Final = (
 
 
 def briefing(reading: Reading, conversation: str) -> ContextSection:
-    """What is pinned to a conversation or said in it alone, the last written first; what is pinned nowhere is no part of it."""
+    """Memories pinned to a conversation or visible only there, the latest first; unpinned ones are not part of it."""
     every = list(_pinned(reading, conversation))
     newest = sorted(every, key=lambda memory: (memory.created_at, memory.place or ()), reverse=True)[:BRIEFED]
     pieces = [ContextPiece(text=_pointer(memory), memory=memory) for memory in newest]

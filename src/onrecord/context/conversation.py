@@ -1,4 +1,4 @@
-"""WHICH conversation is spoken of? The one that is named, or else the caller's own."""
+"""WHICH conversation is meant? The named one, or else the caller's own."""
 
 from dataclasses import replace
 from typing import Final
@@ -10,24 +10,24 @@ _FIELD: Final = "conversation"
 
 
 def inside(caller: Caller, named: str | None) -> Caller:
-    """The caller in that conversation. Whoever speaks in one already cannot name its way into another."""
+    """The caller in that conversation. A caller that is in one already cannot move to another."""
     if named is None or named == caller.conversation:
         return caller
     if caller.conversation is not None and not caller.is_admin:
-        raise Invalid([Fault(_FIELD, "is another than the one this caller speaks in; leave it out")])
+        raise Invalid([Fault(_FIELD, "is not the conversation that this caller is in; leave it out")])
     return caller.inside(named)
 
 
 def needed(caller: Caller, named: str | None) -> str:
-    """The name of the conversation, where nothing can be done without one."""
+    """The name of the conversation, for operations that need one."""
     spoken_in = inside(caller, named).conversation
     if spoken_in is None:
         raise Invalid(
-            [Fault(_FIELD, "is required: turns are kept by conversation, and the caller is in none")]
+            [Fault(_FIELD, "is required: turns belong to a conversation, and the caller is in none")]
         )
     return spoken_in
 
 
 def for_own_eyes(caller: Caller) -> Caller:
-    """The same caller without an admin's eyes: what is told unasked is what is meant for them."""
+    """The same caller without an admin's view: agents get only what is meant for their user."""
     return replace(caller, permissions=caller.permissions - {"memory.admin"})

@@ -1,7 +1,7 @@
-"""HOW does stored text reach a model? As data in one frame that it cannot leave, and that says what it is.
+"""HOW does stored text reach a model? As data in a frame that it cannot leave, and that says what it is.
 
 Text has a frame of lines; an answer made of fields has a notice beside them, and its texts are shown in the same way.
-The same notes always give the same bytes, so that what a prompt begins with can be cached.
+The same notes always give the same bytes, so that the beginning of a prompt can be cached.
 """
 
 import hashlib
@@ -45,19 +45,19 @@ _EMOJI_STYLE: Final = "\ufe0f"
 
 
 class Framed(str):
-    """A text that stands in a frame already, or holds nothing but such texts and our own words: told as it is."""
+    """A text that is framed already, or holds only framed texts and our own words; shown as it is."""
 
     __slots__ = ()
 
 
 def framed(memories: Sequence[Memory], *, heading: str, with_content: bool = True) -> Framed:
-    """Some memories under a heading, each with what it is, how far it is to be trusted, and what it says."""
+    """Some memories under a heading, each with its kind, how far it is to be trusted, and its text."""
     blocks = [entry(memory) if with_content else entry_line(memory) for memory in memories]
     return enclosed(heading, blocks)
 
 
 def enclosed(heading: str, blocks: Sequence[str], caution: str = CAUTION) -> Framed:
-    """Blocks whose every line was made here, between two lines that none of them can hold."""
+    """Blocks made here, between two lines that none of them can contain."""
     if not blocks:
         return Framed(f"{one_line(heading)}\n{NOTHING}")
     # A heading may repeat a question.
@@ -67,7 +67,7 @@ def enclosed(heading: str, blocks: Sequence[str], caution: str = CAUTION) -> Fra
 
 
 def _tag(text: str) -> str:
-    """A name that the text does not hold: whoever wrote the text would have had to know the hash of it."""
+    """A name that the text does not contain: its writer would have had to know its hash."""
     folded, attempt = text.casefold(), 0
     while True:
         salted = f"{attempt}\n{text}".encode("utf-8", "surrogatepass")
@@ -83,7 +83,7 @@ def entry(memory: Memory) -> str:
 
 
 def entry_line(memory: Memory) -> str:
-    """What a memory is. Its title comes last and in quotes, where it can pretend nothing about the rest."""
+    """The line about a memory. Its title comes last and in quotes, so that it cannot imitate the rest."""
     line = f"- #{one_line(memory.id)} [{memory.kind}] {', '.join(_trust(memory))}"
     return f"{line}: {in_quotes(memory.title)}"
 
@@ -105,12 +105,12 @@ def _day(moment: datetime) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text of several lines, each marked as quoted: none can open or close anything."""
+    """A text of several lines, each marked as quoted, so that none can open or close anything."""
     return "\n".join(f"  | {line}".rstrip() for line in lines_of(text))
 
 
 def bullet(text: str, lead: str = "") -> str:
-    """A text as an item of a list; what has several lines, or would open a block of code, stands quoted below."""
+    """A text as a list item; one with several lines, or that would open a block of code, is quoted below."""
     first, *more = lines_of(text)
     if not more and not _FENCE.match(first):
         return f"- {lead}{first}"
@@ -122,12 +122,12 @@ def one_line(text: str) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """A text as a slot of a sentence of ours, where it can pretend nothing about the rest."""
+    """A text in quotes inside a sentence of ours, so that it cannot imitate the rest."""
     return json.dumps(one_line(text), ensure_ascii=False)
 
 
 def data(value: Any) -> Any:
-    """A JSON value whose every text is shown as in a frame, names of fields too: for whoever reads an answer by its fields."""
+    """A JSON value whose every text, including the names of fields, is shown as in a frame."""
     if isinstance(value, Framed):
         return str(value)
     if isinstance(value, str):
@@ -140,7 +140,7 @@ def data(value: Any) -> Any:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a text with everything unseen made visible, and whatever looks like a frame of ours broken."""
+    """The lines of a text, with invisible characters made visible and imitations of our frame broken."""
     return [_broken(_shown(line, _escaped)) for line in _NEW_LINE.split(text)]
 
 
@@ -154,7 +154,7 @@ def _broken(line: str) -> str:
 
 @lru_cache(4_096)
 def _plain(letter: str) -> str:
-    """What a reader takes a letter for, where that is one letter too."""
+    """The single letter that a reader takes a letter for, if there is one."""
     folded = _LOOKS_LIKE.get(letter) or normalize("NFKC", letter)
     return folded if len(folded) == 1 else letter
 
@@ -164,7 +164,7 @@ def _escaped(letter: str) -> str:
 
 
 def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
-    """A text as a screen may show it: what cannot be seen, or would steer the screen, is written out."""
+    """A text that is safe on a screen: invisible and control characters are written out."""
     return "\n".join(_shown(line, escaped) for line in _NEW_LINE.split(text))
 
 

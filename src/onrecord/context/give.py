@@ -1,4 +1,6 @@
-"""WHAT is an agent told before it begins? Each part is gathered apart, framed as data, and fitted into the tokens."""
+"""WHAT does an agent get before it begins? Several parts, gathered separately, framed as data, within a limit of
+tokens.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -25,7 +27,8 @@ _RECALLED: Final = "Memories that bear on the question, best first."
 
 @dataclass(frozen=True, slots=True)
 class GiveContext(Request):
-    """What an agent should know before it begins: standing notes, this conversation so far, and what bears on a question.
+    """What an agent should know before it begins: standing notes, this conversation so far, and memories on a
+    question.
 
     Everything is framed as data, and fits the tokens asked for.
     """
@@ -47,7 +50,7 @@ class GiveContext(Request):
 
 @operation("read", "memory.read", "GET /context")
 def context(call: Call, ask: GiveContext) -> ContextGiven:
-    """Every part that was asked for, framed as data, within the tokens. Where one fails, the others are told."""
+    """Every part that was asked for, framed as data, within the tokens. If one fails, the others are still given."""
     gathering = _Gathering(replace(call, caller=inside(call.caller, ask.conversation)), ask)
     parts = [part for name in CONTEXT_PARTS if (part := gathering.part(name)) is not None]
     return fitted(list(_once(parts)), ask.max_tokens, gathering.degraded)
@@ -55,14 +58,14 @@ def context(call: Call, ask: GiveContext) -> ContextGiven:
 
 @dataclass(slots=True)
 class _Gathering:
-    """What the parts are gathered from, and what could not be."""
+    """The sources of the parts, and notes about those that failed."""
 
     call: Call
     ask: GiveContext
     degraded: list[str] = field(default_factory=list)
 
     def part(self, name: ContextPart) -> ContextSection | None:
-        """One part, if it was asked for and nothing stands in its way."""
+        """One part, if it was asked for and can be had."""
         if self.ask.parts and name not in self.ask.parts:
             return None
         if lacking := self._lacking(name):
@@ -122,7 +125,7 @@ def _under(heading: str) -> Callable[[Sequence[str]], str]:
 
 
 def _once(parts: Sequence[ContextSection]) -> Iterator[ContextSection]:
-    """What is told in every turn need not be told again as an answer to the question."""
+    """The hits without memories that the agent gets in every turn anyway."""
     told = {_id(piece) for part in parts if part.name == "always" for piece in part.pieces}
     for part in parts:
         if part.name == "memories":

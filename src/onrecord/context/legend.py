@@ -1,4 +1,4 @@
-"""WHICH kind is it? The legend that an agent reads before it files something."""
+"""WHICH kind is it? The list of kinds that an agent reads before it saves something."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""WHAT fits? Parts of a context, each with its shell and its pieces, chosen so that the whole stays within its tokens."""
+"""WHAT fits? The parts of a context with their pieces, chosen so that the whole stays within its tokens."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from onrecord.text.tokens import count_tokens
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBlock(Answer):
-    """One part of the context, framed; `memories` are the ids of what it shows, and `tiers` whose word each of them is."""
+    """One part of the context, framed; `memories` are the ids in it, and `tiers` how far each is trusted."""
 
     part: ContextPart
     text: str
@@ -40,7 +40,7 @@ _END: Final = "\n"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextPiece:
-    """What is told whole or not at all, and of which memory it is."""
+    """A piece that is given whole or not at all, and its memory."""
 
     text: str
     memory: Memory | None = None
@@ -48,9 +48,10 @@ class ContextPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextSection:
-    """One part: its pieces, those that matter most first, and how some of them are put together.
+    """One part: its pieces, the most important first, and how they are put together.
 
-    `is_run`: what follows a piece that does not fit would be misread without it. `backwards`: told from last to first.
+    `is_run`: the pieces after one that does not fit would be misread, and are left out. `backwards`: shown from last
+    to first.
     """
 
     name: ContextPart
@@ -73,14 +74,14 @@ class ContextSection:
 
 
 @dataclass(slots=True)
-class _Choice:
-    """Which pieces of each part fit, counted upwards: the tokens of a whole are never more than those of its bits."""
+class _ChosenPieces:
+    """Which pieces of each part fit. Tokens are rounded up: a whole never has more than its parts together."""
 
     left: int
     chosen: dict[ContextPart, set[int]] = field(default_factory=dict)
 
     def fill(self, part: ContextSection, most: int) -> None:
-        """Take what is not taken yet and fits, costing no more than so many tokens."""
+        """Add pieces that fit, for at most so many tokens."""
         taken = self.chosen.setdefault(part.name, set())
         for at, piece in enumerate(part.pieces):
             if at in taken:
@@ -95,14 +96,14 @@ class _Choice:
 
 
 def _shell(part: ContextSection) -> int:
-    """What a part costs beside its pieces at most; a name that is made from them always has the same length."""
+    """The most that a part costs beside its pieces; its frame's name always has the same length."""
     return count_tokens(part.render([""] * len(part.pieces)) + _GAP)
 
 
 def fitted(parts: Sequence[ContextSection], max_tokens: int, degraded: Sequence[str] = ()) -> ContextGiven:
     """As much as fits. Each part may first take half of what is left, so that none starves the next; then the rest."""
     held = [part for part in parts if part.pieces]
-    choice = _Choice(max_tokens)
+    choice = _ChosenPieces(max_tokens)
     # What holds in every turn is the last to be given up, wherever it is told.
     by_need = sorted(held, key=lambda part: part.name != "always")
     for part in by_need:

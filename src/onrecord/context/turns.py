@@ -1,4 +1,4 @@
-"""WHAT was just said? A turn is kept for a while, told again, and dropped."""
+"""WHAT was just said? A turn is kept for a while, shown again, and dropped."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -31,7 +31,7 @@ class NoteTurn(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotedTurn(Answer):
-    """A turn that is kept, and how many of the conversation are."""
+    """A turn that is kept, and how many turns of the conversation are kept."""
 
     conversation: str
     turns: int
@@ -81,13 +81,13 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
 
 
 def said(call: Call, named: str, most: int | None = None) -> tuple[Turn, ...]:
-    """The last turns of a conversation, oldest first; none of one that was deleted, whichever process deleted it."""
+    """The last turns of a conversation, oldest first; none if any process has deleted it."""
     _follow(call, named)
     return call.turns.last(call.caller.tenant, named, most)
 
 
 def _follow(call: Call, named: str) -> datetime | None:
-    """When the conversation began. Each process holds turns of its own, and the store is what all of them know of."""
+    """When the conversation began. Each process holds its own turns; the store tells all of them about deletions."""
     with call.reading() as reading:
         known = reading.workspace.conversation(conversations.plain(named) or named)
     begun = None if known is None else known.created_at
@@ -96,7 +96,7 @@ def _follow(call: Call, named: str) -> datetime | None:
 
 
 def turn_of(ask: NoteTurn, now: datetime) -> Turn:
-    """What is kept of what was said: not the secrets in it, since it will be told to a model."""
+    """The turn without its secrets, since a model will get it."""
     metadata = cast(Mapping[str, Any], scrub_value("", ask.metadata)[0]) if ask.metadata else {}
     return Turn(role=ask.role, content=scrub(ask.content).text, at=now, metadata=metadata)
 

@@ -1,4 +1,6 @@
-"""HOW well are questions answered? Documents are saved and questions asked as any program would, and scored."""
+"""HOW well are questions answered? Documents are saved and questions asked as any program would, and the answers
+scored.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -23,7 +25,7 @@ Progress = Callable[[str, int, int | None], None]
 
 
 class OtherTasks(NamedTuple):
-    """Tasks of which up to so many questions are asked in vain."""
+    """Tasks whose questions have no answer here, and how many of each to ask."""
 
     tasks: Sequence[Task] = ()
     most: int = 0
@@ -33,7 +35,7 @@ NO_OTHERS: Final = OtherTasks()
 
 
 class _Run:
-    """One task on one store: what was seen so far."""
+    """One task on one store, with its results so far."""
 
     def __init__(self, task: Task, way: Way, now: datetime, progress: Progress, others: OtherTasks) -> None:
         self._task = task
@@ -108,9 +110,9 @@ def evaluate(
     others: OtherTasks = NO_OTHERS,
     progress: Progress = lambda what, done, total: None,
 ) -> Report:
-    """Measure a task on a store that is empty. Each haystack gets a tenant of its own, named after `tenant`.
+    """Measure a task on an empty store. Each haystack gets a tenant of its own, named after `tenant`.
 
-    `others` are the tasks whose questions have no answer here, and how many of each are asked.
+    `others` are the tasks whose questions have no answer here, and how many of each to ask.
     """
     run = _Run(task, way, now, progress, others)
     for number, haystack in enumerate(task.haystacks, 1):

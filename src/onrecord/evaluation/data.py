@@ -46,7 +46,7 @@ class Haystack(NamedTuple):
 
 
 class Task(NamedTuple):
-    """The haystacks of a folder that are asked anything, and what was odd about its data, counted."""
+    """The haystacks of a folder that have questions, and counts of oddities in its data."""
 
     name: str
     haystacks: list[Haystack]
@@ -62,7 +62,7 @@ def tasks_in(data: Path) -> list[str]:
 
 
 def read_task(data: Path, name: str, skipped: Collection[str] = ()) -> Task:
-    """A task without the groups to be skipped. Only what is asked about is kept."""
+    """A task without the skipped groups. Only haystacks with questions are kept."""
     notices: Counter[str] = Counter()
     haystacks: dict[str, Haystack] = {}
     for haystack, question in _questions(data / name / _QUESTIONS):
@@ -91,7 +91,7 @@ def _fill(haystacks: Mapping[str, Haystack], path: Path) -> None:
 
 
 def _look_for_gold(haystack: Haystack, notices: Counter[str]) -> None:
-    """What is nowhere cannot be found; it counts as missed, since the data says that it is needed."""
+    """Count answers that are in no document; they count as missed, since the data says that they are needed."""
     known = {document.id for document in haystack.documents}
     for question in haystack.questions:
         if missing := len(question.gold - known):
@@ -111,7 +111,7 @@ def _questions(path: Path) -> Iterator[tuple[str, Question]]:
 
 
 def _read(path: Path, shape: Object) -> Iterator[dict[str, Any]]:
-    """What each line that is not empty says; Invalid names the line that whoever must mend it has to look at."""
+    """The checked object of each line that is not empty; Invalid names the line."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             for line in lines_of(file, str(path)):
@@ -121,7 +121,7 @@ def _read(path: Path, shape: Object) -> Iterator[dict[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    """Any text at all: what no database can hold is taken out later, and counted."""
+    """Any text: characters that no database can hold are removed later, and counted."""
     if not isinstance(value, str):
         raise ValueError(f"must be a text, not {type_of(value)}")
     return value

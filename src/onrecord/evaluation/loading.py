@@ -1,6 +1,6 @@
 """HOW does a document become a memory? One function says which part of it goes where.
 
-What our limits do not allow is cut or left out, and counted, so that no data stops a measurement.
+What exceeds our limits is cut or left out, and counted, so that no data stops a measurement.
 """
 
 import re
@@ -20,8 +20,7 @@ _WEEKDAY: Final = re.compile(r" \(\w+\)")
 
 
 def memory_of(document: EvalDocument, now: datetime, notices: Counter[str]) -> dict[str, Any]:
-    """The fields of a save: text, whom and what it names, its conversation and a past date have theirs; all else that
-    is told is metadata."""
+    """The fields of a save: text, names, conversation and past date have fields of their own; the rest is metadata."""
     told = dict(document.meta)
     named = told.pop("entities", None)
     speaker = told.get("speaker")
@@ -44,10 +43,10 @@ def save_all(
     saved: Callable[[], None],
     references: Callable[[EvalDocument], Sequence[str]] = lambda document: (),
 ) -> dict[str, str]:
-    """Save each document under a number, and give the id that the data has for it.
+    """Save each document under a number; returns the document's id for each memory.
 
-    An id of its own keeps a memory from being merged with another of the same text. `references` says what a document
-    is about in the catalog, which comes before whom it names.
+    An id of its own keeps a memory from being merged with another of the same text. `references` says which entities
+    of the catalog a document is about; they come before the names in it.
     """
     names: dict[str, str] = {}
     for number, document in enumerate(documents, 1):
@@ -64,7 +63,7 @@ def save_all(
 
 
 def _fitting(text: str, notices: Counter[str]) -> str:
-    """The text as far as a memory may hold it."""
+    """The text, cut to the size that a memory may have."""
     clean = storable(text)
     if len(raw := clean.encode()) <= limits.CONTENT_BYTES:
         return clean
@@ -73,12 +72,12 @@ def _fitting(text: str, notices: Counter[str]) -> str:
 
 
 def storable(text: str) -> str:
-    """JSON can spell characters that no database holds: half an emoji, and NUL."""
+    """The text without characters that JSON can hold and databases cannot: half an emoji, and NUL."""
     return text.encode(errors="replace").decode().replace("\x00", " ")
 
 
 def _conversation(session: Any) -> str | None:
-    """Turns of one session belong together."""
+    """A session of the data becomes a conversation."""
     try:
         return None if session is None else rules.NAME(str(session))
     except ValueError:

@@ -18,7 +18,7 @@ _WHOSE: Final[Mapping[Whose, str]] = {"foreign": "of other tasks", "other": "of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What one task has shown."""
+    """The results of one task."""
 
     task: str
     #: How it was put to the store, where that was not as usual.
@@ -41,7 +41,7 @@ class Report:
 
 
 def lines_of(report: Report) -> Iterator[str]:
-    """A table of every measure, overall and by group, and what was odd about the data."""
+    """A table of every measure, overall and by group, and the oddities of the data."""
     way = f", {report.way}" if report.way else ""
     yield (
         f"{_shown(report.task)}{way}: {report.overall.questions:,} questions, {report.documents:,} documents in "
@@ -75,7 +75,7 @@ def _width(measure: str) -> int:
 
 
 def _shown(name: str) -> str:
-    """Names of folders and groups are not ours: they must not move anyone's cursor."""
+    """Names of folders and groups come from outside: control characters are written out."""
     return name if name.isprintable() else ascii(name)
 
 

@@ -50,7 +50,7 @@ def score(ranked: Sequence[str], gold: frozenset[str]) -> Scores:
 
 
 def _best(gold: int) -> float:
-    """What the best order gains."""
+    """The gain of the best possible order."""
     return sum(_worth(place) for place in range(1, min(_NDCG_CUT, gold) + 1))
 
 
@@ -59,7 +59,7 @@ def _worth(place: int) -> float:
 
 
 def by_chance(documents: int, known: int, gold: int, depth: int) -> Scores:
-    """What a ranking in random order scores on average, if `known` of the `gold` documents are among all documents."""
+    """The average score of a random order, if `known` of the `gold` documents are among all documents."""
     if not known:
         return (0.0,) * len(MEASURES)
     scores: list[float] = []

@@ -1,4 +1,4 @@
-"""WHICH documents are tables? Those written as one; they become model files, and notes refer to what these hold.
+"""WHICH documents are tables? Those written in this form; they become model files, and notes refer to them.
 
 table TABLE (WHAT IT IS) in database DATABASE; columns: FIRST, SECOND, …
 """
@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"`([^`]+)`|([^\W\d]\w*(?:\.[^\W\d]\w*)?)")
 
 
 class ResultTable(NamedTuple):
-    """A document that describes a table. Columns are kept by the name that the data has for them."""
+    """A document that describes a table. Columns keep the names of the data."""
 
     document: str
     database: str
@@ -70,7 +70,7 @@ class Schema:
             )
 
     def references(self, document: EvalDocument) -> list[str]:
-        """What a note is about: its database, and each table or column whose name it writes and only one thing has."""
+        """What a note is about: its database, and each table or column that it names and whose name is unique."""
         database = document.meta.get("db")
         if (datasource := self.datasource(database)) is None:
             return []
@@ -91,7 +91,7 @@ class Schema:
 
 
 def schemas_of(tasks: Iterable[Task]) -> dict[str, Schema]:
-    """The tables of every task, by haystack: what one task describes, the notes of another may be about."""
+    """The tables of every task, by haystack: notes of one task may be about tables of another."""
     found: dict[str, list[ResultTable]] = {}
     for task in tasks:
         for haystack in task.haystacks:
@@ -111,7 +111,7 @@ def table_of(document: EvalDocument) -> ResultTable | None:
 
 
 def _refuse_doubles(tables: Sequence[ResultTable]) -> None:
-    """A model has one record, so only one document can be found by it."""
+    """Refuse two documents for one table: a model has one record, so only one could be found by it."""
     described = Counter((table.database, table.name) for table in tables)
     if doubles := [f"{database}.{name}" for (database, name), count in described.items() if count > 1]:
         raise Invalid([Fault("corpus.jsonl", f"describes more than once: {', '.join(sorted(doubles))}")])

@@ -12,7 +12,7 @@ WHOSE: Final[tuple[Whose, ...]] = ("foreign", "other")
 
 
 class Silence(NamedTuple):
-    """How many questions that have no answer were asked, and how many of them got none."""
+    """How many unanswerable questions were asked, and how many of them got no hits."""
 
     questions: int
     silent: int
@@ -25,7 +25,7 @@ class Silence(NamedTuple):
 def unanswerable(
     task: Task, haystack: Haystack, tasks: Sequence[Task], most: int
 ) -> Mapping[Whose, list[Question]]:
-    """Up to so many questions of each other task and of each other haystack, always the same ones."""
+    """At most so many questions of each other task and haystack, always the same ones."""
     chance = Random(f"{task.name} {haystack.name}")
     own = {question.text for each in task.haystacks for question in each.questions}
     found: dict[Whose, list[Question]] = {whose: [] for whose in WHOSE}

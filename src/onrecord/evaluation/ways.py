@@ -1,5 +1,6 @@
-"""HOW is a task put to a store? As memories that `recall` finds; or tables as the catalog, notes as memories about it, and
-`search`."""
+"""HOW is a task put to a store? As memories that `recall` finds; or with tables as the catalog, notes as memories
+about it, and `search`.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,7 +23,7 @@ _DEGRADED: Final = "Answers that had to do without"
 
 
 class FilledHaystack(NamedTuple):
-    """What a haystack became in the store: the document behind each memory and each model, and the tables there."""
+    """A haystack in the store: the document of each memory and each model, and the tables."""
 
     memories: Mapping[str, str]
     models: Mapping[str, str]
@@ -31,7 +32,7 @@ class FilledHaystack(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Saving:
-    """What a save needs beside the haystack: the time, a place for what is odd, and who is told of each document."""
+    """What a save needs beside the haystack: the time, a counter of oddities, and a progress callback."""
 
     now: datetime
     notices: Counter[str]
@@ -39,11 +40,11 @@ class Saving:
 
 
 class Way(Protocol):
-    """A way in, and how it is called in a report."""
+    """How documents are saved and questions asked, and its name in a report."""
 
     @property
     def recipe(self) -> str | None:
-        """How it searches, if not by default."""
+        """The recipe, if not the default."""
 
     @property
     def name(self) -> str: ...
@@ -139,12 +140,12 @@ class ThroughSearch:
 
 
 def _model(hit: EntityHit) -> str:
-    """The model that an entity stands for: itself, or the one that a column is of; none for a datasource."""
+    """The model of an entity: itself, or the one that a column belongs to; None for a datasource."""
     return ".".join(hit.id.split(".")[:2])
 
 
 def askable(question: Question, notices: Counter[str]) -> str:
-    """The text of a question as far as it may be asked."""
+    """The text of a question, cut to the length that may be asked."""
     text = storable(question.text)
     if len(text) > QUESTION_CHARACTERS:
         notices[f"Questions longer than {QUESTION_CHARACTERS:,} characters, cut there"] += 1

@@ -1,1 +1,1 @@
-"""WHAT happens later? Work that a save leaves behind, each job with a way to do it once."""
+"""WHAT happens later? Work that a save puts off, as jobs that workers do."""

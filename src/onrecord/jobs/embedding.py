@@ -1,7 +1,8 @@
-"""HOW do memories that have no vectors get them? In batches, outside every transaction, each kept only if still true.
+"""HOW do memories without vectors get them? In batches, outside every transaction; a vector is kept only if the text
+is still the same.
 
-What a batch does can be done twice without harm: vectors are kept once for a text, and a memory that has changed
-meanwhile has a job of its own.
+Doing a batch twice does no harm: vectors are stored once for a text, and a memory that has changed meanwhile has a
+job of its own.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,14 +24,16 @@ _LONGEST_WAIT: Final = timedelta(hours=1)
 
 
 class Embedded(NamedTuple):
-    """How a batch went: how many got their vectors, and why the others did not."""
+    """The result of a batch: how many memories got their vectors, and why the others did not."""
 
     done: int
     failures: tuple[str, ...] = ()
 
 
 def embed_batch(store: Store, embedder: Embedder, home: Home, memories: Sequence[Memory]) -> Embedded:
-    """Embed and keep. Where a batch fails, each text is tried alone, so that one bad text holds up no other."""
+    """Embed texts and store their vectors. If a batch fails, each text is tried alone, so that one bad text blocks no
+    other.
+    """
     try:
         texts = list(map(embedded_text, memories))
         passages = embed_texts(embedder, texts)
@@ -50,7 +53,7 @@ def embed_batch(store: Store, embedder: Embedder, home: Home, memories: Sequence
 def embed_missing(
     store: Store, embedder: Embedder, home: Home, progress: Callable[[int, int], None]
 ) -> Embedded:
-    """Every memory of a home that has no vectors of the embedder's model, whatever kept it from having them."""
+    """Embed every memory of a home that has no vectors of the embedder's model, for whatever reason."""
     done, failures, after = 0, list[str](), 0
     with store.archive() as archive:
         expected = archive.count(home) - sum(
@@ -69,7 +72,7 @@ def embed_missing(
 
 
 def do_jobs(store: Store, embedder: Embedder, jobs: Sequence[Job], now: datetime) -> Embedded:
-    """The jobs that one claim gave, all of one home."""
+    """Do the jobs of one claim, all of one home."""
     home = jobs[0].home
     done, failures = 0, list[str]()
     for job in jobs:
@@ -94,5 +97,5 @@ def do_jobs(store: Store, embedder: Embedder, jobs: Sequence[Job], now: datetime
 
 
 def wait_after(attempts: int) -> timedelta:
-    """Twice as long after each failure, up to an hour."""
+    """How long to wait after a failure: twice as long each time, up to an hour."""
     return min(_FIRST_WAIT * 2.0 ** max(attempts - 1, 0), _LONGEST_WAIT)

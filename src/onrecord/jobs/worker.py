@@ -1,4 +1,6 @@
-"""WHO does what was put off? A worker claims jobs, does them, and looks again; any number of them may run."""
+"""WHO does the jobs that were put off? A worker claims jobs, does them, and looks again; any number of workers may
+run.
+"""
 
 import os
 import platform
@@ -31,7 +33,9 @@ class Worker:
         self.name = f"{platform.node()}-{os.getpid()}-{token_hex(4)}"
 
     def run_once(self) -> tuple[int, tuple[str, ...]] | None:
-        """Do what one claim gives: how many memories got their vectors and what failed; None if nothing was due."""
+        """Do the jobs of one claim; returns how many memories got vectors and what failed, or None if nothing was
+        due.
+        """
         if self._embedder is None:
             return None
         now = self._clock()
@@ -41,7 +45,7 @@ class Worker:
         return do_jobs(self._store, self._embedder, jobs, now)
 
     def run(self, stop: threading.Event, report: Report = lambda done, failures: None) -> None:
-        """Until told to stop. A store that is out of reach for a while is waited for."""
+        """Work until told to stop. While the store cannot be reached, wait and try again."""
         while not stop.is_set():
             try:
                 did = self.run_once()

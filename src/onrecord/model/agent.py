@@ -18,14 +18,14 @@ AGENT_NAME: Final = rules.Text(at_least=1, at_most=limits.AGENT_CHARACTERS, line
 
 
 def agent_faults(agent: str | None) -> Iterator[Fault]:
-    """The name of an agent is also a part of addresses."""
+    """Letters, digits, - and _ alone, since the name of an agent is part of addresses."""
     if agent is not None and not _AGENT.fullmatch(agent):
         yield Fault("agent", f"must be made of letters, digits, - and _ alone (got {agent!a})")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAgent(Answer):
-    """How an agent is set, and since when; never, if these are the defaults."""
+    """The settings of an agent, and who changed them last and when; None where nobody has."""
 
     agent: str
     settings: AgentSettings

@@ -60,17 +60,21 @@ class Caller:
             )
 
     def require_operator(self, what: str) -> None:
-        """Forbidden unless the caller holds the whole store."""
+        """Forbidden unless the caller runs the store."""
         if not self.operator:
-            raise Forbidden(f"{what} touches every tenant of the store, which is for whoever runs it.")
+            raise Forbidden(
+                f"{what} touches every tenant of the store. Only whoever runs the store may do that."
+            )
 
     def inside(self, conversation: str | None) -> "Caller":
-        """The same caller, speaking in another conversation."""
+        """The same caller in another conversation."""
         return replace(self, conversation=conversation)
 
 
 def _with_implied(held: frozenset[Permission]) -> frozenset[Permission]:
-    """An admin sees all of the tenant and may change all of it, and so reads, manages and reviews there too."""
+    """An admin may see and change everything in the tenant, and so has the permissions to read, manage and review
+    too.
+    """
     return frozenset(limits.PERMISSIONS) if "memory.admin" in held else held
 
 

@@ -1,7 +1,7 @@
-"""WHICH kinds of records has a tenant? What differs between them is said here, and nowhere else.
+"""WHICH kinds of records has a tenant? This file alone says how they differ.
 
-Memories and what they are about are kept alike: with versions, words, references and vectors. They lie side by side in
-their tenant and never meet in an answer.
+Memories and entities (what memories are about) are stored in the same way: with versions, words, references and
+vectors. They lie side by side in their tenant, and no answer mixes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,7 +14,7 @@ from onrecord.model.memory import Memory
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """One kind of record. `number` is what rows say; it never changes."""
+    """One kind of record. Rows carry its `number`, which never changes."""
 
     name: str
     number: int
@@ -35,7 +35,7 @@ def entity_facet(what: str, name: str) -> str:
 
 
 def _facets_of_entity(record: Memory) -> Iterator[str]:
-    """Its kind, its name, what it is in and what it is made from."""
+    """What an entity is found by: its kind, its name, what contains it and what it is made from."""
     known = record.metadata.get("entity", {})
     kind, name = known.get("kind", ""), known.get("name", "")
     yield entity_facet("is", kind)
@@ -79,7 +79,7 @@ class Home(NamedTuple):
 
     @property
     def spelled(self) -> str:
-        """How exports and histories name it."""
+        """The name of this home in exports and histories."""
         return self.tenant if self.collection is MEMORIES else ENTITIES_OF + self.tenant
 
     @classmethod

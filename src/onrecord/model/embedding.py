@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class EmbeddingModel(NamedTuple):
     """Which model made a vector. Vectors of two models are never compared.
 
-    `name` says it to people; `file_hash` is of the weights, and empty where they are out of reach.
+    `name` is for people. `file_hash` is the hash of the weights, or empty if we do not have the file.
     """
 
     name: str
@@ -23,8 +23,8 @@ class EmbeddingModel(NamedTuple):
 class Passage(NamedTuple):
     """A stretch of a text that fits into the model's window.
 
-    `vector` has unit length. `tokens` holds a short vector for each of its tokens (int8, a row each), where
-    the model can give them: they order close calls. Of a question, `words` says which word each token is part of.
+    `vector` has unit length. `tokens` holds a short vector for each token (int8, a row each) if the model gives them:
+    they decide between hits that are nearly equal. In a question, `words` says which word each token is part of.
     """
 
     vector: "NDArray[Any]"
@@ -33,7 +33,7 @@ class Passage(NamedTuple):
 
 
 def embedded_text(memory: Memory) -> str:
-    """What of a memory is embedded: what it says, not the words by which it is filed."""
+    """The part of a memory that is embedded: title, hint and content, without tags and references."""
     own_title = memory.title if memory.has_own_title else None
     return "\n".join(text for text in (own_title, memory.hint, memory.content) if text)
 

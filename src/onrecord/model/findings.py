@@ -1,4 +1,6 @@
-"""WHAT does a store tell of memories beside themselves? Edges met on a walk, what changed, and what does not agree."""
+"""WHAT does a store report beside the memories themselves? Edges found on a walk, what changed, and what is
+inconsistent.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +12,7 @@ from onrecord.model.memory import Memory, Relation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge(Answer):
-    """A relation met on a walk, the memory at its far end, and how many steps away that is."""
+    """A relation found on a walk, the memory at its far end, and how many steps away that is."""
 
     relation: Relation
     memory: Memory
@@ -31,7 +33,9 @@ class Difference(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Answer):
-    """What changed in what we knew between two times: memories first, then edges; `next` asks for the page after it."""
+    """What changed in our knowledge between two times: memories first, then edges; `next` asks for the following
+    page.
+    """
 
     since: datetime
     until: datetime
@@ -43,7 +47,7 @@ class Compared(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem(Answer):
-    """One thing that does not agree, where it is, and what mends it."""
+    """One inconsistency: where it is, and what mends it."""
 
     check: str
     where: str

@@ -48,12 +48,12 @@ def plain_id(text: str) -> str:
 
 
 def spell(tenant: str, id: str) -> str:
-    """How a memory's id is shown: as it is, or `global:5` for a global one."""
+    """A memory's id as people see it: `42`, or `global:5` for a global one."""
     return _GLOBAL_PREFIX + id if tenant == GLOBAL_TENANT else id
 
 
 def is_global(id: str) -> bool:
-    """Whether an id, spelt as it is shown, is that of a global memory."""
+    """Whether an id, as people see it, is that of a global memory."""
     return id.startswith(_GLOBAL_PREFIX)
 
 

@@ -46,9 +46,9 @@ class AuditEntry(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantSettings(Answer):
-    """What a tenant has said of who may change what.
+    """What a tenant allows its agents and members.
 
-    `agents_share`: its agents, attended or not, are of one tier and correct what any of them shared, whosever it is.
+    `agents_share`: all its agents, attended or not, share one tier and may correct each other's shared memories.
     `members_retire`: whoever may save there may also retire and supersede what others shared, within their tier.
     """
 

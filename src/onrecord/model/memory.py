@@ -26,7 +26,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 class RowPlace(NamedTuple):
-    """Where the store keeps a row, and since when it stands as it is. Opaque to everyone else."""
+    """Where the store keeps a row, and at which version. Only the store looks inside."""
 
     tenant: int
     row: int
@@ -35,10 +35,10 @@ class RowPlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What a memory that waits would do once a person approves it.
+    """What a pending memory will change once a person approves it.
 
-    `of` names the memories that it would change, and `versions` how each of them stood when it was proposed; `fields` is
-    what a revision changes, and its values stand in the memory that waits. Nothing of it is done before.
+    `of` names the memories that it would change, and `versions` the version of each when this was proposed. `fields`
+    are those that a revision changes; the pending memory holds their new values. Nothing changes before the approval.
     """
 
     change: ProposedChange
@@ -50,7 +50,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """One remembered thing. `author` wrote the text that it has now, as what `origin` says; `owner` is whose it is."""
+    """One remembered thing. `author` wrote its present text, in the role that `origin` names; `owner` is the user it
+    belongs to.
+    """
 
     #: What is told of it beside its fields.
     DERIVED: ClassVar[tuple[str, ...]] = ("tier",)
@@ -105,17 +107,17 @@ class Memory:
 
     @property
     def tier(self) -> Tier:
-        """Whose word it is: approved by a person, or else as what its author wrote it."""
+        """How far its text is trusted: approved by a person, or else the tier of its author."""
         return self.origin if self.approved_by is None else "approved"
 
     @property
     def waits(self) -> bool:
-        """For review, or turned down there: it is told to its owner and to reviewers alone."""
+        """It waits for review or was rejected there: only its owner and reviewers see it."""
         return self.status == "pending" or self.proposes is not None
 
     @property
     def has_own_title(self) -> bool:
-        """Whether someone chose the title, rather than it being cut from the hint or the content."""
+        """Whether someone chose the title; otherwise it was cut from the hint or the content."""
         if self.hint is None and self.title == self.content:
             return False
         return self.title != derive_title(self.hint, self.content)
@@ -132,7 +134,7 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """How a memory stood from one change (`at`) to the next (`until`), and who made it so."""
+    """The state of a memory from one change (`at`) to the next (`until`), and who made that change."""
 
     number: int
     change: str
@@ -146,7 +148,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Relation:
-    """A typed, directed edge between two memories; `removed_at` is set once it is taken back."""
+    """A typed, directed edge between two memories; `removed_at` is set once it is removed."""
 
     id: str
     source: str
@@ -163,7 +165,7 @@ _COMPARED: Final = tuple(each.name for each in fields(Memory) if each.name not i
 
 
 def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
-    """The fields in which two states of a memory differ, bookkeeping apart."""
+    """The fields in which two states of a memory differ, without bookkeeping."""
     return tuple(name for name in _COMPARED if getattr(before, name) != getattr(after, name))
 
 

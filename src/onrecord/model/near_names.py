@@ -1,6 +1,6 @@
-"""WHICH name was meant? The nearest of those that are known, looked for a few times and never for a long name.
+"""WHICH name was meant? The nearest known name; we look only a few times, and never for a long name.
 
-To compare two names costs the product of their lengths, and whoever asks decides how many there are.
+Comparing two names costs the product of their lengths, and the sender decides how many names there are.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -19,13 +19,13 @@ _SHOWN_CHARACTERS: Final = 200
 
 
 class NearNames:
-    """Looks for near names, for the first few that it is asked about."""
+    """Finds near names, for the first few names that it is asked about."""
 
     def __init__(self) -> None:
         self._left = _MOST_LOOKED_FOR
 
     def of(self, name: str, known: Callable[[], Iterable[str]], most: int = 1) -> list[str]:
-        """The nearest first. `known` is only called where there is still something to look for."""
+        """Near names, the nearest first. Calls `known` only while it may still look."""
         if len(name) > _LONGEST or self._left == 0:
             return []
         self._left -= 1
@@ -33,7 +33,7 @@ class NearNames:
 
 
 def near_name(name: str, known: Iterable[str]) -> str | None:
-    """The one name that is nearest, if one is near."""
+    """The nearest known name, if one is near enough."""
     return next(iter(NearNames().of(name, lambda: known)), None)
 
 
@@ -44,10 +44,11 @@ def unknown_names(
     without_near: str = "",
     synonyms: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Fault]:
-    """A fault for each name that is not known, with what was meant; of very many, how many more there are.
+    """A fault for each unknown name, with the known name that was probably meant; after the first few only their
+    number.
 
-    `what` says of a name what it is not, and `without_near` what is said where no known name is near; `synonyms` are
-    known names by what others call them.
+    `what` is the error text for an unknown name, and `without_near` is added where no known name is near. `synonyms`
+    maps names that others use to known ones.
     """
     names = [str(name) for name in given if name not in known]
     near = NearNames()
@@ -63,5 +64,5 @@ def unknown_names(
 
 
 def cut_name(name: str) -> str:
-    """A name as an error shows it: what someone made up may be as long as a body."""
+    """A name as an error shows it, cut to a bounded length."""
     return name if len(name) <= _SHOWN_CHARACTERS else name[: _SHOWN_CHARACTERS - 1] + "…"

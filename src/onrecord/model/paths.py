@@ -1,6 +1,6 @@
 """WHERE may a file lie? A path is brought to its one form, or refused; it never leads out of its conversation.
 
-What is refused here would be dangerous, or mean something else, once someone saves the file to a disk of any kind.
+We refuse paths that would be dangerous, or mean something else, once someone saves the file to a disk of any kind.
 """
 
 import re

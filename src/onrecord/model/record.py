@@ -1,4 +1,4 @@
-"""IS this record sound? The rules of a stored memory, for what comes from outside as a whole."""
+"""IS this record sound? The rules of a whole stored memory that comes from outside."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -29,7 +29,7 @@ _PROPOSAL: Final = Object(
 
 
 class ReadProposal(Json):
-    """A proposal, as an object of JSON or as itself."""
+    """A proposal, given as a JSON object or as a `Proposal`."""
 
     def __call__(self, value: Any, /) -> Any:
         return _PROPOSAL(to_json(value))

@@ -105,7 +105,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number within bounds; without a first one there is no last one either."""
+    """A whole number within bounds; no lower bound means no upper bound either."""
 
     at_least: int | None = None
     at_most: int | None = None
@@ -146,7 +146,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A number that is given away in order, written as a text: the id of a file or a relation."""
+    """A number that the store counts up, written as a text: the id of an artifact or a relation."""
 
     at_least: int
     at_most: int | None = None
@@ -224,7 +224,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class SystemGrant:
-    """A system that may be read, or managed if `=manage` stands behind its name."""
+    """A system that may be read, or managed if its name ends in `=manage`."""
 
     def __call__(self, value: Any, /) -> str:
         text = NAME(value)
@@ -237,12 +237,12 @@ class SystemGrant:
 
 
 def anything(value: Any) -> Any:
-    """The rule of what is kept or handed on as it is."""
+    """The rule for a value that is kept or passed on as it is."""
     return value
 
 
 def storable(text: str) -> None:
-    """Refuse the few characters that no database of ours can hold."""
+    """Refuse the few characters that our databases cannot hold."""
     if found := _UNSTORABLE.search(text):
         what = "a NUL character" if found.group() == "\x00" else "a lone surrogate"
         raise ValueError(

@@ -49,7 +49,9 @@ _ID: Final = r"^#?(global:)?[^:/?#\s\u0000-\u001F\u007F-\u009F]+$"
 
 
 def input_schema(request: type[Request], *, without: Collection[str] = (), exact: bool = False) -> Schema:
-    """What a request takes, except some of its fields; `exact` adds the patterns of texts, which are long to read."""
+    """The JSON Schema of a request, except some of its fields; `exact` adds the patterns of texts, which are long to
+    read.
+    """
     asked = [each for each in request_fields(request) if each.name not in without]
     properties = {}
     for each in asked:
@@ -64,14 +66,14 @@ def input_schema(request: type[Request], *, without: Collection[str] = (), exact
 
 
 def output_schema(answer: type) -> Schema:
-    """What an answer looks like, complete in itself."""
+    """The JSON Schema of an answer, complete in itself."""
     definitions = Definitions()
     schema = definitions.object(answer)
     return schema | {"$defs": definitions.known} if definitions.known else schema
 
 
 def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
-    """What one field takes."""
+    """The JSON Schema of one field."""
     match rule:
         case OrNone(inner):
             return _or_null(rule_schema(inner, exact=exact))
@@ -165,7 +167,7 @@ def _or_null(schema: Schema) -> Schema:
 
 
 class Definitions:
-    """Gathers the shapes of answers by their names, as they are met."""
+    """Collects the schemas of answers by name."""
 
     def __init__(self, prefix: str = _DEFINITIONS) -> None:
         self._prefix = prefix
@@ -173,7 +175,7 @@ class Definitions:
         self.known: dict[str, Schema] = {}
 
     def refer(self, kind: type) -> Schema:
-        """A reference to a dataclass, which is described from now on."""
+        """A reference to a dataclass; its schema is added to the definitions."""
         name = kind.__name__
         if self._types.setdefault(name, kind) is not kind:
             raise ValueError(f"Two answers are called {name}: a reader could not tell them apart.")
@@ -184,7 +186,7 @@ class Definitions:
         return {"$ref": self._prefix + name}
 
     def object(self, kind: type) -> Schema:
-        """A dataclass as the wire has it: every field is there, and what a store notes for itself is not."""
+        """The schema of a dataclass as JSON: with every field, except what a store notes for itself."""
         hints = get_type_hints(kind)
         names = [each.name for each in fields(kind) if not _is_place(hints[each.name])]
         for name in getattr(kind, "DERIVED", ()):
@@ -198,7 +200,7 @@ class Definitions:
         }
 
     def value(self, hint: Any) -> Schema:
-        """What a type looks like as JSON."""
+        """The schema of a type as JSON."""
         if is_dataclass(hint):
             return self.refer(hint)  # type: ignore[arg-type]
         origin, inner = get_origin(hint), get_args(hint)

@@ -1,7 +1,9 @@
-"""WHICH shape has a whole? Objects with named fields and several of one kind; every fault inside says where it is."""
+"""WHICH shape has a whole object or list? Objects with named fields, and lists of one shape; every fault inside says
+where it is.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import Parameter, signature
 from itertools import islice
 from typing import Any
@@ -16,7 +18,7 @@ Between = Callable[[Mapping[str, Any], Mapping[str, Any]], Iterable[Fault]]
 
 
 class Faults(ValueError):
-    """Several faults at once, each with its path from the value that was looked at; an empty path is that value."""
+    """Several faults at once, each with its path inside the checked value; an empty path is the value itself."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)
@@ -24,7 +26,7 @@ class Faults(ValueError):
 
 
 def faults_at(path: str, reason: ValueError) -> list[Fault]:
-    """What a rule found wrong with the value at a path."""
+    """The faults that a rule found in the value at a path."""
     if not isinstance(reason, Faults):
         return [Fault(path, str(reason))]
     return [Fault(_joined(path, each.field), each.message) for each in reason.faults]
@@ -35,7 +37,7 @@ def _joined(path: str, inner: str) -> str:
 
 
 def checked_field(field: str, rule: Rule, value: object) -> Any:
-    """The clean value, or Invalid with all that is wrong with it under this field."""
+    """The clean value, or Invalid with every fault found in it, under this field."""
     try:
         return rule(value)
     except ValueError as reason:
@@ -43,9 +45,9 @@ def checked_field(field: str, rule: Rule, value: object) -> Any:
 
 
 def taken(shape: "Object", given: Mapping[str, Any]) -> dict[str, Any]:
-    """What was given, by the rules of its fields; Invalid with every fault.
+    """The clean arguments, checked by the rules of their fields; Invalid lists every fault.
 
-    Some clients send everything that can be sent, and null for what was left out.
+    A null counts as left out: some clients send every argument they know, with null for those without a value.
     """
     clean = checked_field("", shape, given)
     return {name: value for name, value in clean.items() if value is not None}
@@ -53,10 +55,11 @@ def taken(shape: "Object", given: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """An object with these fields and no others; what is null counts as left out, unless its rule is an OrNone.
+    """An object with these fields and no others; null counts as left out, unless the field's rule is an OrNone.
 
-    `build` makes the value of those that were given, in the order in which they were. With `short_for`, a text alone
-    stands for an object with that one field. With `passes_over`, fields that are not known are not looked at.
+    `build` makes a value of the given fields, in the order in which they were given. With `short_for`, a text alone
+    stands for an object with that one field. With `passes_over`, unknown fields are ignored. `synonyms` maps names
+    that others use to fields, for hints.
     """
 
     noun: str
@@ -66,6 +69,7 @@ class Object:
     between: Between | None = None
     short_for: str | None = None
     passes_over: bool = False
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, value: Any, /) -> Any:
         if self.short_for and isinstance(value, str):
@@ -76,7 +80,11 @@ class Object:
         faults: list[Fault] = []
         if not self.passes_over:
             faults += unknown_names(
-                value, self.fields, f"is not a field of {self.noun}", f", which has {', '.join(self.fields)}"
+                value,
+                self.fields,
+                f"is not a field of {self.noun}",
+                f", which has {', '.join(self.fields)}",
+                self.synonyms,
             )
         for name, item in value.items():
             rule = self.fields.get(name)
@@ -98,7 +106,7 @@ class Object:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A list of one shape, in which the same may stand twice."""
+    """A list of values of one shape, in which the same value may stand twice."""
 
     each: Rule
     at_least: int = 0
@@ -124,7 +132,7 @@ class Several:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two of one shape; `what` says which is which."""
+    """Two values of one shape; `what` says which is which."""
 
     each: Rule
     what: str
@@ -138,7 +146,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Either:
-    """One of several shapes, told apart by what JSON calls them; `wanted` says which there are."""
+    """One of several shapes, told apart by their JSON types; `wanted` lists them in words."""
 
     wanted: str
     options: Mapping[Any, Rule]
@@ -152,7 +160,7 @@ class Either:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A rule with what its schema says of the field, and what counts where it is left out."""
+    """A rule with a description and a default for its schema."""
 
     rule: Rule
     help: str = ""
@@ -176,7 +184,7 @@ class Exactly:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object whose names are free: one kind of thing, each under its name."""
+    """An object with free names, whose values all have one shape."""
 
     noun: str
     name: Rule
@@ -201,7 +209,7 @@ class MapOf:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """As a rule would write it: what it would write otherwise was never written by us, or means something else."""
+    """A stored value exactly as its rule writes it. Anything else was not written by us, or means something else."""
 
     rule: Rule
 
@@ -212,7 +220,7 @@ class Kept:
 
 
 def kept_fault(rule: Rule, value: object) -> str | None:
-    """What is wrong with a value that ought to be written as its rule would."""
+    """What is wrong with a stored value that differs from what its rule writes."""
     try:
         clean = rule(value)
     except ValueError as reason:
@@ -221,7 +229,7 @@ def kept_fault(rule: Rule, value: object) -> str | None:
 
 
 def kept_faults(rules: Mapping[str, Rule], values: Mapping[str, Any]) -> list[Fault]:
-    """The same for several fields; one that is not there is not looked at."""
+    """The same for several fields; missing ones are skipped."""
     told = ((name, kept_fault(rule, values[name])) for name, rule in rules.items() if name in values)
     return [Fault(name, message) for name, message in told if message is not None]
 
@@ -229,9 +237,10 @@ def kept_faults(rules: Mapping[str, Rule], values: Mapping[str, Any]) -> list[Fa
 def taken_by(
     function: Callable[..., Any], fields: Mapping[str, Rule], parameter: Callable[[str], str] = str
 ) -> Object:
-    """The fields of a call. What may be left out, and what counts then, is read off the function that does its work.
+    """The shape of a call's arguments. Which are optional, and their defaults, come from the function that does the
+    work.
 
-    `parameter` says what a field is called there, if not by its own name.
+    `parameter` maps a field to the function's parameter where their names differ.
     """
     defaults = {name: each.default for name, each in signature(function).parameters.items()}
     rules, needed = dict(fields), []

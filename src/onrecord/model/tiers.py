@@ -1,7 +1,7 @@
-"""WHOSE word is it? How far the writer of a text is trusted, and who may therefore change it.
+"""WHOSE word is it? How far the author of a text is trusted, and who may therefore change it.
 
-The tier of a memory is read off the author of its present text and off whether a person has approved that text; nothing
-stores it a second time. A lower tier never changes what a higher one wrote or approved: it proposes.
+The tier of a memory follows from the author of its present text and from whether a person has approved that text; it
+is not stored. A caller of a lower tier never changes what a higher one wrote or approved, but proposes a change.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,22 +32,22 @@ AGENTS: Final = frozenset({"agent", "unattended"})
 
 
 def rank(tier: str) -> int:
-    """How high a tier stands: 0 is the highest."""
+    """The rank of a tier: 0 is the highest."""
     return TIERS.index(tier)
 
 
 def approves(caller: Caller, memory: Memory) -> bool:
-    """Whether this caller speaks with the weight of the approval that a memory has, or may get."""
+    """Whether this caller may approve this memory, or already did."""
     if caller.actor != "person":
         return False
     return "memory.review" in caller.permissions or memory.approved_by == caller.user
 
 
 def is_outranked(caller: Caller, memory: Memory, agents_share: bool = False) -> bool:
-    """Whether what a memory says is of a higher tier than this caller, who may then only propose a change.
+    """Whether the text of a memory is of a higher tier than this caller, who may then only propose a change.
 
-    What an unattended run lets others see waits, so of what is shared it changes nothing at once, be it of its own tier;
-    where a surface has it count at once, or the tenant's agents share one tier, its tier alone decides.
+    An unattended run changes nothing shared at once, not even of its own tier, since what it shares waits for review.
+    Where a surface lets its changes count at once, or the tenant's agents share one tier, the tier alone decides.
     """
     if approves(caller, memory):
         return False
@@ -59,10 +59,10 @@ def is_outranked(caller: Caller, memory: Memory, agents_share: bool = False) -> 
 
 
 def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Memory:
-    """The memory after a change by this caller, with whoever wrote the text that it has now.
+    """The memory after a change by this caller, with the author of its present text.
 
-    A new text has a new author, and nobody has approved it yet; where whoever approves changes what was approved, it
-    stays so, by them.
+    A new text has a new author and is not approved yet. If someone who may approve changes an approved text, it stays
+    approved, by them.
     """
     if after.content == before.content:
         return after
@@ -74,7 +74,7 @@ def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Mem
 
 
 def lowered(version: Version, caller: Caller) -> Version:
-    """A version that comes from outside, claiming no more than whoever brings it could have written."""
+    """A version from outside, with no higher tier than that of whoever brings it."""
     if caller.actor == "person":
         return version
     most = rank(caller.actor)
@@ -90,11 +90,11 @@ def _at_most(origin: Origin, caller: Caller) -> Origin:
 
 
 def credited(versions: Iterable[Version]) -> Iterator[Version]:
-    """The versions of a memory in their order, where those from before a version knew its author say so by an empty name;
-    each with whoever wrote the text that it has.
+    """The versions of a memory in order, each with the author of its text. Older versions that do not know their
+    author have an empty name.
 
-    The first text is by whoever made the memory, as it says itself; a later one by whoever made the version in which it
-    came. What a file, an import or a source brought is by whom it says.
+    The first text is by the memory's own author; a later text is by whoever made the version that brought it. A text
+    from a file, an import or a source is by the author that it names.
     """
     author, origin, text = "", "import", None
     for version in versions:

@@ -37,7 +37,7 @@ def to_json(value: Any) -> Any:
 
 @cache
 def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
-    """How a dataclass is written; which of its fields are plain already is found out once."""
+    """A function that writes a dataclass. Which of its fields are plain already is found out once."""
     names = tuple(each.name for each in fields(kind) if each.name != "place")
     hints = get_type_hints(kind)
     odd = tuple(name for name in names if not _is_plain(hints[name]))
@@ -60,16 +60,16 @@ def _is_plain(hint: Any) -> bool:
 
 
 def from_json(kind: type[Answer], value: Any) -> Answer:
-    """An answer as `to_json` wrote it; ValueError if it is not one.
+    """Read an answer that `to_json` wrote; ValueError if it is not one.
 
-    What is not known here is passed over, so that an older reader understands a newer writer.
+    Unknown fields are ignored, so that an older reader understands a newer writer.
     """
     return cast(Answer, shape_of(cast(Any, kind))(value))
 
 
 @cache
 def shape_of(kind: type) -> Object:
-    """How a dataclass is read; found out once for each."""
+    """How to read a dataclass, worked out once for each."""
     hints = get_type_hints(kind)
     # Where a store keeps a memory is never written down.
     known = [each for each in fields(kind) if each.name != "place"]
@@ -109,7 +109,7 @@ def _row(rules: tuple[Rule, ...]) -> Rule:
 
 
 def _alternatives(members: tuple[Any, ...]) -> Rule:
-    """Of something or nothing, what something says; other alternatives are plain JSON and told apart by themselves."""
+    """Of `X | None` the rule of X. Other unions are plain JSON, whose values tell which they are."""
     real = [each for each in members if each is not NoneType]
     inner = _rule_of(real[0]) if len(real) == 1 else anything
     return OrNone(inner) if NoneType in members else inner

@@ -1,6 +1,6 @@
-"""WHAT is kept beside memories? Conversations, their files, working notes, and agents' settings.
+"""WHAT is kept beside memories? Conversations, their artifacts, scratchpads, and agents' settings.
 
-The last classes are how a store hands them over as a whole, for moving them to another.
+The classes at the end hold whole items, for moving them to another store.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ SHARED_SCRATCHPAD: Final = "shared"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation that the tenant knows of: by a whole number, or by the name that its program gave it."""
+    """A conversation of the tenant. Its id is a whole number, or the name that its program gave it."""
 
     id: str
     agent: str | None = None
@@ -31,7 +31,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Artifact:
-    """A file of a conversation, without its content. Its id is a whole number and outlives what is written over it."""
+    """A file of a conversation, without its content. Its id is a whole number and stays when the file is overwritten."""
 
     id: str
     conversation: str
@@ -46,7 +46,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scratchpad:
-    """Whose working notes, and how many bytes they take."""
+    """Whose scratchpad it is, and how many bytes it takes."""
 
     agent: str
     kind: ScratchpadKind
@@ -58,7 +58,7 @@ class Scratchpad:
 class AgentSettings:
     """How one agent searches where a request leaves it open, and what programs keep with it.
 
-    `decay` None leaves it to the way that is asked. Nothing here reads `metadata`: it is kept as it is given.
+    With `decay` None, the request decides. Nothing here reads `metadata`: it is kept as given.
     """
 
     intent: bool = True
@@ -66,11 +66,20 @@ class AgentSettings:
     half_life_days: int = 90
     decay_floor: float = 0.5
     limit: int = 10
-    session_places: int = 2
-    profile_places: int = 4
+    conversation_places: int = 2
+    tenant_places: int = 4
     global_places: int = 2
     max_tokens: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+#: What settings were called in stores and exports of earlier versions.
+_RENAMED: Final = {"session_places": "conversation_places", "profile_places": "tenant_places"}
+
+
+def with_new_names(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Stored settings of an agent, with the names that they have today."""
+    return {_RENAMED.get(name, name): value for name, value in settings.items()}
 
 
 def scratchpad_kind(agent: str) -> ScratchpadKind:
@@ -87,7 +96,7 @@ class StoredArtifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchpadEntry:
-    """One addition to a scratchpad, with the time that it stands under."""
+    """One addition to a scratchpad, with its time."""
 
     written_at: datetime
     text: str

@@ -1,1 +1,1 @@
-"""WHO thinks for us? Scrubbers now; embedders and advisors have their place here."""
+"""WHO thinks for us? The scrubber, which takes secrets out, and the embedders, which make vectors."""

@@ -1,4 +1,4 @@
-"""WHAT does an embedder do? The port: a question and a document are different things, so there is no bare `embed`."""
+"""WHAT does an embedder do? The port. Questions and documents are embedded differently, so there is no plain `embed`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ __all__ = ["NO_EMBEDDERS", "Calibration", "Embedder", "Embedders", "EmbeddingMod
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How a model scores, measured once on data whose answers are known: an embedder may have it as `calibration`.
+    """How a model scores, measured once on data with known answers. An embedder may offer it as `calibration`.
 
-    `unrelated` is what texts score that have nothing to do with each other. `usual_question` is the mean vector of
-    questions about anything: only what sets a question apart from it tells what is asked. `weights` says what each kind
-    of evidence for an answer weighs (`recall/relevance.py`), in log odds.
+    `unrelated` is the score of texts that have nothing to do with each other. `usual_question` is the mean vector of
+    questions about anything: only the difference from it tells what a question asks. `weights` are the weights of
+    each kind of evidence for an answer (`recall/relevance.py`), in log odds.
     """
 
     unrelated: float
@@ -28,34 +28,36 @@ class Calibration:
 
 
 class Embedder(Protocol):
-    """Makes vectors. Any failure is a ProviderError: a save and a search go on without."""
+    """Makes vectors. Any failure is a ProviderError, and a save or a search goes on without vectors."""
 
     @property
     def model(self) -> EmbeddingModel: ...
 
     def embed_query(self, text: str) -> Passage:
-        """The vector of a question; its tokens as float32, of unit length each."""
+        """The vector of a question; its tokens as float32 vectors of unit length."""
 
     def embed_documents(self, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
-        """The passages of each text, in its order: one for a short text, overlapping ones for a long one."""
+        """The passages of each text, in order: one for a short text, several overlapping ones for a long text."""
 
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[tuple[Passage, ...]]:
-    """The passages of each text. Of a conversation, each turn of a person is one: what it is about stands there."""
+    """The passages of each text. A transcript has one passage for each turn of a person, since those say what it is
+    about.
+    """
     pieces = [spoken_by_people(text) or (text,) for text in texts]
     found = iter(embedder.embed_documents([piece for each in pieces for piece in each]))
     return [tuple(passage for _ in each for passage in next(found)) for each in pieces]
 
 
 class Embedders(Protocol):
-    """The embedder in use, and those that made vectors before it."""
+    """The embedder in use, and those of models that made earlier vectors."""
 
     @property
     def current(self) -> Embedder | None:
-        """None where vectors are not wanted."""
+        """The embedder in use, or None if vectors are switched off."""
 
     def open(self, model: EmbeddingModel) -> Embedder | None:
-        """The embedder of a model that vectors are kept of, if it can be had."""
+        """The embedder of a model that has stored vectors, if it is available here."""
 
 
 class _NoEmbedders:

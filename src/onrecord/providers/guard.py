@@ -1,6 +1,7 @@
-"""MAY this vector be stored and compared? A guard around any embedder: what it lets through is sound, and in time.
+"""MAY this vector be stored and compared? A guard around any embedder passes on only well-formed vectors that came in
+time.
 
-Whatever an embedder does wrong becomes a ProviderError that says so; a save and a search then go on without it.
+Whatever an embedder does wrong becomes a ProviderError that says so; a save or a search then goes on without vectors.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ _LONGEST_EXCUSE: Final = 200
 
 
 class Guarded:
-    """An embedder behind which another one may fail, dawdle or talk nonsense.
+    """An embedder that checks the answers of another one, which may fail, be slow, or answer nonsense.
 
-    With `timeout_s` the other is asked in a thread, which is given up after so many seconds (and as many again for
-    each 20,000 characters of documents); without, it is asked directly. After `patience` failures in a row it is left
-    alone for `pause_s`. The vectors of the last questions are remembered: agents often ask the same again.
+    With `timeout_s` the other runs in a thread, which is abandoned after that many seconds (and as many again for
+    each 20,000 characters of documents); without it, it is called directly. After `patience` failures in a row it is
+    not called for `pause_s`. The vectors of the last questions are cached: agents often ask the same again.
     """
 
     def __init__(
@@ -84,7 +85,9 @@ class Guarded:
         ]
 
     def _known_model(self) -> EmbeddingModel:
-        """Asked for after a vector, so that an embedder may learn from its first answer what it is."""
+        """The model, read after a vector was made, so that an embedder may learn from its first answer which model it
+        is.
+        """
         if self._model is None:
             model = self._embedder.model
             if not (isinstance(model, EmbeddingModel) and model.name and model.dimensions > 0):
@@ -94,7 +97,7 @@ class Guarded:
 
     @property
     def calibration(self) -> Calibration | None:
-        """How the embedder scores, as far as it says."""
+        """The calibration of the embedder, if it has one."""
         told = getattr(self._embedder, "calibration", None)
         return told if isinstance(told, Calibration) else None
 
@@ -125,7 +128,9 @@ class Guarded:
         return ProviderError(f"{self._called} failed: {_in_few_words(problem)}")
 
     def _in_time(self, ask: Callable[[], _Answer], seconds: float) -> _Answer:
-        """In a thread that the end of the program does not wait for, as it would for one of an executor."""
+        """Call it in a daemon thread, so that the end of the program does not wait for it, as it would for an
+        executor's.
+        """
         deadline = monotonic() + seconds
         if not self._threads.acquire(timeout=seconds):
             raise ProviderError(f"{self._called} is still busy with {_MOST_AT_ONCE} earlier calls.")
@@ -154,11 +159,11 @@ class Guarded:
 
 
 class _Unsound(Exception):
-    """What was answered is of no use; the words tell how, after the name of the embedder."""
+    """The answer is unusable; the text says why, and is shown after the name of the embedder."""
 
 
 class _Breaker:
-    """Leaves an embedder alone that failed several times in a row, then tries it with one call."""
+    """Stops calling an embedder that failed several times in a row; after a pause it tries one call."""
 
     def __init__(self, patience: int, pause_s: float, clock: Callable[[], float]) -> None:
         self._patience, self._pause_s, self._clock = patience, pause_s, clock
@@ -174,8 +179,8 @@ class _Breaker:
             now = self._clock()
             if now < self._closed_until:
                 raise ProviderError(
-                    f"{called} failed {self._failures} times in a row and is left alone for another "
-                    f"{self._closed_until - now:.0f} s. The last time: {self._last}"
+                    f"{called} failed {self._failures} times in a row and is not called for another "
+                    f"{self._closed_until - now:.0f} s. The last failure: {self._last}"
                 )
             self._closed_until = now + self._pause_s  # the others go on waiting while this one tries
 
@@ -222,7 +227,9 @@ def _unit(vector: object, dimensions: int) -> NDArray[Any]:
 
 
 def _tokens(tokens: object, accepted: Callable[[NDArray[Any]], NDArray[Any] | None]) -> NDArray[Any] | None:
-    """They only order close calls: without them a vector is as good, so what is malformed is left out."""
+    """The vectors of tokens, or None if they are malformed: a vector is usable without them, since they only decide
+    between hits that are nearly equal.
+    """
     import numpy as np
 
     if not isinstance(tokens, np.ndarray) or tokens.ndim != 2:
@@ -248,6 +255,6 @@ def _document_tokens(tokens: NDArray[Any]) -> NDArray[Any] | None:
 
 
 def _in_few_words(problem: Exception) -> str:
-    """A foreign error may quote what it was configured with."""
+    """The kind of an error without its text, which may quote the configuration."""
     words = " ".join(scrub(str(problem)).text.split())[:_LONGEST_EXCUSE]
     return f"{type(problem).__name__}: {words}" if words else type(problem).__name__

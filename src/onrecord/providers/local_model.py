@@ -29,7 +29,7 @@ class _Loaded(NamedTuple):
 
 
 class LocalModel:
-    """Threads may share it. Its vectors are as the model gives them: they want a guard, which checks and scales them."""
+    """An embedder over a model in a folder; threads may share it. Its vectors are not checked: put a guard around it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.expanduser().absolute()
@@ -42,7 +42,7 @@ class LocalModel:
         return EmbeddingModel(f"{PREFIX}{self._folder}", loaded.dimensions, loaded.hash)
 
     def embed_query(self, text: str) -> Passage:
-        """What does not fit into the window is left out."""
+        """The vector of a question; text beyond the model's window is ignored."""
         (vector,) = _encoded(self._load().network.encode_query, [text])
         return Passage(vector)
 
@@ -81,7 +81,7 @@ class LocalModel:
 
 
 def _fitting(text: str, network: Any) -> list[str]:
-    """The pieces of the text in the coarsest grain in which the model sees all of each."""
+    """The pieces of the text, in the coarsest grain in which each fits into the model's window."""
     *coarser, finest = GRAINS
     for grain in coarser:
         if _sees_all(network, pieces := grain.pieces(text)):
@@ -104,7 +104,7 @@ def _encoded(encode: Any, texts: list[str]) -> NDArray[Any]:
 
 
 def _hash(folder: Path) -> str:
-    """Of all that a vector may depend on; what only people read is left out."""
+    """A hash of every file that a vector may depend on; files that only people read are left out."""
     whole = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)

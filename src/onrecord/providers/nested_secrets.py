@@ -1,4 +1,4 @@
-"""WHICH parts of a nested value are secrets? Its texts as any other, and whatever stands under the name of a credential."""
+"""WHICH parts of a nested value are secrets? Secrets in its texts, and every value under the name of a credential."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PLAIN_NAMES = frozenset(
 
 
 class Walk:
-    """Cleans one nested value. Remembers what it has seen, so that shared and cyclic parts are walked once."""
+    """Cleans one nested value. It remembers what it has seen, so that shared and cyclic parts are walked once."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
@@ -82,7 +82,7 @@ class Walk:
 
 
 def _named_by(value: Mapping[object, object]) -> str | None:
-    """`{"name": "DB_PASSWORD", "value": ...}`: another entry says what the value is."""
+    """In `{"name": "DB_PASSWORD", "value": ...}` the first entry names the value of the second."""
     names = (value.get("name"), value.get("key")) if "value" in value else ()
     # What was scrubbed before names a kind of secret, not what the value is.
     told = (name for name in names if isinstance(name, str) and not PLACEHOLDER.search(name))

@@ -1,4 +1,4 @@
-"""WHICH embedder is meant? From its name, as it is set and as it is stored with each vector, to one that can be asked."""
+"""WHICH embedder is meant? Its name, in the settings or stored with a vector, becomes an embedder."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read_options(
     dimensions: str | None = None,
     timeout: str | None = None,
 ) -> Options:
-    """The options from texts, as settings are; all that is wrong with them makes one Invalid."""
+    """The options, read from the texts of settings; Invalid lists everything that is wrong."""
     faults = []
     if url and not _is_address(url):
         faults.append(Fault("embedder_url", "must be an address such as http://127.0.0.1:11434/v1"))
@@ -53,7 +53,7 @@ def read_options(
 
 
 def open_embedder(name: str, options: Options = USUAL) -> Embedder | None:
-    """A guarded embedder, or None for `none`; nothing is loaded or asked before it is used.
+    """A guarded embedder, or None for `none`. It loads and calls nothing before it is used.
 
     Accepts each of CHOICES, and the name of a model as it is stored with its vectors.
     """
@@ -72,7 +72,7 @@ def open_embedder(name: str, options: Options = USUAL) -> Embedder | None:
 
 
 def can_open(name: str) -> bool:
-    """Whether a model by this name could be asked here: what it needs is installed. Nothing is loaded or asked."""
+    """Whether what a model of this name needs is installed here. Loads and calls nothing."""
     kind, _, model = name.partition(":")
     if f"{kind}:" == local_model.PREFIX:
         return bool(model) and Path(model).is_dir() and find_spec("sentence_transformers") is not None
@@ -84,12 +84,12 @@ def can_open(name: str) -> bool:
 
 
 def guarded(embedder: Embedder) -> Embedder:
-    """Someone else's embedder, whose every answer is looked at before it is believed."""
+    """An embedder of the user's own, behind a guard that checks every answer."""
     return embedder if isinstance(embedder, Guarded) else Guarded(embedder, timeout_s=USUAL.timeout_s)
 
 
 class OpenedEmbedders:
-    """The embedder in use, and those of models that made vectors before it, opened when they are asked for."""
+    """The embedder in use, and those of models that made earlier vectors; each is opened when it is first needed."""
 
     def __init__(self, current: Embedder | None, options: Options = USUAL) -> None:
         self.current = current
@@ -97,7 +97,7 @@ class OpenedEmbedders:
         self._others: dict[EmbeddingModel, Embedder | None] = {}
 
     def open(self, model: EmbeddingModel) -> Embedder | None:
-        """The embedder of a model that vectors are kept of, if it can be had: its weights must be the same."""
+        """The embedder of a model that has stored vectors, if it is available here with the same weights."""
         if model not in self._others:
             self._others[model] = self._opened(model)
         return self._others[model]

@@ -1,7 +1,7 @@
 """WHERE is a text cut when the tokens of its model are unknown? At words, as the built-in embedder cuts it.
 
-A window counts tokens, and only the model knows how many a text has. So there are several grains: a model that
-finds a piece too long is given finer ones.
+A window counts tokens, and only the model knows how many a text has. So there are several grains: if a model finds a
+piece too long, it gets finer ones.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ _WORD: Final = rf"[{_UNSPACED}]\s*|[^\s{_UNSPACED}]+\s*"
 
 @dataclass(frozen=True, slots=True)
 class Grain:
-    """How finely a text is cut: into so many words, and so many characters at most, for a text of few long words."""
+    """How finely a text is cut: at most so many words a piece, and at most so many characters for texts of long
+    words.
+    """
 
     cut: Cut
     characters: int
 
     def pieces(self, text: str) -> list[str]:
-        """Stretches of the text as they stand in it; of a text without words one empty piece."""
+        """Stretches of the text, unchanged; a text without words gives one empty piece."""
         words = [tuple(map(ord, word)) for word in re.findall(_WORD, text)]
         return ["".join(map(chr, piece)).rstrip() for piece in self.cut.passages(words, self.characters)]
 

@@ -1,6 +1,6 @@
-"""WHAT must stand before a question and a document? Some models were trained with words that tell them apart.
+"""WHAT must stand before a question and a document? Some models were trained with prefixes that tell them apart.
 
-Services pass texts on as they are, so the words are put there by us. Without them such a model finds far less.
+Services do not add these prefixes, so we do. Without them such a model finds far less.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class Prompts(NamedTuple):
-    """What is put before a question and before a document."""
+    """The prefixes of a question and of a document."""
 
     query: str = ""
     document: str = ""
@@ -42,6 +42,8 @@ _PROMPTS: Final = {
 
 
 def prompts_for(model_name: str) -> Prompts:
-    """What the model was trained with, as far as its name tells; the name of its maker may stand before it."""
+    """The prefixes that the model was trained with, as far as its name tells; the name may begin with that of its
+    maker.
+    """
     plain = model_name.lower().rpartition("/")[2]
     return next((prompts for name, prompts in _PROMPTS.items() if plain.startswith(name)), Prompts())

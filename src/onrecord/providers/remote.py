@@ -1,7 +1,7 @@
-"""HOW does a text become a vector elsewhere? Any service that speaks OpenAI's protocol, and Ollama, which does too.
+"""HOW does a text become a vector elsewhere? Through any service that speaks OpenAI's protocol, such as Ollama.
 
-The client library is loaded when a text is first embedded. A request that fails is not repeated here: whoever waits
-is better served by an answer without vectors now, and what could not be embedded is tried again later.
+The client library is loaded when a text is first embedded. We do not repeat a failed request: the person who waits is
+better served by an answer without vectors now, and a job embeds the text later.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _EMPTY: Final = "."  # services refuse an empty text; this says as little
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a service is reached. The key is shown to no one but the service."""
+    """How to reach a service. Only the service ever sees the key."""
 
     url: str = ""
     key: str | None = field(default=None, repr=False)
@@ -54,7 +54,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Who is asked, for which model, and how."""
+    """Which service to ask, for which model, and how."""
 
     kind: Kind
     model: str
@@ -62,23 +62,23 @@ class Service:
 
     @property
     def name(self) -> str:
-        """As it is set, and as it is stored with each vector."""
+        """The name of the model, in the settings and with each stored vector."""
         return f"{self.kind}:{self.model}"
 
     @property
     def address(self) -> str:
-        """Where requests go. Ollama is often given without the path at which it speaks this protocol."""
+        """The address of requests. For Ollama it often lacks the path of this protocol, which is added."""
         url = (self.options.url or URLS[self.kind]).rstrip("/")
         return f"{url}/v1" if self.kind == "ollama" and not urlsplit(url).path else url
 
     @property
     def host(self) -> str:
-        """The address for people: an address may hold a password."""
+        """The address as people see it, without the password that it may hold."""
         return urlsplit(self.address).netloc.rpartition("@")[2]
 
 
 class Remote:
-    """Threads may share it. Its vectors are as the service gives them: they want a guard, which checks and scales them."""
+    """An embedder over a service; threads may share it. Its vectors are not checked: put a guard around it."""
 
     def __init__(self, service: Service) -> None:
         self._service, self._options = service, service.options
@@ -89,14 +89,16 @@ class Remote:
 
     @property
     def model(self) -> EmbeddingModel:
-        """Where no number of dimensions is set, the first answer tells it; if there was none yet, one is asked for."""
+        """The model with its dimensions. If no number is set, the first answer tells it; this asks for one if there
+        was none.
+        """
         if self._dimensions is None:
             self.embed_query(_EMPTY)
         assert self._dimensions is not None
         return EmbeddingModel(self._service.name, self._dimensions)
 
     def embed_query(self, text: str) -> Passage:
-        """What does not fit into the window is left out."""
+        """The vector of a question; text beyond the model's window is ignored."""
         (passage,) = _as_finely_as_needed(
             lambda grain: self._embed([self._prompts.query + grain.pieces(text)[0]], "query")
         )
@@ -112,7 +114,7 @@ class Remote:
         return [tuple(next(passages) for _ in text) for text in cut]
 
     def _embed(self, texts: list[str], kind: Input) -> list[Passage]:
-        """One request."""
+        """Embed texts in one request."""
         client = self._client()
         wanted = self._options.dimensions
         settings: EmbeddingSettings = {} if wanted is None else {"dimensions": wanted}
@@ -172,7 +174,7 @@ class Remote:
         return OpenAIEmbeddingModel(service.model, provider=provider(openai_client=client))
 
     def _explained(self, problem: Exception) -> ProviderError:
-        """What happened and what to do, told by what the client library says of it."""
+        """The error of the client library as a sentence that says what happened and what to do."""
         from pydantic_ai.exceptions import (
             ModelAPIError,
             ModelConnectionError,
@@ -208,7 +210,7 @@ class Remote:
         return self._failed(f"{what} (HTTP {status}{excuse})", remedy)
 
     def _excuse(self, body: object) -> str:
-        """What the service says of it, in a few words, without secrets: some quote the key."""
+        """What the service says about it, shortened and without secrets: some services quote the key."""
         said = body.get("message") if isinstance(body, dict) else body
         if not isinstance(said, str) or not said.strip():
             return ""
@@ -225,7 +227,7 @@ class Remote:
 
 
 class _TooLong(ProviderError):
-    """The window of the model is smaller than the text."""
+    """The text is longer than the window of the model."""
 
 
 _NO_VECTORS: Final = "answered with something other than vectors of numbers"
@@ -240,13 +242,15 @@ _REFUSALS: Final = {
 
 
 def _close(client: AsyncOpenAI, process: int) -> None:
-    """When its embedder is no longer used; the connections of another process are not ours to close."""
+    """Close the client once its embedder is no longer used, unless a fork inherited it: those connections are not
+    ours.
+    """
     if process == os.getpid():
         begin(client.close())
 
 
 def _as_finely_as_needed(embed: Callable[[Grain], _Answer]) -> _Answer:
-    """In the usual grain, and in finer ones as long as the service finds a piece too long."""
+    """Embed a text in the usual grain, and in finer ones while the service finds a piece too long."""
     *coarser, finest = GRAINS
     for grain in coarser:
         with suppress(_TooLong):

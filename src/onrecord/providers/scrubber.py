@@ -1,4 +1,6 @@
-"""WHAT remains of a text without its secrets? The rules that tell them are many, and loaded when a text is first looked at."""
+"""WHAT remains of a text without its secrets? There are many rules, which are loaded when a text first looks as if it
+held one.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,14 @@ _MOST_PASSES: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Scrubbed:
-    """A text without its secrets and the names of the rules that found them, in order of place."""
+    """A text without its secrets, and the names of the rules that found them, in the order of the text."""
 
     text: str
     found: tuple[str, ...]
 
 
 def may_hold_secrets(text: str) -> bool:
-    """One cheap look: where it finds no sign, no rule finds a secret."""
+    """One cheap look: if it finds no sign, no rule would find a secret."""
     from onrecord.providers.secret_spans import has_signs
 
     return has_signs(text)
@@ -29,7 +31,8 @@ def may_hold_secrets(text: str) -> bool:
 def scrub(text: str) -> Scrubbed:
     """Replace every secret by `[secret:<rule>]` and leave the rest as it is.
 
-    A replacement can open a border for another secret, hence a few passes; one more is only paid when one found some.
+    A replacement may expose another secret beside it, so there are a few passes; another pass runs only after one
+    that found something.
     """
     from onrecord.providers.secret_spans import find, merge, redact
 
@@ -43,7 +46,7 @@ def scrub(text: str) -> Scrubbed:
 
 
 def scrub_bytes(content: bytes) -> tuple[bytes, int]:
-    """A file without its secrets, and how many there were; what is no text is left as it is."""
+    """A file without its secrets, and how many there were; a file that is not text stays as it is."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -55,7 +58,7 @@ def scrub_bytes(content: bytes) -> tuple[bytes, int]:
 def scrub_value(key: str, value: object) -> tuple[object, tuple[str, ...]]:
     """The value of a metadata entry without its secrets, and the names of the rules that found them.
 
-    Under the name of a credential a text or number is replaced whole; other texts go through scrub().
+    Under the name of a credential a text or number is replaced whole; other texts go through `scrub`.
     """
     from onrecord.providers.nested_secrets import Walk
     from onrecord.providers.secret_names import secret_kind

@@ -1,6 +1,6 @@
-"""WHAT gives a secret away that does not name itself? Keys, links, headers, commands and sentences around it.
+"""WHAT gives a secret away that has no shape of its own? The keys, links, headers, commands and sentences around it.
 
-Every piece is bounded, so that a pattern tried at an anchor costs a constant at most.
+Every part of a pattern is bounded, so that trying it at an anchor costs at most a constant.
 """
 
 from __future__ import annotations
@@ -129,12 +129,12 @@ _PEM_END = r"-----END[ ][A-Z0-9 ]{0,40}PRIVATE[ ]KEY(?:[ ]BLOCK)?-----"
 
 
 def _context(name: str, anchors: str, pattern: str, accept: Judge, scan: bool = False) -> SecretRule:
-    """Anchors are separated by `|` because some contain spaces."""
+    """A rule for a secret that its surroundings give away. `|` separates the anchors, because some contain spaces."""
     return SecretRule(name, tuple(anchors.split("|")), pattern, accept, scan, re.IGNORECASE)
 
 
 def _keyed(name: str, anchors: str, key: str) -> tuple[SecretRule, ...]:
-    """A machine-made value after its key: assigned, said, or on the next line."""
+    """A rule for a machine-made value after its key: assigned, in a sentence, or on the next line."""
     said = (
         f"(?:{_SAYS}|{_STATED}|{_ELSEWHERE_IS}|[ \\t]{{1,4}}(?:to[ \\t])?|[ \\t]?,[ \\t]{{0,12}}(?=[\"'])|>)"
     )

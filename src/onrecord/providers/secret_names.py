@@ -52,7 +52,7 @@ def _words(name: str) -> list[str]:
 
 
 def secret_kind(name: str) -> str | None:
-    """Which rule a value under this name falls under, if the name is that of a credential."""
+    """The rule for values under this name, if it is the name of a credential."""
     words = _words(name)
     if not words or words[0] in _QUESTIONS:
         return None

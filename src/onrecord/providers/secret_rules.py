@@ -1,4 +1,4 @@
-"""WHAT does a secret look like that names itself? Tokens with a prefix, and what a rule is.
+"""WHAT does a secret with a shape of its own look like? Tokens with a prefix; and what a rule is.
 
 A rule is tried only where one of its anchors stands, and every unbounded repetition either ends the pattern or is
 bounded, so the work grows linearly with the text. Boundaries are spelled out in ASCII because `\\b` sees no border
@@ -28,7 +28,9 @@ class SecretRule:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Compiled where an anchor is first met: all of them take longer than most commands do."""
+        """The pattern, compiled when one of its anchors is first found: compiling all takes longer than most
+        commands.
+        """
         return re.compile(self.expression, self.flags)
 
 

@@ -74,8 +74,8 @@ def _without_placeholders(lowered: str) -> str:
 def _anchored(rule: SecretRule, anchor: str, text: str, lowered: str) -> Iterator[Span]:
     """What the rule accepts where the anchor stands.
 
-    `sig=-sig=-sig=-…` is one value within another, over and over. After a few of them the rest is hidden unseen: it says
-    nothing to a reader, and may hold what one more look would have found.
+    In `sig=-sig=-sig=-…` each value contains the next. After a few of them the whole rest is hidden without further
+    checks: it means nothing to a reader, and may contain a secret.
     """
     reach = turned_down = 0
     place = lowered.find(anchor)
@@ -116,7 +116,7 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
 
 
 def _to_end_of_run(text: str, start: int, end: int) -> int:
-    """Patterns look at a bounded part of a value; a longer one is hidden whole all the same."""
+    """The end of the whole value: patterns see a bounded part of it, but a longer value is hidden whole."""
     rest = _REST_OF_RUN.match(text, end) if end - start >= _LONGEST_CANDIDATE else None
     return rest.end() if rest else end
 
@@ -133,7 +133,7 @@ def _anchors_from(stem: str) -> tuple[tuple[str, tuple[SecretRule, ...]], ...]:
 
 
 def has_signs(text: str) -> bool:
-    """One cheap look: where it finds none, no rule finds a secret."""
+    """One cheap look: if it finds nothing, no rule would find a secret."""
     return not text.isascii() or bool(_HINT.search(text.lower()) or _LONG_RUN.search(text))
 
 
@@ -176,7 +176,7 @@ def merge(spans: list[Span]) -> list[Span]:
 
 
 def redact(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
-    """Put a placeholder over every span; also say where the placeholders now stand."""
+    """Replace every span by a placeholder; also returns where the placeholders stand."""
     pieces: list[str] = []
     placed: list[Span] = []
     cursor = length = 0

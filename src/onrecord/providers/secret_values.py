@@ -1,6 +1,6 @@
 """DOES this value look like a secret, or is it an ordinary word, a reference, a piece of code?
 
-Every judge takes a candidate in its place, because what stands next to a value tells as much as the value.
+Every check gets the value with its surroundings, which tell as much as the value itself.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ _UNITS = (" days", " characters", " chars", " digits", " times", " letters", " w
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A stretch of text that may be a secret, in its place."""
+    """A stretch of text that may be a secret, with its surroundings."""
 
     text: str
     start: int
@@ -132,7 +132,7 @@ class Candidate:
 
     @property
     def value(self) -> str:
-        """What is judged: the beginning of a long one tells what it is."""
+        """The part that is judged: the beginning is enough for a long one."""
         return self.text[self.start : min(self.end, self.start + _JUDGED_CHARACTERS)]
 
     @property
@@ -253,18 +253,18 @@ def _is_uncommon_word(value: str) -> bool:
 
 # ---- judges of tokens and keys ---------------------------------------------------------------------------
 def is_anything(candidate: Candidate) -> bool:
-    """The pattern has said it all."""
+    """Accept everything: the pattern is proof enough."""
     return candidate.end > candidate.start
 
 
 def is_varied(candidate: Candidate) -> bool:
-    """A token with a telling prefix needs no more than not being a row of x."""
+    """For a token with a telling prefix: not just a row of x."""
     value = candidate.value
     return len(set(value)) >= 5 and not _MASKED_RUN.search(value)
 
 
 def has_key_material(candidate: Candidate) -> bool:
-    """Between BEGIN and END stands more than the words "and ends with"."""
+    """More than a few words stand between BEGIN and END."""
     return bool(_KEY_MATERIAL.search(candidate.text, candidate.start, candidate.end))
 
 

@@ -1,7 +1,7 @@
-"""HOW does a program that is not async wait for what is? One loop in a thread of its own, for the whole process.
+"""HOW does synchronous code wait for async work? On one event loop in a thread of its own, for the whole process.
 
-Connections belong to the loop that opened them; with one loop they are kept and shared, whichever thread asks,
-and an async program may call in as well as any other.
+Connections belong to the loop that opened them. With one loop all threads share them, and an async program may call
+in too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _loops: dict[int, asyncio.AbstractEventLoop] = {}  # by process: a fork inherits
 
 
 def wait_for(work: Coroutine[Any, Any, _Answer], timeout_s: float) -> _Answer:
-    """The answer of the work, or TimeoutError: then the work is given up, not left running."""
+    """The result of the work, or TimeoutError; then the work is cancelled."""
     future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
         return future.result(timeout_s)
@@ -28,7 +28,7 @@ def wait_for(work: Coroutine[Any, Any, _Answer], timeout_s: float) -> _Answer:
 
 
 def begin(work: Coroutine[Any, Any, object]) -> None:
-    """Have the work done without waiting for it; it must not fail."""
+    """Start the work without waiting for it; it must not fail."""
     asyncio.run_coroutine_threadsafe(work, _loop())
 
 

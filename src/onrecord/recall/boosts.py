@@ -1,4 +1,4 @@
-"""WHAT else speaks for a memory? Its kind, a tag, its time, its place and its age: signals, never gates."""
+"""WHAT else speaks for a memory? Its kind, a tag, its time, its conversation and its age: signals that hide nothing."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -29,7 +29,7 @@ def boost_kind_and_tags(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def boost_times(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Raise what became true in a time that the question names; when asked to be strict, drop the rest."""
+    """Raise memories that became true in a time that the question names; in strict mode, drop the others."""
     if not draft.windows:
         return draft
     inside = {
@@ -47,7 +47,7 @@ def is_within(moment: datetime, window: Window) -> bool:
 
 
 def boost_pinned(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Raise what is pinned to the conversation that one is in; some recipes hold what is pinned elsewhere back."""
+    """Raise memories pinned to the caller's conversation; some recipes lower those pinned elsewhere."""
     here, left = draft.conversation, draft.recipe.elsewhere
     if here is None:
         return draft
@@ -65,7 +65,7 @@ def boost_verified(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def decay_with_age(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Only when asked for: an old memory weighs less, but never nothing."""
+    """On request, let an old memory weigh less, but never nothing."""
     if not draft.ask.decay:
         return draft
     now = draft.when.as_of or draft.now

@@ -15,7 +15,7 @@ class Browse(MemoryFilter):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browsed(Answer):
-    """A page of memories; `next` asks for the page after it."""
+    """A page of memories; `next` asks for the following page."""
 
     memories: tuple[Memory, ...]
     next: str | None = None

@@ -1,4 +1,6 @@
-"""WHO of those found counts? Each channel brings its best; those that do not stand at the time asked for make room."""
+"""WHICH of the found memories count? Each channel brings its best; those that do not count at the time asked make
+room.
+"""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +16,7 @@ _FARTHEST: Final = 2_000
 
 
 def asked(draft: RecallDraft, channel: str, search: Search) -> RecallDraft:
-    """The draft with what one channel found."""
+    """The draft with the results of one channel."""
     found = search(_first_look(draft))
     return replace(
         draft,
@@ -24,7 +26,7 @@ def asked(draft: RecallDraft, channel: str, search: Search) -> RecallDraft:
 
 
 def eligible_of(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> dict[Key, Match]:
-    """Those of some memories that count at the time of the question, and among what it asks for."""
+    """Those of some memories that count at the time of the question and that it is limited to."""
     found = tools.reading.eligible(keys, draft.when, draft.ask.statuses)
     if not _is_limited(draft):
         return found
@@ -38,7 +40,7 @@ def _is_limited(draft: RecallDraft) -> bool:
 
 
 def is_asked_for(draft: RecallDraft, match: Match) -> bool:
-    """Whether a memory is of the scopes, kinds, conversations and times that a question is limited to."""
+    """Whether a memory has the scopes, kinds, conversations and times that a question is limited to."""
     ask = draft.ask
     return (
         match.scope in (ask.scopes or SCOPES)
@@ -55,8 +57,9 @@ def _counts(draft: RecallDraft) -> Callable[[Match], bool] | None:
 
 
 def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """One look at all candidates. Where a channel lost too many to time or status, or has too few of a kind that was
-    promised places, it looks further down."""
+    """Check all candidates at once. A channel that lost too many to time or status, or has too few for reserved
+    places, looks further down.
+    """
     matches: dict[Key, Match] = {}
     looked: set[Key] = set()
 
@@ -81,7 +84,7 @@ def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def crowds_of(draft: RecallDraft, tools: RecallTools) -> Sequence[Crowd]:
-    """Only those of which there can be any: looking in vain takes time."""
+    """Only the crowds that can have members: searching in vain takes time."""
     if draft.among is not None:
         return draft.among.crowds
     crowds = []
@@ -89,10 +92,10 @@ def crowds_of(draft: RecallDraft, tools: RecallTools) -> Sequence[Crowd]:
         learnings = Crowd(lambda match: not match.has_query, draft.ask.limit, math.inf)
         crowds += [learnings, Crowd(lambda match: match.has_query, draft.ask.query_limit, math.inf)]
     if draft.caller.conversation is not None:
-        crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.session_places, _FARTHEST))
+        crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.conversation_places, _FARTHEST))
     if tools.reading.sees_global:
         crowds.append(Crowd(lambda match: match.scope == "global", draft.ask.global_places, _FARTHEST))
-        own = draft.ask.profile_places
+        own = draft.ask.tenant_places
         crowds.append(Crowd(lambda match: match.scope not in ("session", "global"), own, _FARTHEST))
     return crowds
 
@@ -115,7 +118,7 @@ def _best_of(crowd: Crowd, eligible: Sequence[Found], matches: Mapping[Key, Matc
 def _first_of_each(
     eligible: Sequence[Found], matches: Mapping[Key, Match], pool: int, crowds: Sequence[Crowd]
 ) -> list[Found]:
-    """The best of all, and the best of each crowd, in their order."""
+    """The best overall and the best of each crowd, in order."""
     if not crowds:
         return list(eligible[:pool])
     wanted = {each.key for each in eligible[:pool]}
@@ -125,7 +128,7 @@ def _first_of_each(
 
 
 def _with_the_past(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """As known at a time: what has changed since, by the words it held then."""
+    """For a question about what was known at a time: memories that have changed since, by their words then."""
     if draft.when.known_at is None or "lexical" not in draft.found:
         return draft
     held = tools.index.match_past_terms(draft.terms, draft.when, draft.ask.statuses)
@@ -140,5 +143,5 @@ def _with_the_past(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def _first_look(draft: RecallDraft) -> int:
-    """A few of the best are usually retired, or not of the time asked for."""
+    """How many to check first: a few of the best are usually retired, or not of the time asked."""
     return draft.pool + draft.pool // 8 + 1 if draft.among is None else draft.among.first_look

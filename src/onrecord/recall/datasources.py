@@ -1,4 +1,4 @@
-"""WHERE are the best? A query goes to one datasource, so what lies where they lie is likelier to be needed with them."""
+"""WHERE are the best? A query uses one datasource, so entities beside the best ones are likelier to be needed."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ _BEST: Final = 20
 
 
 def boost_datasource(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Raise entities by what the best of their datasource come to, against those of the strongest."""
+    """Raise entities by the scores of the best in their datasource, relative to the strongest datasource."""
     homes = {key: draft.matches[key].entities[0].partition(".")[0] for key in draft.parts}
     strength: dict[str, float] = {}
     for key in draft.ranked()[:_BEST]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 else:
 
     def replace(draft: "RecallDraft", /, **changes: Any) -> "RecallDraft":
-        """As of dataclasses, whose loop over every field costs more than most layers do."""
+        """Like `dataclasses.replace`, whose loop over every field costs more than most layers."""
         new = object.__new__(RecallDraft)
         vars(new).update(vars(draft))
         vars(new).update(changes)
@@ -34,7 +34,7 @@ else:
 
 
 class ScorePiece(NamedTuple):
-    """A part of a score on its way: a plain tuple, since there are hundreds and few are told."""
+    """A part of a score; a plain tuple, since there are hundreds and few are shown."""
 
     channel: str
     rank: int
@@ -48,7 +48,7 @@ Boosts = tuple[tuple[str, float], ...]
 
 
 class Crowd(NamedTuple):
-    """Memories that are promised places of their own: which they are, how many places, and how far to look for them."""
+    """Memories with reserved places: which they are, how many places, and how far to look for them."""
 
     holds: Callable[[Match], bool]
     places: int
@@ -56,7 +56,7 @@ class Crowd(NamedTuple):
 
 
 class Among(NamedTuple):
-    """Of which memories a question is asked, where the request alone does not say; and how many of each channel take part."""
+    """Which memories a question is limited to beyond its request, and how many of each channel take part."""
 
     #: Which of those that the caller sees; None for all.
     counts: Callable[[Match], bool] | None
@@ -67,7 +67,7 @@ class Among(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RecallDraft:
-    """An answer on its way. What is known of a memory so far stands under its key, each layer adding its own."""
+    """An answer in progress. What is known of a memory is stored under its key; each layer adds its part."""
 
     caller: Caller
     ask: "Recall"
@@ -114,12 +114,14 @@ class RecallDraft:
 
     @property
     def conversation(self) -> str | None:
-        """Where the question is asked."""
+        """The conversation in which the question is asked."""
         return self.ask.conversation or self.caller.conversation
 
     @property
     def pool(self) -> int:
-        """How many each channel brings: later layers reorder them, the more so where there are vectors."""
+        """How many results each channel brings: more than are asked for, since later layers reorder them, above all
+        with vectors.
+        """
         if self.among is not None:
             return self.among.pool
         most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
@@ -138,7 +140,7 @@ class RecallDraft:
 
 
 def best_first(scores: Mapping[Key, float]) -> list[Found]:
-    """Where two are equal, the order in which they were saved decides."""
+    """Sorted by score; of two equal ones, the one saved first."""
     # Plain tuples, negated: to sort by a function of each would take twice as long.
     return [Found(key, -score) for score, key in sorted([(-score, key) for key, score in scores.items()])]
 
@@ -146,7 +148,7 @@ def best_first(scores: Mapping[Key, float]) -> list[Found]:
 def with_part(
     draft: RecallDraft, channel: str, found: Sequence[Found], shares: Sequence[float]
 ) -> RecallDraft:
-    """The draft with one more part for some memories, given best first."""
+    """The draft with one more part of the score of some memories, given best first."""
     parts = dict(draft.parts)
     for rank, (each, share) in enumerate(zip(found, shares, strict=True), 1):
         parts[each.key] = (*parts.get(each.key, ()), ScorePiece(channel, rank, each.score, share))
@@ -155,7 +157,7 @@ def with_part(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallTools:
-    """What a layer may use. Layers that come before the search have no reading: they may ask a model."""
+    """What a layer may use. Layers before the search have no reading: they may ask a model."""
 
     embedder: Embedder | None = None
     opened: Reading | None = None
@@ -171,7 +173,7 @@ class RecallTools:
 
 
 def boosted(draft: RecallDraft, name: str, factors: Mapping[Key, float]) -> RecallDraft:
-    """The draft with some memories raised or lowered by a factor, which says so in their reasons."""
+    """The draft with some memories raised or lowered by a factor, which is recorded in their reasons."""
     if not factors:
         return draft
     raised = {key: (*draft.boosts.get(key, ()), (name, factor)) for key, factor in factors.items()}

@@ -1,4 +1,4 @@
-"""HOW do channels become one order? Each is brought to one measure, weighted by what it earns, and added up."""
+"""HOW do channels become one order? Their scores are brought to one scale, weighted and added."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -28,7 +28,9 @@ def fuse(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 def _judged_by_words(
     draft: RecallDraft, parts: Mapping[Key, tuple[ScorePiece, ...]]
 ) -> dict[Key, tuple[ScorePiece, ...]]:
-    """A memory that has no vectors yet is judged by its words on the whole scale, not pushed behind all others."""
+    """A memory without vectors yet is scored by its words on the whole scale, so that it does not fall behind all
+    others.
+    """
     weights = draft.recipe.weights
     words = weights.get("lexical", 0.0)
     if not words:
@@ -47,7 +49,7 @@ def _judged_by_words(
 def add_up(
     found: Mapping[Channel, Sequence[Found]], shares: Mapping[Channel, Sequence[float]]
 ) -> dict[Key, tuple[ScorePiece, ...]]:
-    """The parts of each memory, in the order of the channels' names, so that the order of asking says nothing."""
+    """The parts of each memory, in the order of the channels' names, so that the order of asking does not matter."""
     parts: dict[Key, tuple[ScorePiece, ...]] = {}
     for channel in sorted(found):
         for rank, ((key, score), share) in enumerate(zip(found[channel], shares[channel], strict=True), 1):
@@ -58,14 +60,18 @@ def add_up(
 
 
 def _marks(draft: RecallDraft, tools: RecallTools, near: Sequence[Found]) -> tuple[float, float] | None:
-    """The nearest, and what is common to all: no vector is quite far, so nearness is measured from there."""
+    """The highest score and the base that all share: no vector is quite dissimilar, so similarity is measured from
+    there.
+    """
     if not near or draft.vector is None or draft.model is None:
         return None
     return near[0].score, float(tools.index.centroid(draft.model).vector @ draft.vector.vector)
 
 
 def weighted(found: Sequence[Found], weight: float, lowest: float) -> list[float]:
-    """Up to the whole weight for the first of the list, in proportion to how far each is above the lowest mark."""
+    """The full weight for the first of the list, and in proportion to its distance from the lowest mark for each
+    other.
+    """
     if not found:
         return []
     spread = found[0].score - lowest
@@ -75,7 +81,7 @@ def weighted(found: Sequence[Found], weight: float, lowest: float) -> list[float
 
 
 def by_rank(found: Sequence[Found], weight: float, lowest: float) -> list[float]:
-    """Reciprocal ranks: what a score is worth does not matter, only who came before."""
+    """Reciprocal ranks: only the order counts, not the scores."""
     return [weight / (_RRF + rank) for rank in range(1, len(found) + 1)]
 
 

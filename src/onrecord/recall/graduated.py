@@ -1,6 +1,7 @@
-"""WHERE do the words stand? The field decides, and how near they are to each other; what holds none of them comes last.
+"""WHERE do the words stand? The field decides, and how close together they are; memories without any of them come
+last.
 
-Two lists are then joined by their places: what is pinned to the conversation that one is in, and everything.
+Then two lists are joined by their ranks: memories pinned to the caller's conversation, and all memories.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ Spots = frozenset[int]
 
 
 class _Word(NamedTuple):
-    """A word of the question: the terms that lead to it, its place there, and how rare it is here."""
+    """A word of the question: its terms, its place there, and how rare it is here."""
 
     terms: frozenset[str]
     place: int
@@ -36,7 +37,7 @@ class _Word(NamedTuple):
 
 
 def weigh_fields(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """What the words found, by the fields in which they stand; vectors are left with what the words did not find."""
+    """Score memories by the fields that contain the words; vectors only find what the words did not."""
     weights, found = draft.recipe.fields, draft.found.get("lexical", ())
     words = list(_words(draft)) if weights and found else []
     if not words:
@@ -79,7 +80,7 @@ def _words(draft: RecallDraft) -> Iterator[_Word]:
 
 
 def _weight(memory: Memory, word: _Word, weights: Mapping[str, float]) -> float:
-    """What the heaviest field that holds the word is worth. The content is long: it is read only where it must be."""
+    """The weight of the heaviest field that contains the word. The long content is read only if needed."""
     fields = sorted(weights, key=lambda name: -weights[name])
     lighter = fields[fields.index("content") + 1 :]
     for name in fields:
@@ -97,7 +98,7 @@ def _holds(memory: Memory, field: str, word: _Word) -> bool:
 
 
 def _order(words: Sequence[_Word], spots: Sequence[Spots], is_label: bool) -> float:
-    """More where all words stand together: as a phrase, near each other, or in title and tags alone."""
+    """A bonus if all words stand together: as a phrase, close to each other, or in title and tags alone."""
     if len(words) < 2 or not all(spots):
         return 1.0
     if _is_phrase([word.place for word in words], spots) or _is_phrase(range(len(words)), spots):
@@ -108,7 +109,7 @@ def _order(words: Sequence[_Word], spots: Sequence[Spots], is_label: bool) -> fl
 
 
 def _is_phrase(offsets: Sequence[int], spots: Sequence[Spots]) -> bool:
-    """Whether the words follow each other as in the question, with its small words between them or without."""
+    """Whether the words follow each other as in the question, with or without its small words."""
     steps = [offset - offsets[0] for offset in offsets]
     return any(all(at + step in each for step, each in zip(steps, spots, strict=True)) for at in spots[0])
 
@@ -131,9 +132,9 @@ def _left(draft: RecallDraft, held: Sequence[Found]) -> dict[str, list[Found]]:
 
 
 def graduate(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Reciprocal places in two lists, so that what is pinned here comes first. What holds no word comes behind all that does.
+    """Join two lists by reciprocal ranks, so that pinned memories come first and those without any word last.
 
-    What came before is told without a share, since now the place alone counts.
+    Earlier parts are shown without a share, since only the rank counts now.
     """
     worth = draft.recipe.here
     if not worth:

@@ -1,8 +1,8 @@
-"""WHAT do the best lead to? Memories joined to them by a relation, a reference, lineage or names they share, that add what
-they lack.
+"""WHAT do the best lead to? Memories joined to them by a relation, a reference, lineage or shared names, that add
+what they lack.
 
-A lead counts for what the joined memory says to those words of the question that the hit it came from does not hold:
-so a question that one memory answers goes nowhere, and one that needs two finds the second.
+A lead counts for what the joined memory says about those words of the question that the first hit does not contain.
+So a question that one memory answers leads nowhere, and one that needs two finds the second.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _JOINED: Final = 0.15
 
 
 class _Lead(NamedTuple):
-    """A way from a hit to another memory, and how telling it is."""
+    """A way from a hit to another memory, and its strength."""
 
     seed: Key
     target: Key
@@ -69,7 +69,7 @@ def expand_links(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def _gains(draft: RecallDraft, leads: Sequence[_Lead]) -> tuple[list[Found], dict[Key, tuple[str, ...]]]:
-    """What the best lead to each memory is worth, and where it comes from."""
+    """The value of the best lead to each memory, and where it comes from."""
     seeds = {lead.seed: draft.score(lead.seed) for lead in leads}
     best = max(seeds.values()) or 1.0
     weights = token_weights(draft) if draft.met else None
@@ -95,7 +95,7 @@ def _by_relations(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) 
 
 
 def _by_references(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
-    """Along what few memories are about, and the question does not name itself."""
+    """Leads along references that few memories share and that the question does not name itself."""
     named = set(names_in(draft.ask.question))
     held = {
         seed: {each for each in draft.matches[seed].entities if named.isdisjoint(names_of(each))}
@@ -119,7 +119,7 @@ def _by_references(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key])
 
 
 def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
-    """Along what models are made from: memories about the model next to it, or about a part of that."""
+    """Leads along lineage: memories about the neighbouring model, or about a part of it."""
     models = {seed: _models_of(draft.matches[seed].entities) for seed in seeds}
     if not any(models.values()):
         return
@@ -143,13 +143,15 @@ def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) ->
 
 
 def _models_of(references: Sequence[str]) -> list[str]:
-    """The models of references such as `shop.orders` and `shop.orders.amount`; what has a scheme is not of a model."""
+    """The models of references such as `shop.orders` and `shop.orders.amount`; references with a scheme are not
+    models.
+    """
     found = (each.split(".", 2)[:2] for each in references if "." in each and ":" not in each)
     return list(dict.fromkeys(map(".".join, found)))
 
 
 def _next_to(canonical: str, catalog: StoredCatalog) -> dict[str, str]:
-    """The models that this one is made from, and those made from it; each with the way the data goes."""
+    """The models that this one is made from, and those made from it; each with the direction of the data."""
     model = catalog.model(*canonical.split(".", 1))
     if model is None:
         return {}
@@ -164,7 +166,7 @@ def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:
 
 
 def _by_identifiers(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
-    """Along names as programs write them, where two are shared: the keys by which tables are joined."""
+    """Leads along two shared identifiers as programs write them: the keys by which tables are joined."""
     texts = tools.reading.read([draft.matches[seed] for seed in seeds], draft.when)
     held = {
         memory.place[:2]: sorted(identifiers(memory.content))[:_MOST_IDENTIFIERS]
@@ -193,12 +195,12 @@ def _common(memories: int) -> float:
 
 
 def _strength(count: int, memories: int) -> float:
-    """1 for what two memories share, less for what more do."""
+    """1 for what two memories share, less for what more share."""
     return min(rarity(count, memories) / rarity(2, memories), 1.0)
 
 
 def _with_strangers(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> RecallDraft:
-    """The draft with memories that no channel had found: how near they are, and what they meet of the question."""
+    """The draft with memories that no channel had found: their similarity, and how they match the question."""
     matches = eligible_of(draft, tools, keys) if keys else {}
     if draft.vector is None or draft.model is None or draft.marks is None or not matches:
         return replace(draft, matches={**draft.matches, **matches})
@@ -224,7 +226,7 @@ def _with_strangers(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key])
 def _ranked_anew(
     parts: Mapping[Key, tuple[ScorePiece, ...]], channel: str
 ) -> dict[Key, tuple[ScorePiece, ...]]:
-    """The same parts, with strangers in their places among those that a channel knew before."""
+    """The same parts, with the new memories ranked among those that a channel had found."""
     scores = {
         key: piece.score for key, pieces in parts.items() for piece in pieces if piece.channel == channel
     }
@@ -237,7 +239,7 @@ def _ranked_anew(
 
 
 def _with_tokens(draft: RecallDraft, keys: Sequence[Key]) -> RecallDraft:
-    """On the same measure as those that were looked at before."""
+    """The token scores of the new memories, on the same scale as the others."""
     weights = token_weights(draft)
     scores = {key: float(draft.met[key] @ weights) for key in draft.met}
     highest = max((scores[key] for key in scores if key not in keys), default=0.0)
@@ -249,7 +251,7 @@ def _with_tokens(draft: RecallDraft, keys: Sequence[Key]) -> RecallDraft:
 
 
 def _added(target: "NDArray[Any]", seed: "NDArray[Any]", weights: "NDArray[Any]") -> float:
-    """What the target meets of the question beyond what the seed meets."""
+    """How much of the question the target matches beyond what the seed matches."""
     import numpy as np
 
     return float(np.maximum(target - seed, 0) @ weights)

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
+from onrecord.errors import no_memory
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.findings import Compared
 from onrecord.model.memory import Version
 from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
-from onrecord.recall.show import no_memory
 from onrecord.store.ports.filters import ChangeFilter
 
 

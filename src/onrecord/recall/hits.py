@@ -1,4 +1,4 @@
-"""WHAT is a hit? A memory that bears on the question, and why it stands where it stands."""
+"""WHAT is a hit? A memory that is relevant to the question, and the reasons for its rank."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,8 @@ from onrecord.model.memory import Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part(Answer):
-    """What one channel says of a hit: its place in that list, its score there, and what that adds to the final score."""
+class ScorePart(Answer):
+    """What one channel says of a hit: its rank and score there, and what that adds to the final score."""
 
     channel: str
     rank: int
@@ -18,19 +18,19 @@ class Part(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why(Answer):
-    """Why a hit stands where it stands: the sum of its parts, times each of its boosts."""
+    """The reasons for a hit's rank: the sum of its parts, times each of its boosts."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[ScorePart, ...]
     boosts: tuple[tuple[str, float], ...] = ()
     path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit(Answer):
-    """A memory that bears on the question.
+    """A memory that is relevant to the question.
 
-    `score` orders the hits of one answer and means nothing beyond it. `relevance` is the estimated chance, from 0 to 1,
-    that the memory bears on the question.
+    `score` orders the hits of one answer and means nothing beyond it. `relevance` is the estimated probability, from
+    0 to 1, that the memory is relevant to the question.
     """
 
     memory: Memory

@@ -1,4 +1,4 @@
-"""WHICH memories hold the words? BM25 over title, hint, tags, content and source, and over words that stand together."""
+"""WHICH memories contain the words? BM25 over title, hint, tags, content and source, and over neighbouring words."""
 
 import math
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Pair = tuple[str, str]
 
 
 def weigh_words(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """How rare each word of the question is here, stop words included: other layers weigh by it too."""
+    """Count how rare each word of the question is here, stop words included: other layers use it too."""
     terms = {term for word in document_words(draft.ask.question)[:_MOST_WORDS] for term in word}
     return replace(draft, rarity=tools.index.rarity(sorted(terms)) if terms else {})
 
@@ -37,7 +37,7 @@ def search_lexical(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def raise_pairs(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Raise those of the best in which neighbours of the question are neighbours too."""
+    """Raise those of the best in which neighbouring words of the question are neighbours too."""
     found, pairs = draft.found.get("lexical", ()), pairs_of(draft.ask.question)
     if not found or not pairs:
         return draft
@@ -51,7 +51,7 @@ def raise_pairs(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def pairs_of(question: str) -> tuple[Pair, ...]:
-    """Words side by side, of which one at least means something."""
+    """Neighbouring words, at least one of which is not a stop word."""
     words = [terms[0] for terms in document_words(question)]
     pairs = (pair for pair in pairwise(words) if not STOP_TERMS.issuperset(pair))
     return tuple(dict.fromkeys(pairs))[:_MOST_PAIRS]
@@ -60,7 +60,7 @@ def pairs_of(question: str) -> tuple[Pair, ...]:
 def pair_scores(
     pairs: Sequence[Pair], places: dict[Key, Places], memories: int, average: float
 ) -> dict[Key, float]:
-    """BM25 with each pair a word; how rare it is, is counted among the memories looked at."""
+    """BM25 with each pair as a word; its rarity is counted among the memories looked at."""
     counts: dict[Key, list[tuple[int, int]]] = {}
     holders = [0] * len(pairs)
     for key, each in places.items():

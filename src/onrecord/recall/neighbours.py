@@ -1,4 +1,4 @@
-"""WHAT was said just before? In a conversation an answer stands next to what it answers, so a turn lends to the next."""
+"""WHAT was said just before? In a conversation an answer follows its question, so a turn raises the next one."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ _LENT: Final = 0.2
 
 
 def boost_next_turn(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Among the candidates: the memory saved before, if it is of the same conversation."""
+    """Raise a candidate if the memory saved just before it, of the same conversation, is a good hit."""
     lent = []
     for key in draft.parts:
         before = (key[0], key[1] - 1)

@@ -1,4 +1,4 @@
-"""WHERE is something looked for by subject? Among the memories, or in the catalog; and what there is about which things."""
+"""WHERE does a search by subject look? In the memories, or in the catalog; and which are about which things."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ SUBJECT_SHARE: Final = 0.25
 
 
 class SearchPlace:
-    """The memories or the catalog, as far as they are about a datasource."""
+    """The memories or the catalog, limited to a datasource."""
 
     def __init__(
         self, reading: Reading, datasource: str | None, embedder: Embedder | None, *, is_catalog: bool
@@ -47,7 +47,7 @@ class SearchPlace:
 
     @property
     def among(self) -> Among:
-        """What is asked here: those of the datasource, and enough for each list."""
+        """The limits of a search here: those of the datasource, and enough for each list."""
         counts = None if self._datasource is None else self._counts
         if self._is_catalog:
             return Among(counts, DEPTH, DEPTH + DEPTH // 4)
@@ -59,7 +59,7 @@ class SearchPlace:
         return is_inside(match.entities[:1] if self._is_catalog else match.entities, self._datasource)
 
     def search_subjects(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-        """What is about the things that are given, or that the question calls by their names."""
+        """Find what is about the given things, or about those that the question names."""
         if "references" not in draft.recipe.weights or not tools.index.has_references:
             return draft
         names = names_in(draft.ask.question)
@@ -73,7 +73,7 @@ class SearchPlace:
         return self._with(draft, tools, "lexical", (), names)
 
     def _with_subject_words(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-        """The draft with what the words of a memory's references say for it, as if they stood in its text."""
+        """The draft with the words of references counted as if they stood in the text."""
         found = tools.index.match_terms(draft.terms, most=LAST_LOOK, subjects=True)
         said = {each.key: each.score for each in found}
         strangers = [key for key in said if key not in draft.matches]
@@ -96,7 +96,7 @@ class SearchPlace:
         references: Sequence[str],
         names: Sequence[str] = (),
     ) -> RecallDraft:
-        """The draft with what is about some things, behind what the channel has found already."""
+        """The draft with what is about some things, after what the channel has found already."""
         if not references and not names:
             return draft
         namesakes = MOST_NAMESAKES if self._is_catalog else None
@@ -113,7 +113,7 @@ class SearchPlace:
         return replace(draft, matches=matches, found={**draft.found, channel: found})
 
     def _counted(self, about: About, matches: Mapping[Key, Match], by_name: bool) -> About:
-        """What is about them as far as it counts, and as far as what they are about still exists."""
+        """What is about them, if it counts at the time asked and still exists."""
         holders: dict[Key, tuple[str, ...]] = {}
         lengths: dict[Key, int] = {}
         for key in about.holders.keys() & matches.keys():
@@ -127,14 +127,14 @@ class SearchPlace:
         return About(holders, lengths, counts, self._size_within)
 
     def _is_there(self, reference: str) -> bool:
-        """Tags of what is gone do not count; where there is no catalog, nothing can be said of them."""
+        """Whether the subject exists: tags of a missing entity do not count. Without a catalog everything counts."""
         if reference not in self._known:
             self._known[reference] = self._is_catalog or self.lookup.is_empty or probe(reference, self.lookup)
         return self._known[reference]
 
     @cached_property
     def _size_within(self) -> int:
-        """How many there are about the datasource."""
+        """How many records are about the datasource."""
         assert self._datasource is not None
         inside = self.reading.references(self._datasource)
         return len(self.reading.index.about(inside, most=MOST_HOLDERS).holders)
@@ -155,13 +155,14 @@ def is_inside(references: Iterable[str], datasource: str | None) -> bool:
 
 
 def _whole_names(held: Sequence[str]) -> tuple[str, ...]:
-    """Those that are not the end of another: `id` says nothing more of what is called `customer id`."""
+    """The names that are not the end of another: `id` adds nothing to `customer id`."""
     return tuple(each for each in held if not any(other.endswith(f" {each}") for other in held))
 
 
 def _own_names_first(ranked: Sequence[Found], about: About, matches: Mapping[Key, Match]) -> list[Found]:
-    """Of entities with an equal claim to a name first those that bear it alone: `orders.customer_id` is called customer
-    id, `customers.id` only together with its model."""
+    """Of entities that match a name equally well, those that bear it alone come first: `orders.customer_id` is called
+    customer id, `customers.id` only together with its model.
+    """
 
     def borrows(key: Key) -> bool:
         return names_of(matches[key].entities[0])[-1:] not in [(held,) for held in about.holders[key]]
@@ -170,7 +171,7 @@ def _own_names_first(ranked: Sequence[Found], about: About, matches: Mapping[Key
 
 
 def _followed(first: Sequence[Found], then: Sequence[Found]) -> Sequence[Found]:
-    """One ranking after another, and those that are in both where they stand in the first."""
+    """One ranking after another; those in both keep their place in the first."""
     if not first:
         return then
     seen = {each.key for each in first}

@@ -9,12 +9,12 @@ from onrecord.text.times import read_times
 
 
 def read_words(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Plain words, never query syntax: punctuation says nothing."""
+    """Cut the question into words; there is no query syntax, and punctuation means nothing."""
     return replace(draft, terms=question_terms(draft.ask.question))
 
 
 def read_kinds(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """The kinds the caller names; where none is named, those that cue words speak of."""
+    """The kinds that the caller names; without any, those that cue words suggest."""
     if draft.ask.kinds or not draft.ask.intent:
         return replace(draft, kinds=tuple(draft.ask.kinds))
     return replace(draft, kinds=read_intents(draft.ask.question))
@@ -34,5 +34,5 @@ def embed_question(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def _says_anything(draft: RecallDraft) -> bool:
-    """Spaces and punctuation alone mean nothing: they are as near to one text as to any other."""
+    """Whether there is any word: spaces and punctuation are equally near to every text."""
     return any(unicodedata.category(character)[0] not in "ZPC" for character in draft.ask.question)

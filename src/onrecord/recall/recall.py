@@ -94,9 +94,9 @@ MIN_RELEVANCE: Final = "Only hits whose relevance, from 0 to 1, is at least this
 
 @dataclass(frozen=True, slots=True)
 class Recall(Request):
-    """Ask a question and get back the memories that bear on it, best first.
+    """Ask a question and get the relevant memories, best first.
 
-    The question is plain words, never query syntax. Kinds and tags given here raise a memory; they hide none.
+    The question is plain words, not query syntax. Kinds and tags given here raise a memory; they hide none.
     """
 
     question: str = ask(
@@ -133,8 +133,8 @@ class Recall(Request):
     decay: bool = ask(rules.FLAG, "Let old memories weigh less.", False)
     half_life_days: int = ask(rules.Integer(1, 36_500), "How fast they do, with decay.", 90)
     decay_floor: float = ask(rules.Fraction(), "What is left of the oldest, with decay.", 0.5)
-    session_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
-    profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
+    conversation_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
+    tenant_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
     global_places: int = ask(PLACES, "Places kept for global memories.", 2)
     query_limit: int | None = ask(
         OrNone(rules.Integer(0, limits.RECALL_LIMIT)),
@@ -156,11 +156,12 @@ class Recall(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled(Answer):
-    """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence.
+    """The hits, best first; `degraded` says what could not be done, so that a failure never looks like an empty
+    answer.
 
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
-    `queries` holds example queries where they were asked for apart. `looked_at` counts the memories that were there to
-    find, and `best_relevance` is what the best of them reached: with no hits, that is how far off they were.
+    `queries` holds example queries if they were requested separately. `looked_at` counts the memories that could have
+    been found, and `best_relevance` is that of the best of them: without hits, it says how close they came.
     """
 
     hits: tuple[Hit, ...]
@@ -175,7 +176,7 @@ class Recalled(Answer):
     trace: tuple[Note, ...] = ()
 
     def why_nothing(self) -> str:
-        """What to tell where there are no hits: what was looked at, and how close it came."""
+        """The text for an answer without hits: what was looked at, and how close it came."""
         if not self.looked_at:
             return "Nothing found: there are no memories here yet."
         there = (
@@ -191,7 +192,9 @@ class Recalled(Answer):
 
 @operation("read", "memory.read", "POST /recall")
 def recall(call: Call, ask: Recall) -> Recalled:
-    """Ask with the model that knows most: after a change of models that is the old one, until the new has caught up."""
+    """Ask with the model that has most vectors: after a change of models that is the old one, until the new one has
+    caught up.
+    """
     if ask.agent is not None:
         ask = filled(ask, show_agent(call, ShowAgent(ask.agent)).settings)
     recipe, embedders = recipe_named(ask.recipe), call.embedders
@@ -208,7 +211,7 @@ def recall(call: Call, ask: Recall) -> Recalled:
 
 
 def _knows_more(reading: Reading, model: EmbeddingModel | None, embedders: Embedders) -> Embedder | None:
-    """The embedder of another model that has more of these memories' vectors, if it can still be asked."""
+    """The embedder of another model that has more of these memories' vectors, if it is available."""
     if model is None:
         return None
     best = knows_most(reading, model)
@@ -245,7 +248,7 @@ def _answer(done: Run, ask: Recall, looked_at: int, gaps: tuple[str, ...]) -> Re
 
 
 def filled(ask: Recall, settings: AgentSettings) -> Recall:
-    """A question with what it leaves open taken from an agent's settings; what it says itself counts."""
+    """A question whose open fields are taken from an agent's settings; what it says itself counts."""
     left_open = {each.name for each in request_fields(ask) if getattr(ask, each.name) == each.default}
     kept = {each.name: getattr(settings, each.name) for each in fields(settings)}
     return replace(

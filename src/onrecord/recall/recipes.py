@@ -1,4 +1,4 @@
-"""WHICH way of searching? A recipe names the channels and what each is worth; `auto` is for everyone."""
+"""WHICH way of searching? A recipe names the channels and their weights; `auto` is the usual one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +13,7 @@ Fusion = Literal["weighted", "rrf", "blend"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
-    """A choice of channels and weights. A channel that is not named is not asked."""
+    """A choice of channels and weights. A channel without a weight is not asked."""
 
     name: str
     #: What each channel may add to a score.

@@ -1,4 +1,6 @@
-"""WHICH memories are about the things the question names? BM25 over references, in which a precise one counts most."""
+"""WHICH memories are about the things that the question names? BM25 over references, in which a precise one counts
+most.
+"""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +20,7 @@ MOST_HOLDERS: Final = 1_000
 
 
 def search_references(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """The references that the caller gives, and those whose names the question mentions."""
+    """Search by the references that the caller gives, and by those whose names the question mentions."""
     if "references" not in draft.recipe.weights or not tools.index.has_references:
         return draft
     names = names_in(draft.ask.question)
@@ -40,7 +42,7 @@ def rank(about: About) -> list[Found]:
 
 
 def rarity(count: int, memories: int) -> float:
-    """What a reference weighs that so many of the memories hold."""
+    """The weight of a reference that so many of the memories have."""
     return math.log(1 + (max(memories - count, 0) + 0.5) / (count + 0.5))
 
 

@@ -1,4 +1,4 @@
-"""WHAT is a memory joined to? Edges one by one, and walks along them."""
+"""WHAT is a memory related to? Relations one by one, and walks along them."""
 
 from dataclasses import dataclass
 
@@ -12,12 +12,14 @@ from onrecord.store.ports.filters import RelationFilter, RelationWalk
 
 @dataclass(frozen=True, slots=True)
 class ListRelations(RelationFilter):
-    """The tenant's edges between memories that the caller sees, newest first; whether these are still true or not."""
+    """List the tenant's relations between memories that the caller sees, newest first, even of memories that are no
+    longer true.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedRelations(Answer):
-    """A page of edges, newest first; `next` asks for the page after it."""
+    """A page of relations, newest first; `next` asks for the following page."""
 
     relations: tuple[Relation, ...]
     next: str | None = None
@@ -30,7 +32,7 @@ class Neighbours(RelationWalk):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Neighbourhood(Answer):
-    """The edges around a memory; `truncated` if there were more than asked for."""
+    """The relations around a memory; `truncated` if there were more than asked for."""
 
     center: Memory
     edges: tuple[Edge, ...]

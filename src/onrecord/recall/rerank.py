@@ -1,7 +1,7 @@
 """WHICH of the best fits best? Late interaction: each token of the question looks for its match in the memory.
 
-What is not near counts nothing, a rare word counts more than a common one, and what better hits say already counts
-less: so the second half of a question is answered too.
+Dissimilar tokens count nothing, rare words count more than common ones, and what better hits say already counts less,
+so that the second half of a question is answered too.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ _TAKEN: Final = 1.2
 
 
 def rerank(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """The token vectors of the passages that are nearest, for the best so far."""
+    """Compare the best by the token vectors of their nearest passages."""
     if not draft.recipe.rerank or draft.vector is None or draft.vector.tokens is None or draft.model is None:
         return draft
     best = [key for key in draft.ranked()[: draft.recipe.reranked] if key in draft.nearest]
@@ -53,7 +53,7 @@ def rerank(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 def meet(
     index: Index, question: Passage, model: EmbeddingModel, passages: Sequence[Near]
 ) -> dict[Key, "NDArray[Any]"]:
-    """For each memory, how well each token of the question is met in it: 1 is the very same, in a passage of usual length."""
+    """For each memory, how well each token of the question is matched: 1 is identical, in a passage of usual length."""
     import numpy as np
 
     kept = {key: packed for key, packed in index.tokens(passages, model).items() if packed}
@@ -71,7 +71,7 @@ def meet(
 
 
 def token_weights(draft: RecallDraft) -> "NDArray[Any]":
-    """What each token of the question weighs, all together 1."""
+    """The weight of each token of the question; they sum to 1."""
     import numpy as np
 
     assert draft.vector is not None
@@ -88,7 +88,7 @@ def _weight(word: str, rarity: Mapping[str, float]) -> float:
 
 
 def diversify(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Let what better hits say count less: among the first few, one after the other."""
+    """Lower what better hits say already, one after the other among the first few."""
     if not draft.met:
         return draft
     import numpy as np

@@ -1,4 +1,4 @@
-"""HOW are layers run? One after the other, each timed, going on without one that fails for want of a provider."""
+"""HOW are layers run? One after the other, each timed; a layer whose provider fails is skipped."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ Layer = Callable[[RecallDraft, RecallTools], RecallDraft]
 
 @dataclass(slots=True)
 class Run:
-    """One way through the layers: times each, and goes on without one that fails for want of a provider."""
+    """One pass through the layers; times each, and skips one whose provider fails."""
 
     draft: RecallDraft
     explain: bool = False
@@ -35,7 +35,7 @@ class Run:
 
 
 def _count(draft: RecallDraft) -> int:
-    """How many memories are still in question."""
+    """How many candidates are left."""
     if draft.hits or draft.query_hits:
         return len(draft.hits) + len(draft.query_hits)
     if draft.parts:

@@ -1,4 +1,6 @@
-"""WHICH memories mean something alike? Those whose vectors are near the question's, filtered before they are ranked."""
+"""WHICH memories have a similar meaning? Those whose vectors are near the question's, filtered before they are
+ranked.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +14,7 @@ from onrecord.store.ports.records import Reading
 
 
 def knows_most(reading: Reading, current: EmbeddingModel) -> EmbeddingModel:
-    """The model that has most of the vectors: after a change the old one, until the new has caught up."""
+    """The model that has most vectors: after a change the old one, until the new one has caught up."""
     known: Counter[EmbeddingModel] = Counter()
     for each in reading.index.coverage():
         known[each.model] += each.memories
@@ -21,7 +23,7 @@ def knows_most(reading: Reading, current: EmbeddingModel) -> EmbeddingModel:
 
 
 def without_vectors(reading: Reading, model: EmbeddingModel) -> int:
-    """How many memories the model does not know yet."""
+    """How many memories the model has not embedded yet."""
     return reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
 
 
@@ -43,7 +45,7 @@ def search_semantic(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def compare_others(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """How near those are that came by another way: a channel that did not list a memory still has its view of it."""
+    """The similarity of memories that other channels found: this channel has a score for them too."""
     if draft.vector is None or draft.model is None:
         return draft
     others = [key for key in draft.matches if key not in draft.nearest]

@@ -1,4 +1,6 @@
-"""WHO is told? The best, with places kept for each circle of people, within the words that the asker can take."""
+"""WHICH hits are shown? The best, with places kept for each circle of people, within the tokens that the asker
+allows.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -6,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
 from onrecord.recall.draft import RecallDraft, RecallTools, replace
-from onrecord.recall.hits import Hit, Part, Why
+from onrecord.recall.hits import Hit, ScorePart, Why
 from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
 
@@ -17,19 +19,19 @@ T = TypeVar("T")
 
 #: Which circle a scope belongs to: what is for one user, persona or system counts with its tenant's own.
 CIRCLE: Final[Mapping[Scope, str]] = {
-    "session": "session",
-    "tenant": "profile",
-    "persona": "profile",
-    "user": "profile",
-    "system": "profile",
+    "session": "conversation",
+    "tenant": "tenant",
+    "persona": "tenant",
+    "user": "tenant",
+    "system": "tenant",
     "global": "global",
 }
 
-_NEARNESS: Final[Mapping[str, int]] = {"session": 0, "profile": 1, "global": 2}
+_NEARNESS: Final[Mapping[str, int]] = {"conversation": 0, "tenant": 1, "global": 2}
 
 
 def share_places(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Learnings and example queries each have their own places where the asker wants them apart."""
+    """Share out the places; learnings and example queries have places of their own if the request separates them."""
     ranked = _nearer_first(draft)
     if draft.ask.query_limit is None:
         return replace(draft, chosen=tuple(_shared(draft, ranked, draft.ask.limit)))
@@ -43,7 +45,7 @@ def share_places(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def _nearer_first(draft: RecallDraft) -> list[Key]:
-    """Best first; of two that are equal, the one of the smaller circle, and then the one that was saved first."""
+    """Best first; of two equal ones, the one of the smaller circle, and then the one saved first."""
     matches = draft.matches
     ranked = [(-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key) for key in draft.parts]
     return [key for _, _, key in sorted(ranked)]
@@ -54,15 +56,15 @@ def _shared(draft: RecallDraft, ranked: Sequence[Key], limit: int) -> list[Key]:
 
 
 def budgets_of(ask: "Recall") -> dict[str, int]:
-    return {"session": ask.session_places, "profile": ask.profile_places, "global": ask.global_places}
+    return {"conversation": ask.conversation_places, "tenant": ask.tenant_places, "global": ask.global_places}
 
 
 def share(
     ranked: Sequence[T], circle_of: Callable[[T], str], limit: int, budgets: Mapping[str, int]
 ) -> list[T]:
-    """The best, of which each circle has at least its places; what a circle leaves over goes to the others.
+    """The best, with at least its places for each circle; places that a circle does not need go to the others.
 
-    Where there are fewer places in all than the circles are promised, each gets its part of them.
+    If there are fewer places than are promised, each circle gets its share of them.
     """
     promised = sum(budgets.values())
     kept = {circle: places * limit // max(promised, limit, 1) for circle, places in budgets.items()}
@@ -78,7 +80,7 @@ def share(
 
 
 def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Only now is the text of a memory read: most candidates never need it."""
+    """Read the texts of the chosen memories; most candidates never need it."""
     keys = [*draft.chosen, *draft.queries]
     memories = tools.reading.read([draft.matches[key] for key in keys], draft.when)
     told = {
@@ -100,7 +102,7 @@ def read_hits(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 def _why(draft: RecallDraft, key: Key) -> Why:
     return Why(
         parts=tuple(
-            Part(channel=channel, rank=rank, score=score, share=share)
+            ScorePart(channel=channel, rank=rank, score=score, share=share)
             for channel, rank, score, share in draft.parts[key]
         ),
         boosts=draft.boosts.get(key, ()),
@@ -109,7 +111,7 @@ def _why(draft: RecallDraft, key: Key) -> Why:
 
 
 def fit_tokens(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Leave out what does not fit any more; a shorter one further down may still."""
+    """Leave out what does not fit any more; a shorter one further down may still fit."""
     most = draft.ask.max_tokens
     left = float("inf") if most is None else most
     used = 0
@@ -126,7 +128,7 @@ def fit_tokens(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def told_tokens(memory: Memory) -> int:
-    """What a memory costs an agent that reads it: its title and its content."""
+    """What a memory costs an agent to read: its title and its content."""
     return count_tokens(memory.title) + count_tokens(memory.content)
 
 

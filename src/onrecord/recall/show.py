@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from onrecord.errors import NotFound
+from onrecord.errors import NotFound, no_memory
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.findings import Edge
@@ -28,7 +28,7 @@ class Show(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown(Answer):
-    """One memory, the edges that touch it, and the file that it is linked to."""
+    """One memory, the relations that touch it, and the artifact that it is linked to."""
 
     memory: Memory
     edges: tuple[Edge, ...] = ()
@@ -46,7 +46,7 @@ def show(call: Call, ask: Show) -> Shown:
 
 
 def memory_at(reading: Reading, id: str, as_of: datetime | None, known_at: datetime | None) -> Memory:
-    """The memory at a time, or an error that tells apart "none" and "not then" to those who may see it."""
+    """The memory at a time; the error tells "none" from "not then" to those who may see it."""
     memory = reading.memory(id, When(as_of, known_at))
     if memory is not None:
         return memory
@@ -55,10 +55,6 @@ def memory_at(reading: Reading, id: str, as_of: datetime | None, known_at: datet
         raise no_memory(id)
     until = f" until {today.valid_to.isoformat()}" if today.valid_to else ""
     raise NotFound(
-        f"Memory {id} was not there at that time: it was recorded on {today.created_at.isoformat()} and is "
+        f"Memory {id} did not exist at that time: it was recorded on {today.created_at.isoformat()} and is "
         f"true from {today.valid_from.isoformat()}{until}. Ask for a time within, or leave the time out."
     )
-
-
-def no_memory(id: str) -> NotFound:
-    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")

@@ -1,8 +1,8 @@
 """WHAT was learned about these things? Memories, example queries and entities by subject, each in a list of its own.
 
-A search is a question like any other, put by the same layers to the memories and to the catalog. Each list is then put
-in order by itself, out of as many as may ever be told: so a cap cuts a list, and changes neither its order nor another
-list. It ranks alike for everyone: nothing is raised for its conversation, its kind or its age.
+A search runs the same layers as any question, over the memories and over the catalog. Each list is then ordered by
+itself, out of as many results as could ever be shown: so a cap cuts its list, and changes neither its order nor
+another list. The ranking is the same for everyone: nothing is raised for its conversation, kind or age.
 """
 
 import dataclasses
@@ -52,10 +52,10 @@ from onrecord.store.ports.records import Reading
 
 @dataclass(frozen=True, slots=True)
 class Search(Request):
-    """Find what was learned about some things: by the entities named, by a draft of a query, by a question, or all.
+    """Find what was learned about some things: by entities, by a draft of a query, by a question, or all of these.
 
-    Notes, example queries and entities each have a list of their own, and a cap that changes no other list.
-    What is not understood is told as a warning; with nothing given, the newest memories come back.
+    Notes, example queries and entities each have a list of their own, and a cap that changes no other list. What
+    cannot be resolved becomes a warning; without any input, the newest memories are returned.
     """
 
     question: str | None = ask(
@@ -92,7 +92,7 @@ class SubjectHit(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityHit(Answer):
-    """An entity that answers the question itself."""
+    """An entity that matches the question itself."""
 
     id: str
     kind: EntityKind
@@ -103,7 +103,7 @@ class EntityHit(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched(Answer):
-    """Notes, example queries and entities, each best first; and what of the question was understood."""
+    """Notes, example queries and entities, each best first; and what the input was resolved to."""
 
     memories: tuple[SubjectHit, ...] = ()
     example_queries: tuple[SubjectHit, ...] = ()
@@ -141,7 +141,7 @@ NOT_EMBEDDED: Final = "embedding channel skipped: query embedding failed"
 
 
 class _Inputs(NamedTuple):
-    """What the question is about, and what of it was not understood."""
+    """The entities in the input, and what could not be resolved."""
 
     entities: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -200,7 +200,7 @@ def _require_datasource(ask: Search, lookup: StoredCatalog) -> None:
 
 
 def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
-    """Lenient: what means nothing is told and left out. Where there is no catalog, names stay as they were given."""
+    """Resolve the input leniently: what cannot be resolved becomes a warning. Without a catalog, names stay as given."""
     gathering = Gathering()
     told = []
     for name in ask.entities:
@@ -219,7 +219,7 @@ def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
 
 
 def _knowing(draft: RecallDraft, reading: Reading, embedders: Embedders) -> Embedder | None:
-    """Who can embed the question: the model that knows most of what is there."""
+    """The embedder for the question: that of the model with most vectors."""
     current = embedders.current
     if current is None or not _asks_meaning(draft):
         return None
@@ -234,7 +234,7 @@ def _asks_meaning(draft: RecallDraft) -> bool:
 def _read(
     draft: RecallDraft, knowing: Sequence[Embedder | None], embedders: Embedders
 ) -> tuple[list[RecallDraft], list[str]]:
-    """The question as each embedder reads it, each asked once; and why it could not."""
+    """The question as each embedder reads it, each asked once; and why one could not."""
     runs: dict[EmbeddingModel | None, Run] = {}
     models = [None if each is None else each.model for each in knowing]
     for model, embedder in zip(models, knowing, strict=True):
@@ -252,7 +252,7 @@ def _lists(
     order: tuple[Layer, ...],
     caps: Sequence[tuple[Callable[[Match], bool], int]],
 ) -> list[list[_Found]]:
-    """What is found in a place, in a list for each kind, best first."""
+    """The results in a place, in a list for each kind, best first."""
     if not any(most for _, most in caps):
         return [[] for _ in caps]
     tools = RecallTools(embedder=place.embedder, opened=place.reading)
@@ -274,7 +274,7 @@ def _lists(
 
 
 def _only(draft: RecallDraft, holds: Callable[[Match], bool]) -> RecallDraft:
-    """The draft with those found that belong to one list; leads, too, may go to none but these."""
+    """The draft limited to one list; leads may only go to members of it."""
     found = {
         channel: [each for each in ranking if holds(draft.matches[each.key])]
         for channel, ranking in draft.found.items()
@@ -287,7 +287,7 @@ def _only(draft: RecallDraft, holds: Callable[[Match], bool]) -> RecallDraft:
 
 
 def _gaps(draft: RecallDraft, reading: Reading, noun: str) -> list[str]:
-    """What was not asked by its meaning, since it has no vectors yet."""
+    """What could not be searched by meaning, since it has no vectors yet."""
     missing = 0 if draft.model is None else without_vectors(reading, draft.model)
     told = f"embedding channel: {missing} of {reading.size} {noun} have no vectors yet."
     return [told] if missing > 0 else []
@@ -347,12 +347,12 @@ def _newest_of(memories: list[Memory], most: int) -> list[Memory]:
 
 
 def _is_settled(newest: Sequence[Memory], most: int, last: Memory) -> bool:
-    """Whether none that comes later can be newer than those that were found."""
+    """Whether nothing that comes later can be newer than what was found."""
     return len(newest) >= most and all(each.created_at > last.updated_at for each in newest)
 
 
 def _stale(examples: Sequence[Memory], lookup: StoredCatalog) -> list[str]:
-    """Example queries that name what is no longer there; they are shown as they are."""
+    """Example queries that name missing entities; they are shown as they are."""
     told = []
     for memory in examples:
         reason = None if lookup.is_empty else staleness(memory, lookup)

@@ -1,4 +1,4 @@
-"""HOW often does each field hold the words? For recipes that count them instead of asking how rare they are."""
+"""HOW often does each field contain the words? For recipes that count words instead of weighing their rarity."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ _MOST: Final = 2.5
 
 
 def count_terms(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """What the words found, in the order of their counts; what holds none in a counted field is dropped."""
+    """Order what the words found by their counts; drop what contains none in a counted field."""
     weights, found = draft.recipe.counts, draft.found.get("lexical", ())
     if not weights or not found:
         return draft

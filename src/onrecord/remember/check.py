@@ -1,4 +1,4 @@
-"""IS it sound? What was left out is filled in, and what does not fit together is refused."""
+"""IS it sound? Fills in what was left out, and refuses what does not fit together."""
 
 from collections.abc import Iterator
 from dataclasses import fields, replace
@@ -24,7 +24,7 @@ _PLAIN: Final = frozenset(each.name for each in fields(Memory)) - _NOT_PLAIN
 
 
 def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
-    """The memory that the request describes, had there been none before."""
+    """Make the memory that the request describes, as if there had been none before."""
     ask, caller = draft.ask, draft.caller
     faults = list(_faults(draft))
     if faults:
@@ -57,7 +57,7 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
 
 
 def _id(ask: "Remember") -> str:
-    """The id as it will be shown; empty where the store is to choose."""
+    """The id as people see it; empty if the store is to choose."""
     if isinstance(ask.id, Unset):
         return ""
     plain = ids.address(ask.id).id
@@ -82,7 +82,7 @@ def _faults(draft: SaveDraft) -> Iterator[Fault]:
         if not isinstance(ask.scope, Unset) and ask.scope != "global":
             yield Fault("scope", f"the id {ask.id} names a global memory, whose scope is global")
         if not draft.caller.is_admin:
-            yield Fault("id", "global memories are written by an admin; use an id of your own, or ask one")
+            yield Fault("id", "only an admin may write global memories; use another id, or ask an admin")
     if _id(ask) in ask.supersedes:
         yield Fault("supersedes", f"a memory cannot supersede itself ({_id(ask)})")
     if ask.supersedes and not isinstance(ask.valid_from, Unset) and ask.valid_from > draft.now:

@@ -1,4 +1,4 @@
-"""WHICH words does it have? A long text is cut into them before the transaction, in which they are only written down."""
+"""WHICH words does it have? A long text is cut into words before the transaction, which then only writes them."""
 
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.text import cut_ahead

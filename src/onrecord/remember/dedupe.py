@@ -1,4 +1,4 @@
-"""IS it known already? The same content, or a hint much like an earlier one, updates that memory in place."""
+"""IS it known already? A save with the same content, or a very similar hint, updates that memory in place."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from onrecord.store.ports.records import Writing
 
 
 def dedupe(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """Look for the memory to update. A save with an id of its own, or one that replaces others, is never merged."""
+    """Look for the memory to update. A save with an id of its own, or one that supersedes others, is never merged."""
     ask = draft.ask
     if not ask.dedupe or ask.supersedes or not isinstance(ask.id, Unset):
         return draft

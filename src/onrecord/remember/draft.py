@@ -21,7 +21,7 @@ Outcome = Literal["created", "updated", "unchanged", "proposed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaveDraft:
-    """A save on its way: what was asked, the memory it makes, and what was found out on the way."""
+    """A save in progress: the request, the memory it makes, and what the steps found out."""
 
     caller: Caller
     ask: "Remember"

@@ -1,4 +1,4 @@
-"""WHAT does it mean? A vector of the text, made before anything is locked; what takes long, or fails, is done later."""
+"""WHAT does it mean? A vector of the text, made before anything is locked; a job does later what takes long or fails."""
 
 from dataclasses import replace
 from typing import Final
@@ -21,7 +21,7 @@ def told_later(reason: str) -> str:
 
 
 def embed(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
-    """The passages of the text, unless the tenant has them already."""
+    """Make the vectors of the text, unless the tenant has them already."""
     if tools.embedder is None:
         return draft
     text = embedded_text(draft.ready)
@@ -40,7 +40,7 @@ def embed(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
 
 
 def keep_vectors(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """With the row, in its transaction: its vectors, or the job to make them."""
+    """Store the vectors with the row, or a job to make them, in the same transaction."""
     if tools.embedder is None:
         return draft
     # Joined with what was there before, the memory may say something else than what was given.

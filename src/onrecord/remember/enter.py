@@ -1,4 +1,4 @@
-"""WHERE is it said? The conversation that the caller speaks in is known to its tenant from the first save on."""
+"""WHERE is it said? The first save from inside a conversation makes the conversation known to its tenant."""
 
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing

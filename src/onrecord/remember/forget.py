@@ -23,7 +23,9 @@ class Forget(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten(Answer):
-    """What was erased with a memory, and in how many other memories a reference to it, as far as the caller sees them."""
+    """What was erased with a memory, and how many other memories lost a reference to it, as far as the caller sees
+    them.
+    """
 
     id: str
     versions: int
@@ -53,9 +55,9 @@ def forget(call: Call, ask: Forget) -> Forgotten:
 
 
 def _require_manager(caller: Caller, memory: Memory) -> None:
-    """Who may read a system may add to what is known of it; to take away from it is for its managers, authors or not."""
+    """Whoever may read a system may add memories about it; only its managers may erase them, whoever wrote them."""
     if memory.scope == "system" and not (caller.is_admin or caller.manages(memory.system or "")):
         raise Forbidden(
-            f"Only whoever manages system {memory.system} erases what is known of it, as memory {memory.id} is; its author "
-            "may retire it."
+            f"Only a manager of system {memory.system} may erase memory {memory.id}, which is about it; its author may "
+            "retire it."
         )

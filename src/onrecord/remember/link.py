@@ -1,4 +1,4 @@
-"""WHICH file does it point to? One of the tenant's own must be there when the link to it is written."""
+"""WHICH artifact does it link to? One of the tenant's own must exist when the link is written."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from onrecord.workspace.artifacts import linked_file
 
 
 def link(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """The link in its one form. Looked up as it was given: a scrubber may take a long number for a secret."""
+    """Bring the link to its one form. It is looked up as given: a scrubber may take a long number for a secret."""
     number = linked_file(draft.ask.artifact, writing)
     if number is None:
         return draft

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Placement(NamedTuple):
-    """A scope with the names that it needs: together they say who may see a memory."""
+    """A scope with the names that it needs; together they say who may see a memory."""
 
     scope: Scope
     persona: str | None = None
@@ -23,7 +23,7 @@ class Placement(NamedTuple):
 
 
 def placement_of(ask: "Remember", caller: Caller) -> Placement:
-    """The placement a save goes to, with what was left out taken from the caller."""
+    """The placement of a save; what was left out comes from the caller."""
     scope = given(ask.scope, limits.DEFAULT_SCOPE)
     only_persona = next(iter(caller.personas)) if len(caller.personas) == 1 else None
     return Placement(
@@ -35,9 +35,9 @@ def placement_of(ask: "Remember", caller: Caller) -> Placement:
 
 
 def placement_faults(placement: Placement, caller: Caller) -> Iterator[Fault]:
-    """What keeps this caller from saving into this placement."""
+    """Why this caller may not save into this placement."""
     if placement.scope == "global" and not caller.is_admin:
-        yield Fault("scope", "global memories are written by an admin; use tenant, or ask one")
+        yield Fault("scope", "only an admin may write global memories; use scope tenant, or ask an admin")
     if placement.scope == "persona" and placement.persona is None:
         yield Fault("persona", "is required when scope is persona")
     if placement.persona is not None and not (caller.is_admin or placement.persona in caller.personas):

@@ -1,6 +1,7 @@
-"""WHAT becomes of a change that its caller may not make? A memory that waits, names what it would change, and changes nothing.
+"""WHAT happens to a change that its caller may not make? It becomes a proposal: a memory that waits and names what it
+would change.
 
-Approved by a person (`review.py`), it takes effect; until then the old text is told as before.
+Once a person approves it (`review.py`), it takes effect; until then answers keep the old text.
 """
 
 from collections.abc import Sequence
@@ -31,8 +32,9 @@ _DONE: Final[dict[ProposedChange, str]] = {
 
 
 class Proposer(NamedTuple):
-    """Who proposes, when, and within which limits; `embeds` if nobody else sees to the vectors, `tries` if nothing of it
-    will be kept."""
+    """Who proposes, when, and within which limits; `embeds` if the proposal must also make its vectors, `tries` on a
+    dry run.
+    """
 
     caller: Caller
     now: datetime
@@ -50,14 +52,14 @@ class Proposer(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """A proposal that is kept, and what is said of it to whoever asked for more."""
+    """A stored proposal, and the note for whoever asked for the change."""
 
     memory: Memory
     told: str
 
 
 def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memory) -> Proposed:
-    """The memory as it would be, waiting beside the one that it is to become."""
+    """Store the memory as it would be, waiting beside the present one."""
     fields = tuple(name for name in changed_fields(before, after) if name not in _FOLLOWS)
     if not fields:
         # To approve in another's place is no change that could wait.
@@ -74,7 +76,7 @@ def propose_end(
     reason: str | None = None,
     at: datetime | None = None,
 ) -> Proposed:
-    """A note that says what is to end, and why."""
+    """Store a note that says which memory is to end, and why."""
     what = f"{_DONE[change].capitalize()} #{memory.id}: {memory.title}"
     wanted = replace(
         memory,
@@ -95,7 +97,7 @@ def propose_end(
 def _kept(
     by: Proposer, writing: Writing, targets: Sequence[Memory], wanted: Memory, proposal: Proposal
 ) -> Proposed:
-    """Added, or in the place of what the caller proposed for the same before."""
+    """Add the proposal, or replace the same caller's earlier proposal for the same memory."""
     named = replace(
         proposal, of=tuple(each.id for each in targets), versions=tuple(each.version for each in targets)
     )
@@ -115,7 +117,7 @@ def _kept(
 
 
 def _anew(by: Proposer) -> dict[str, Any]:
-    """What makes it a memory of its own, by whoever proposes it."""
+    """The fields that make it a memory of its own, by whoever proposes it."""
     return {
         "id": "",
         "version": 1,
@@ -133,7 +135,7 @@ def _anew(by: Proposer) -> dict[str, Any]:
 
 
 def _earlier(writing: Writing, caller: Caller, proposal: Proposal) -> Memory | None:
-    """What the same caller has proposed to do to the same memory, and nobody has looked at yet."""
+    """The same caller's earlier proposal for the same memory that nobody has reviewed yet."""
     for memory in writing.proposals(proposal.of[0]):
         known = memory.proposes
         assert known is not None
@@ -148,7 +150,7 @@ def _earlier(writing: Writing, caller: Caller, proposal: Proposal) -> Memory | N
 
 
 def told_of(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = False) -> str:
-    """What is said of a memory that waits, wherever it is told; in a trial, of one that would."""
+    """The note about a waiting memory; on a dry run, about one that would wait."""
     assert memory.proposes is not None
     kept, accept = f"Kept as proposal #{memory.id}", f"; `onrecord approve {memory.id}` accepts it."
     if is_trial:

@@ -1,4 +1,4 @@
-"""WHAT is it about? References are brought to their one form; those that mean nothing are refused."""
+"""WHAT is it about? References are brought to their one form; unknown ones are refused."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ from onrecord.store.ports.records import Reading, Writing
 
 
 def read_query(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
-    """How long that takes, whoever wrote the query decides: it is done before anyone has to wait for it."""
+    """Parse the query. Its writer decides how long that takes, so it happens before anyone has to wait."""
     if draft.ready.query is None:
         return draft
     with tools.store.reading(draft.caller, draft.now) as reading:
@@ -32,7 +32,7 @@ def has_catalog(reading: Reading) -> bool:
 
 
 def read_ahead(memory: Memory) -> ReadQuery | None:
-    """What is told of the query of a memory without a catalog; None if it is not written as it must be."""
+    """What can be read of a memory's query without a catalog; None if it is not well formed."""
     try:
         return read_without_catalog(memory.query)
     except Invalid:
@@ -43,10 +43,10 @@ def read_ahead(memory: Memory) -> ReadQuery | None:
 def referred(
     memory: Memory, writing: Writing, read: ReadQuery | None = None
 ) -> tuple[Memory, tuple[str, ...]]:
-    """The memory with references as the catalog writes them, those of its query included; and what is doubtful.
+    """The memory with references as the catalog writes them, including those of its query; and warnings.
 
-    Where there is no catalog there is nothing to compare with, and they stay as they were given. `read` is what was
-    read of the query before; it counts if the memory still has that query.
+    Without a catalog references stay as given. `read` is what was parsed of the query before; it counts if the memory
+    still has that query.
     """
     if not memory.entities and memory.query is None:
         return memory, ()

@@ -1,4 +1,4 @@
-"""HOW are memories joined? By typed edges that are drawn and taken back; each is one transaction."""
+"""HOW are memories related? By typed edges, which are added and removed in one transaction each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from onrecord.store.ports.records import Writing
 
 @dataclass(frozen=True, slots=True)
 class Relate(Request):
-    """Draw a typed edge from one memory to another; an edge that exists already is reported, not doubled."""
+    """Add a typed relation from one memory to another; an existing one is reported, not doubled."""
 
     source: str = ask(rules.ID, "The memory the edge starts from.", positional=True)
     relation: RelationName = ask(rules.RELATION, f"One of: {', '.join(limits.RELATIONS)}.", positional=True)
@@ -29,7 +29,7 @@ class Relate(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related(Answer):
-    """An edge; `created` is false if it stood there before."""
+    """A relation; `created` is false if it existed before."""
 
     relation: Relation
     created: bool
@@ -37,7 +37,7 @@ class Related(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Unrelate(Request):
-    """Take an edge back. That it existed stays in the past."""
+    """Remove a relation. The past still shows it."""
 
     source: str = ask(rules.ID, "The memory the edge starts from.", positional=True)
     relation: RelationName = ask(rules.RELATION, f"One of: {', '.join(limits.RELATIONS)}.", positional=True)
@@ -46,14 +46,14 @@ class Unrelate(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unrelated(Answer):
-    """An edge that was taken back."""
+    """A relation that was removed."""
 
     relation: Relation
 
 
 @dataclass(frozen=True, slots=True)
 class RemoveRelation(Request):
-    """Take an edge of the tenant back by its number. That it existed stays in the past."""
+    """Remove a relation of the tenant by its number. The past still shows it."""
 
     id: str = ask(rules.ID, "The edge to take back.", positional=True)
 
@@ -90,7 +90,7 @@ def remove_relation(call: Call, ask: RemoveRelation) -> Unrelated:
 
 
 def _ends(writing: Writing, ask: Relate | Unrelate) -> tuple[Memory, Memory]:
-    """Both ends, or one answer for every way in which an end can be missing. The edge belongs to its source."""
+    """Both ends, or one error for every way in which an end can be missing. The relation belongs to its source."""
     source, target = writing.memory(ask.source), writing.memory(ask.target)
     if source is None or target is None or source.tenant != target.tenant:
         raise NotFound(

@@ -98,8 +98,8 @@ class Remember(Request):
 class Remembered(Answer):
     """A save that is on disk. `scrubbed` counts the secrets that were taken out of it.
 
-    What would change a text of a higher tier is `proposed`: `memory` is the proposal, and the old text is told as before.
-    `degraded` says what could not be done now and will be done later.
+    A save that would change a text of a higher tier is `proposed`: `memory` is the proposal, and answers keep the old
+    text. `degraded` says what could not be done now and will be done later.
     """
 
     memory: Memory

@@ -28,7 +28,7 @@ class Retire(Request):
 class Retired(Answer):
     """A memory that is no longer true; `changed` is false if it was retired before.
 
-    Where its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
     """
 
     memory: Memory

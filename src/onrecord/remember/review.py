@@ -1,4 +1,4 @@
-"""WHO approves? A proposal counts once a person has said so; each is one transaction."""
+"""WHO approves? A proposal takes effect once a person approves it, in one transaction."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,9 +19,9 @@ from onrecord.store.ports.records import Writing
 
 @dataclass(frozen=True, slots=True)
 class Approve(Request):
-    """Let a proposal take effect, or vouch for a memory that an agent wrote: after that it may be told unasked.
+    """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking.
 
-    What a proposal would change is changed then, and told as approved.
+    Approving a proposal makes its change and marks the result as approved.
     """
 
     id: str = ask(ID, "The memory to approve.", positional=True)
@@ -32,7 +32,7 @@ class Approve(Request):
 
 @dataclass(frozen=True, slots=True)
 class Reject(Request):
-    """Turn a proposal down. It stays readable in the past; a second call changes nothing."""
+    """Reject a proposal. It stays readable in the past; a second call changes nothing."""
 
     id: str = ask(ID, "The proposal to turn down.", positional=True)
     reason: str | None = ask(OrNone(REASON), "Why.", None)
@@ -40,8 +40,9 @@ class Reject(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed(Answer):
-    """A memory after a person has looked at it, or the one that a proposal has changed; `changed` is false if nothing was
-    to be done."""
+    """A memory after its review, or the one that a proposal has changed; `changed` is false if there was nothing to
+    do.
+    """
 
     memory: Memory
     changed: bool
@@ -50,7 +51,7 @@ class Reviewed(Answer):
 
 @operation("write", "memory.review", "POST /memories/{id}/approve")
 def approve(call: Call, ask: Approve) -> Reviewed:
-    """A proposal takes effect; a memory that is active already is vouched for."""
+    """Make the change of a proposal, or vouch for a memory that is active already."""
     with call.writing(ask.id) as writing:
         memory = writing.reviewable(ask.id)
         refuse_retired(memory)
@@ -76,7 +77,7 @@ def _approved(call: Call, memory: Memory) -> dict[str, Any]:
 
 
 def _count(call: Call, writing: Writing, memory: Memory) -> Memory:
-    """It is told from now on, by whom it was written and as approved."""
+    """Activate the memory; its author stays, and it is marked as approved."""
     waited = memory.status == "pending"
     counts: dict[str, Any] = {"status": "active", "status_reason": None, "proposes": None} if waited else {}
     return writing.replace(
@@ -93,7 +94,7 @@ def _supersede(call: Call, writing: Writing, memory: Memory) -> Memory:
 
 
 def _revise(call: Call, writing: Writing, memory: Memory) -> Memory:
-    """What was proposed to change is changed, and nothing else; the text is by whoever proposed it."""
+    """Make the proposed changes and no others; the text is by whoever proposed it."""
     assert memory.proposes is not None
     [before] = _targets(writing, memory)
     refuse_retired(before)
@@ -120,7 +121,7 @@ def _retire(call: Call, writing: Writing, memory: Memory) -> Memory:
 
 
 def _forget(call: Call, writing: Writing, memory: Memory) -> Memory:
-    """With what was proposed to change it, this proposal too."""
+    """Erase the memory with every proposal to change it, including this one."""
     [before] = _targets(writing, memory)
     writing.erase(before, call.change("forget"))
     return memory
@@ -136,7 +137,9 @@ _TAKE_EFFECT: Final[Mapping[ProposedChange, Callable[[Call, Writing, Memory], Me
 
 
 def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
-    """What a proposal would change, as long as it says what it said then: nobody has agreed to lose something newer."""
+    """The memories that a proposal would change, if they are unchanged since: nobody has agreed to lose something
+    newer.
+    """
     assert proposal.proposes is not None
     found = []
     for id, version in zip(proposal.proposes.of, proposal.proposes.versions, strict=True):
@@ -153,7 +156,7 @@ def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
 
 
 def _settle(call: Call, writing: Writing, proposal: Memory) -> None:
-    """It has done what it was there for, and was never told itself."""
+    """Archive a proposal that has taken effect; it was never part of an answer itself."""
     assert proposal.proposes is not None
     done = f"taken into {', '.join(proposal.proposes.of)}"
     end(writing, proposal, "archived", proposal.valid_from, done, call.change("approve"))
@@ -161,7 +164,7 @@ def _settle(call: Call, writing: Writing, proposal: Memory) -> None:
 
 @operation("write", "memory.review", "POST /memories/{id}/reject")
 def reject(call: Call, ask: Reject) -> Reviewed:
-    """A proposal is archived, as having been true at no time that counts."""
+    """Archive a proposal, as never having been true."""
     with call.writing(ask.id) as writing:
         memory = writing.reviewable(ask.id)
         if memory.status != "pending":
@@ -173,13 +176,13 @@ def reject(call: Call, ask: Reject) -> Reviewed:
 
 
 def _refuse_settled(memory: Memory, writing: Writing) -> None:
-    """Conflict, unless the memory was turned down already."""
+    """Conflict, unless the memory was rejected already."""
     if memory.is_live:
         raise Conflict(
-            f"Memory {memory.id} is {memory.status} and waits for no review. "
+            f"Memory {memory.id} is {memory.status} and does not wait for review. "
             "Retire it if it is no longer true, or forget it."
         )
     if writing.versions(memory.id)[-1].change != "reject":
         raise Conflict(
-            f"Memory {memory.id} was retired already ({memory.status}); there is nothing to turn down."
+            f"Memory {memory.id} was retired already ({memory.status}); there is nothing to reject."
         )

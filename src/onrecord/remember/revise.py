@@ -74,9 +74,9 @@ class Revise(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revised(Answer):
-    """A memory after its correction; `changed` names the fields, and is empty when nothing was different.
+    """A memory after its correction; `changed` names the changed fields, and is empty if nothing was different.
 
-    Where its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
+    If its text is of a higher tier than the caller, it stays as it is, and `proposal` waits for a person.
     """
 
     memory: Memory
@@ -89,7 +89,7 @@ class Revised(Answer):
 
 @operation("write", "memory.manage", "PATCH /memories/{id}")
 def revise(call: Call, ask: Revise) -> Revised:
-    """A text that has changed loses its vectors; new ones are made at once where that is quick, else by a job."""
+    """Correct a memory. A changed text loses its vectors; new ones are made at once if that is quick, else by a job."""
     caller, now, embedder = call.caller, call.now, call.embedders.current
     ahead = _prepared(call, ask)
     with call.writing(ask.id) as writing:
@@ -136,7 +136,7 @@ def revise(call: Call, ask: Revise) -> Revised:
 
 
 def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
-    """The vectors of a text that has just changed, made at once where that is quick; what is put off has its job."""
+    """Make the vectors of a changed text at once if that is quick; otherwise its job does."""
     if call.embedders.current is None:
         return ()
     if len(embedded_text(saved)) > QUICK_CHARACTERS:
@@ -147,7 +147,7 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
 
 
 class _Prepared(NamedTuple):
-    """What a memory would say after its correction, made while no one has to wait for it."""
+    """The memory after its correction, made before the transaction."""
 
     before: Memory
     after: Memory
@@ -156,7 +156,7 @@ class _Prepared(NamedTuple):
 
 
 def _prepared(call: Call, ask: Revise) -> _Prepared | None:
-    """None where the caller does not see the memory; whoever asks to change it is told so."""
+    """None if the caller does not see the memory; the transaction then reports it."""
     with call.reading() as reading:
         before = reading.memory(ask.id)
         is_compared = has_catalog(reading)

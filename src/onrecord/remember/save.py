@@ -1,4 +1,4 @@
-"""WHERE does it go? A new row, or a new version of the row that holds this memory already."""
+"""WHERE does it go? Into a new row, or a new version of the row that holds this memory already."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -40,7 +40,9 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
 
 
 def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """A new row. What an agent wants told unasked is saved at once, and that it be told so waits for a person."""
+    """Add a row. If an agent marks a memory to be given without asking, the memory is saved, and the mark waits for a
+    person.
+    """
     new, caller = draft.ready, draft.caller
     if new.proposes is not None:
         saved = writing.add(new, draft.change("remember"))
@@ -57,7 +59,7 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
 
 
 def merged(before: Memory, draft: SaveDraft) -> Memory:
-    """What was given replaces what was there; what was not given stays. Values come scrubbed from the draft."""
+    """The old memory with the given values; what was not given stays. Values come scrubbed from the draft."""
     ask, fresh = draft.ask, draft.ready
     changes = {name: getattr(fresh, name) for name in given_values(ask)}
     if "query" in changes and fresh.entities:
@@ -80,7 +82,7 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
 
 
 def _moved(ask: "Remember", fresh: Memory) -> dict[str, Any]:
-    """Where a save moves a memory to: a scope comes with the names that it needs."""
+    """The placement that a save moves a memory to: a scope comes with the names that it needs."""
     given = {
         name for name in ("persona", "system", "conversation") if not isinstance(getattr(ask, name), Unset)
     }
@@ -103,7 +105,7 @@ def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:
 
 
 def asks_to_be_told(caller: Caller, before: Memory, after: Memory) -> bool:
-    """Whether someone other than a person wants a memory that counts to be told unasked from now on."""
+    """Whether someone other than a person marks an active memory to be given without asking."""
     asked = after.always_inject and not before.always_inject
     return asked and caller.actor != "person" and before.status != "pending"
 

@@ -1,4 +1,4 @@
-"""WHAT must never be stored? Secrets leave every text field before anything else sees them."""
+"""WHAT must never be stored? Secrets, which are taken out of every text field before anything else sees them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -55,7 +55,7 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
 
 
 def _texts_of(memory: Memory) -> list[str]:
-    """Every text of a memory; a title that is a part of the content needs no look of its own."""
+    """Every text of a memory; a title that is part of the content is not checked again."""
     title = () if memory.title in memory.content else (memory.title,)
     return [memory.content, *title, *filter(None, _optional(memory)), *memory.tags, *memory.entities]
 

@@ -1,9 +1,9 @@
-"""WHAT stops being true with it? The memories that a save names are retired in the same transaction."""
+"""WHAT stops being true with it? The memories that a save supersedes are retired in the same transaction."""
 
 from dataclasses import replace
 from datetime import datetime
 
-from onrecord.errors import Conflict, Fault, HigherTier, Invalid, NotFound
+from onrecord.errors import Conflict, Fault, HigherTier, Invalid, no_memory
 from onrecord.model.memory import Change, Memory, Proposal
 from onrecord.model.tiers import WORDS
 from onrecord.remember.draft import SaveDraft, SaveTools
@@ -11,7 +11,7 @@ from onrecord.store.ports.records import Writing
 
 
 def defer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """A save that would end what is of a higher tier waits with it; so does what it ends where the save itself waits."""
+    """Let a save wait that would end a memory of a higher tier; a save that waits ends nothing yet."""
     new, olds = draft.ready, [writing.named(id, ends=True) for id in draft.ask.supersedes]
     higher = [old for old in olds if writing.is_outranked(old)]
     if not higher and (not olds or new.status != "pending"):
@@ -27,12 +27,14 @@ def defer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
 
 
 def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """One id that cannot be superseded fails the whole save, and nothing is written. A save that waits ends nothing yet."""
+    """Retire the superseded memories. One id that cannot be superseded fails the whole save. A save that waits ends
+    nothing yet.
+    """
     new = draft.ready
     olds = [writing.named(id, ends=True) for id in draft.ask.supersedes]
     if any(old.id == new.id for old in olds):
         # Nobody held this id until the save was given it as the next number.
-        raise NotFound(f"No memory {new.id} that you can see. Check the id, or browse what is there.")
+        raise no_memory(new.id)
     if olds and new.valid_from > draft.now:
         # Not in the request, but in the memory that was saved onto.
         raise Invalid([Fault("valid_from", "must not be in the future when the memory supersedes others")])
@@ -51,7 +53,7 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
 
 
 def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
-    """One memory takes the place of another."""
+    """Retire a memory that another one replaces."""
     writing.relate(new, "supersedes", old, change)
     end(writing, old, "superseded", new.valid_from, f"superseded by {new.id}", change)
 
@@ -59,7 +61,7 @@ def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
 def end(
     writing: Writing, memory: Memory, status: str, at: datetime, reason: str | None, change: Change
 ) -> Memory:
-    """Close a memory's window; one that became true later than it ended was never true."""
+    """Close a memory's window; if it became true only after its end, it was never true."""
     ended = replace(
         memory,
         status=status,  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""WHAT would it do? A transaction is gone through to its end and then taken back, so that the answer is the true one."""
+"""WHAT would it do? A dry run goes through the whole transaction and then rolls it back, so its answer is exact."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class _TakenBack(BaseException):
-    """Nobody but the trial that raised it may catch it."""
+    """Rolls a dry run back; only the trial that raised it catches it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,13 +14,13 @@ class Trial:
     is_dry: bool
 
     def end(self) -> None:
-        """The last thing inside the transaction: a dry run leaves it as if it had failed."""
+        """Call it last in the transaction: a dry run ends here as if it had failed."""
         if self.is_dry:
             raise _TakenBack
 
 
 @contextmanager
 def tried(is_dry: bool) -> Iterator[Trial]:
-    """Goes around a transaction that may be a dry run."""
+    """Wraps a transaction that may be a dry run."""
     with suppress(_TakenBack):
         yield Trial(is_dry)

@@ -1,4 +1,4 @@
-"""MAY they save so much? Caps for unattended runs and quotas of keys, counted in the transaction that saves."""
+"""MAY they save so much? Caps of unattended runs and quotas of keys, counted in the transaction that saves."""
 
 from onrecord.errors import SaveLimit
 from onrecord.model.caller import Caller
@@ -7,14 +7,14 @@ from onrecord.store.ports.records import Writing
 
 
 def within_limits(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    """One save too many is taken back as a whole. What failed, or changed nothing, is no save and counts for nothing."""
+    """Take back a save beyond the limit. A save that failed or changed nothing does not count."""
     if draft.outcome != "unchanged":
         refuse_too_many(draft.caller, writing, tools.saves_per_run)
     return draft
 
 
 def refuse_too_many(caller: Caller, writing: Writing, saves_per_run: int) -> None:
-    """SaveLimit if this transaction made it one too many; what is proposed is a save like any other."""
+    """SaveLimit if this transaction exceeds the limit; a proposal counts like any save."""
     capped = caller.actor == "unattended" and caller.run is not None
     if not (capped or caller.key):
         return

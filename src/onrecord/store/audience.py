@@ -1,8 +1,8 @@
-"""WHOSE eyes is a memory for? Its *audience*, a short text made from its scope: whoever holds it sees the row.
+"""WHO may see a memory? Its *audience*, a short text made from its scope: whoever belongs to it sees the row.
 
-It stands on the row and on its postings, so that a search filters before it ranks. `visibility.py` says the same in SQL.
-What waits for review is for its owner and for reviewers, as far as they would see it afterwards; its audience says whose it
-is before it says for whom it will be.
+It stands on the row and on its postings, so that a search filters before it ranks. `visibility.py` says the same in
+SQL. A memory that waits for review is for its owner, and for those reviewers who would see it afterwards; its
+audience names the owner first and then its later audience.
 """
 
 from hashlib import blake2b
@@ -25,12 +25,12 @@ LATER: Final = len(WAITING) + 2 * _OWNER_BYTES
 
 
 def audience_of(memory: Memory) -> str:
-    """Whose eyes a memory is for. One letter decides; the rest is the name as it is, so nothing can be forged."""
+    """The audience of a memory. One letter tells the kind; the rest is the unchanged name, so nothing can be forged."""
     return waiting(memory.owner) + _later(memory) if memory.waits else _later(memory)
 
 
 def _later(memory: Memory) -> str:
-    """For whom it is, once it counts."""
+    """The audience of a memory once it is approved."""
     match memory.scope:
         case "tenant":
             return _TENANT
@@ -47,12 +47,12 @@ def _later(memory: Memory) -> str:
 
 
 def waiting(owner: str) -> str:
-    """How the audience of what waits begins, by whose it is."""
+    """The beginning of the audience of a waiting memory, which names its owner."""
     return WAITING + blake2b(owner.encode(), digest_size=_OWNER_BYTES).hexdigest()
 
 
 def audiences_of(caller: Caller) -> list[str]:
-    """The audiences a caller belongs to, apart from those of an admin and of `*`, and from what waits."""
+    """The audiences of a caller, except those of an admin, of `*` and of waiting memories."""
     own = [_GLOBAL, _TENANT, _USER + caller.user]
     own += [_PERSONA + persona for persona in sorted(caller.personas)]
     own += [SYSTEM + system for system in sorted(caller.systems) if system != EVERY_SYSTEM]
@@ -62,12 +62,12 @@ def audiences_of(caller: Caller) -> list[str]:
 
 
 def waiting_audiences_of(caller: Caller) -> list[str]:
-    """Those of which the caller sees what waits: all but the global one, which admins see to."""
+    """The audiences whose waiting memories the caller sees: all but the global one, which admins review."""
     return [audience for audience in audiences_of(caller) if audience != _GLOBAL]
 
 
 def sees(caller: Caller, audience: str) -> bool:
-    """The predicate of reading for what is searched in memory; rows found so are looked up with the one in SQL."""
+    """The predicate of reading for searches in memory; the rows they find are read through the same predicate in SQL."""
     if caller.is_admin:
         return True
     held = audiences_of(caller)
@@ -79,7 +79,7 @@ def sees(caller: Caller, audience: str) -> bool:
 
 
 def may_add(caller: Caller, memory: Memory) -> bool:
-    """Whether a new memory is its maker's own and for its maker's eyes."""
+    """Whether a new memory belongs to its maker, who can also see it."""
     if caller.is_admin:
         return True
     seen = _later(memory) in audiences_of(caller)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Backend(Protocol):
-    """A database that is ready for use. Both transactions see one consistent state from begin to end."""
+    """An open database. Both kinds of transactions see one consistent state from begin to end."""
 
     #: What people are shown: where the data lives, without passwords.
     location: str
@@ -32,7 +32,9 @@ class Backend(Protocol):
     version_table: str
 
     def exists(self) -> bool:
-        """Whether there is a database to read at all; StoreUnavailable if it is another program's alone. Changes nothing."""
+        """Whether there is a store to read; StoreUnavailable if the database belongs to another program. Changes
+        nothing.
+        """
 
     def reading(self) -> AbstractContextManager[Connection]:
         """A transaction that cannot write and takes no lock that a writer waits for."""
@@ -44,20 +46,23 @@ class Backend(Protocol):
         """A writing transaction that excludes every other migration, on a database that may be empty."""
 
     def distribute(self) -> list[str]:
-        """Spread the tables over the servers of a cluster, and say which; StoreUnavailable where there is none."""
+        """Spread the tables over the servers of a cluster and return their names; StoreUnavailable if there is no
+        cluster.
+        """
 
     def explain(self, error: Exception) -> OnRecordError:
-        """What a driver's error means to a person, and what to do."""
+        """An error of the driver as a sentence for people, with what to do."""
 
     def backup(self, path: Path) -> bool:
-        """Copy the whole database while others write; False if an export must serve instead."""
+        """Copy the whole database while others write; False if only an export is possible."""
 
     def copy_aside(self, name: str) -> str | None:
-        """Keep a copy of the whole, as last committed, beside it under this name, in place of an earlier one; gives where
-        it is, None where there is no file of ours to copy."""
+        """Keep a copy of the whole database, as last committed, under this name beside it, replacing an earlier copy;
+        returns its path, or None if there is no file of ours to copy.
+        """
 
     def files(self) -> list[Path]:
-        """The files of this machine that hold the data, also those that are not there just now."""
+        """The files on this machine that hold the data, including those that do not exist just now."""
 
     def integrity(self) -> Iterator[str]:
         """What the database itself finds wrong with its files."""
@@ -65,30 +70,30 @@ class Backend(Protocol):
     def fetch(
         self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
     ) -> Sequence[Any]:
-        """All rows of a statement that is built once and run often, as the driver gives them."""
+        """All rows of a statement that is built once and run often, with values as the driver returns them."""
 
     def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
-        """The memories of a tenant that are nearest to a vector, of those for the caller's eyes: exact, nearest first."""
+        """The memories of a tenant nearest to a vector that the caller may see: exact, nearest first."""
 
     def similarity(
         self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
     ) -> list[Near]:
-        """How near some memories are, of those that have vectors."""
+        """How similar some memories are to a vector, of those that have vectors."""
 
     def after_embedding(self) -> None:
-        """Let the database prepare for searching many vectors, if there are many."""
+        """Prepare the database for searching many vectors, if there are many."""
 
     def after_loading(self) -> None:
-        """Let the database take note that much was written, so that it reads well from now on."""
+        """Update the database's statistics after many writes."""
 
     def after_erasing(self) -> str | None:
-        """Make sure that erased bytes do not linger in the database's own files; where they do for a while, say until when."""
+        """Make sure that erased bytes do not stay in the database's files; if they do for a while, say until when."""
 
     def close(self) -> None: ...
 
 
 def not_distributed(location: str) -> StoreUnavailable:
-    """What a store in files says to whoever would spread it."""
+    """The error for whoever tries to distribute a store in files."""
     return StoreUnavailable(
         f"{location} is in files: only a PostgreSQL store can be distributed; nothing was changed. "
         "To move it there, export it and import it into one."

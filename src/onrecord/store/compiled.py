@@ -1,6 +1,7 @@
-"""HOW is a statement run that is built once and asked often? Compiled once for its database, its values put in by position.
+"""HOW is a statement run that is built once and asked often? It is compiled once for its database, and takes its
+values by position.
 
-The library's own way looks for the compiled statement anew at each call, which in a small store costs more than its answer.
+SQLAlchemy looks up the compiled statement at each call, which in a small store costs more than the answer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +12,7 @@ from sqlalchemy import Dialect, Select
 
 
 class Compiled(NamedTuple):
-    """The text, and for each of its places the parameter's name, its value if it is fixed, and how it is written."""
+    """The SQL text, and for each place in it the parameter's name, its value if fixed, and how to write it."""
 
     text: str
     parameters: Sequence[tuple[str, Any, Callable[[Any], Any] | None]]
@@ -27,7 +28,7 @@ class Compiled(NamedTuple):
 
 @cache
 def compiled_for(dialect: Dialect, statement: Select[Any]) -> Compiled:
-    """As many are kept as there are statements."""
+    """The compiled form of a statement for a database; one is kept for each statement."""
     compiled: Any = statement.compile(dialect=dialect)
     parameters = []
     for name in compiled.positiontup:

@@ -1,4 +1,4 @@
-"""HOW far has each model come? What a home says of the models that it has vectors of."""
+"""HOW many memories has each model embedded? What a home records about the models that it has vectors of."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -12,7 +12,7 @@ from onrecord.store.tenant import of_home
 
 
 def read_coverage(rows: Iterable[Sequence[Any]]) -> list[Coverage]:
-    """What the rows of `COVERAGE` say, the newest model last."""
+    """The coverage in rows of `COVERAGE`, the newest model last."""
     return [Coverage(row[0], row[1], EmbeddingModel(*row[2:5]), *row[5:]) for row in rows]
 
 

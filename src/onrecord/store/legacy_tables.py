@@ -1,6 +1,7 @@
-"""WHAT did an older program leave in a SQLite file? Its tables `memory` and `memory_v2`, read whole and then taken away.
+"""WHAT did an older program leave in a SQLite file? Its tables `memory` and `memory_v2`, which are read whole and
+then removed.
 
-Nothing goes before its rows are kept elsewhere: whoever takes a table away says which rows it has read.
+No table is removed before its rows are kept elsewhere: the caller of `take_away` says which rows it has read.
 """
 
 import os
@@ -35,7 +36,7 @@ class FoundTables(NamedTuple):
 
 
 def known(inspector: Inspector) -> set[str]:
-    """Such tables of a database: a store may be built beside them, since they are to be emptied into it."""
+    """Such tables of a database: a store may be built beside them, since their rows will move into it."""
     names = set(inspector.get_table_names())
     return {
         name
@@ -45,7 +46,7 @@ def known(inspector: Inspector) -> set[str]:
 
 
 def known_in(connection: sqlite3.Connection) -> set[str]:
-    """The same of a file that is only looked at."""
+    """The same for a file that is only looked at."""
     names = table_names(connection)
     return {
         name
@@ -55,7 +56,7 @@ def known_in(connection: sqlite3.Connection) -> set[str]:
 
 
 def read(path: Path) -> FoundTables:
-    """What is there; nothing if the file is no SQLite file, or if nothing could be taken away from it."""
+    """The tables; none if the file is not a SQLite file, or if nothing could be removed from it."""
     try:
         path.stat()
     except OSError as problem:
@@ -73,7 +74,7 @@ def read(path: Path) -> FoundTables:
 
 
 def take_away(path: Path, read_before: FoundTables, dropped: Sequence[str], renamed: Sequence[str]) -> bool:
-    """Drop some tables and rename others, all or none; False and nothing done if rows have come or changed since."""
+    """Drop some tables and rename others, all or none; False and no change if rows have been added or changed since."""
     with _connected(path) as connection:
         connection.execute("BEGIN IMMEDIATE")
         now = _found(connection)

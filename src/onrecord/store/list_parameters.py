@@ -1,7 +1,7 @@
-"""HOW does a statement take or give a list? As one value, so that it is compiled once whatever the list holds.
+"""HOW does a statement take or return a list? As one value, so that it is compiled once whatever the list holds.
 
-A parameter for each item would have the library write the statement anew at every call, which costs more than
-running it.
+With a parameter for each item SQLAlchemy would write the statement anew at every call, which costs more than running
+it.
 """
 
 import json
@@ -16,13 +16,13 @@ from sqlalchemy.types import NullType, TypeEngine
 
 
 def one_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
-    """Whether the column holds an item of the list that will be given under this name."""
+    """Whether the column holds an item of the list that is passed under this name."""
     several = _Numbers if isinstance(column.type, Integer) else _Texts
     return _OneOf(column, bindparam(name, type_=several))
 
 
 class Joined(FunctionElement[str]):
-    """The values of a group as one text, with commas between: rows of their own would cost more than what they say."""
+    """The values of a group as one text with commas, which is cheaper than a row for each."""
 
     type = Text()
     inherit_cache = True

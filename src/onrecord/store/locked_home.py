@@ -1,4 +1,4 @@
-"""WHO writes there now? The counters of a home, whose lock lets one writer in at a time."""
+"""WHO is writing here now? The counters of a home, whose lock lets in one writer at a time."""
 
 from dataclasses import dataclass
 from typing import Final, Self
@@ -29,7 +29,9 @@ class LockedHome:
 
     @classmethod
     def take(cls, transaction: Transaction, address: HomeAddress) -> Self:
-        """Wait for the other writers; the row is made at the first write. Unregistered if the tenant is gone."""
+        """Wait for other writers and lock the counters; the first write makes the row. Unregistered if the tenant is
+        gone.
+        """
         connection, backend, statements, _ = transaction
         found = backend.fetch(connection, _LOCK, address.parameters)
         if not found:
@@ -42,7 +44,7 @@ class LockedHome:
 
     @staticmethod
     def hold(connection: Connection, number: int) -> None:
-        """Wait for a tenant's other writers without making a row: one that has none must not get one meanwhile."""
+        """Wait for a tenant's other writers without making a row: a tenant without one must not get one meanwhile."""
         here = HomeAddress(number, Home("", MEMORIES)).parameters
         if connection.execute(_LOCK, here).first() is None:
             if connection.execute(_HOLD_NAME, {"number": number}).first() is None:
@@ -51,7 +53,7 @@ class LockedHome:
 
     @staticmethod
     def note_change(transaction: Transaction, address: HomeAddress) -> None:
-        """A home that is not this transaction's own was written to: what others keep of it in memory no longer holds."""
+        """Record a write to another home than this transaction's own, so that caches of it become invalid."""
         transaction.connection.execute(_CHANGED, address.parameters)
 
     def next_row(self) -> int:
@@ -67,7 +69,7 @@ class LockedHome:
         return self.last_id
 
     def note_id(self, id: str) -> None:
-        """An id that a caller chose: only pure digits that lie not far ahead move the next number on."""
+        """Note an id that a caller chose. Only pure digits not far ahead move the next number on."""
         number, last = ids.whole_number(id), int(self.last_id)
         if number is not None and last < number <= last + ID_LEAP:
             self.last_id = id

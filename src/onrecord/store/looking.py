@@ -1,7 +1,7 @@
-"""HOW does one look at a SQLite file so that nothing about it changes? Not a byte of it, and no file beside it.
+"""HOW is a SQLite file looked at without changing it? Neither a byte of it nor a file beside it changes.
 
-Only SQLite itself may open and close such a file: any other look would take away all locks that this process has on it, if
-it uses it, and the next process to close it would throw away the log that this one writes to.
+Only SQLite itself may open and close such a file: any other way would release all locks that this process holds on
+it, and the next process to close it would discard the log that this one writes to.
 """
 
 import sqlite3
@@ -11,13 +11,13 @@ from pathlib import Path
 
 
 def connect_to_look(path: Path, timeout: float = 5) -> sqlite3.Connection:
-    """A connection that reads what is there, what is in its log included, and writes nothing."""
+    """A connection that reads everything, including the log, and writes nothing."""
     return _connect(path, "immutable=1" if _is_left_alone(path) else "mode=ro", timeout)
 
 
 @contextmanager
 def looking_at(path: Path, timeout: float = 5) -> Iterator[sqlite3.Connection]:
-    """The same for a moment; raises what SQLite says against reading the file."""
+    """The same for the length of a block; raises what SQLite reports against reading the file."""
     with closing(connect_to_look(path, timeout)) as connection:
         refusal = _refusal(connection)
         if refusal is None:
@@ -48,7 +48,7 @@ def is_sqlite(path: Path) -> bool:
 
 
 def _is_left_alone(path: Path) -> bool:
-    """Whether it is made for a log and has none: to look for one, SQLite would leave files beside it."""
+    """Whether the file uses a log and has none: to look for one, SQLite would leave files beside it."""
     if Path(f"{path}-wal").exists():
         return False
     with closing(_connect(path, "mode=ro&nolock=1")) as connection:
@@ -58,7 +58,7 @@ def _is_left_alone(path: Path) -> bool:
 
 
 def _refusal(connection: sqlite3.Connection) -> sqlite3.DatabaseError | None:
-    """What SQLite says against reading; None if nothing."""
+    """What SQLite reports against reading the file; None if nothing."""
     try:
         connection.execute("PRAGMA schema_version").fetchone()
     except sqlite3.DatabaseError as problem:

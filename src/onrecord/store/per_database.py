@@ -1,4 +1,4 @@
-"""WHAT does a process keep for as long as a database is open? One of a kind, that goes with the database."""
+"""WHAT does a process keep while a database is open? One object of a kind, which goes with the database."""
 
 from collections.abc import Callable
 from threading import Lock
@@ -13,7 +13,7 @@ Thing = TypeVar("Thing")
 
 
 class PerDatabase(Generic[Thing]):
-    """The one of its kind for each database that is open here; threads may share it."""
+    """One object for each open database; threads may share it."""
 
     def __init__(self, make: Callable[[], Thing]) -> None:
         self._make = make

@@ -1,6 +1,6 @@
-"""HOW are rows written quickly? Statements compiled once, run with values as the driver takes them.
+"""HOW are rows written quickly? With statements compiled once, run with values as the driver takes them.
 
-The library's handling of parameters costs more than SQLite's writing of the row.
+SQLAlchemy's handling of parameters costs more than SQLite's writing of the row.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,7 +34,7 @@ COUNTED: Final = ("last_id", "last_row", "last_relation", "changes", "documents"
 
 
 class Prepared:
-    """One statement of ours in the words of one database."""
+    """One statement of ours in the dialect of one database."""
 
     def __init__(
         self, statement: ClauseElement, backend: Backend, given: Sequence[str] | None = None
@@ -44,17 +44,17 @@ class Prepared:
         self._names: Sequence[str] = compiled.positiontup  # type: ignore[attr-defined]
 
     def run(self, connection: Connection, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Once for each row, given by the names of its columns."""
+        """Run it for each row, given by column names."""
         self.run_tuples(connection, [tuple(map(row.__getitem__, self._names)) for row in rows])
 
     def run_tuples(self, connection: Connection, rows: list[Row]) -> None:
-        """Once for each row, given in the order of the columns."""
+        """Run it for each row, given in the order of the columns."""
         if rows:
             connection.exec_driver_sql(self._sql, rows)
 
 
 class PreparedInsert(Prepared):
-    """An INSERT, which for many rows takes hundreds of them in one statement."""
+    """An INSERT that writes hundreds of rows in one statement when there are many."""
 
     def __init__(self, table: Table, backend: Backend) -> None:
         super().__init__(insert(table), backend)
@@ -70,7 +70,7 @@ class PreparedInsert(Prepared):
 
 
 class Statements:
-    """Every statement that writes memories and what is derived from them."""
+    """Every statement that writes memories and their derived rows."""
 
     def __init__(self, backend: Backend) -> None:
         def prepared(statement: ClauseElement, given: Sequence[str] | None = None) -> Prepared:
@@ -111,7 +111,7 @@ class Statements:
 
 
 def _copy_to_versions() -> Any:
-    """The newest version of some rows is the rows themselves: the database copies what it has just been given."""
+    """Copy rows to their newest versions inside the database, which has just been given them."""
     told = (bindparam(f"as_{name}", type_=Text) for name in ("change", "changed_by", "changed_as"))
     present = [memories.c[name] for name in ("tenant", "collection", "row", "version", "recorded_at")]
     rows = select(*present, null(), *told, *(memories.c[name] for name in RECORD)).where(

@@ -1,4 +1,4 @@
-"""IS there a store? It is known by the table in which its migrations keep their record."""
+"""IS there a store? A database with the table of our migrations is one."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ MARKS: Final = frozenset({VERSION_TABLE, FORMER_VERSION_TABLE})
 
 
 def refuse_absence(backend: Backend) -> None:
-    """For whoever only reads: nothing is made, and nothing is answered in the name of a store that is not there."""
+    """For commands that only read: if there is no store, raise instead of making one or answering for it."""
     if not backend.exists():
         raise no_store(backend.location)
     with backend.reading() as connection:
@@ -23,7 +23,7 @@ def refuse_absence(backend: Backend) -> None:
 
 
 def foreign(location: str, tables: Sequence[str]) -> StoreUnavailable:
-    """What is there belongs to another program."""
+    """The error for a database that belongs to another program."""
     return StoreUnavailable(
         f"{location} holds tables of another program ({', '.join(tables[:3])}). "
         "Give another database with --db; nothing was changed."

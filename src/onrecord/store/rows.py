@@ -1,4 +1,4 @@
-"""HOW does a memory lie in a row? The mapping, written once for the present and for versions."""
+"""HOW is a memory stored in a row? One mapping, for present rows and for versions."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ _READ: Final = 5 + len(RECORD)
 
 
 def record_of(memory: Memory) -> Stored:
-    """The columns that a present row and a version share, in their order and as the driver takes them."""
+    """The columns that present rows and versions share, in order, as the driver takes them."""
     values = list(_record(memory))
     for at in _TIMES_AT:
         values[at] = microseconds_of(values[at])
@@ -95,9 +95,10 @@ def content_hash(content: str) -> str:
 
 
 def memory_columns(identity: FromClause, record: FromClause) -> list[ColumnElement[Any]]:
-    """What a statement must select first for `read_memory`: the identity of today, the record as asked for.
+    """The columns that a statement must select first for `read_memory`: today's identity, and the record of the time
+    asked about.
 
-    As the driver gives them: converting each value through the library costs more than reading the row.
+    Values come as the driver returns them: converting each through SQLAlchemy costs more than reading the row.
     """
     own = [identity.c.tenant, identity.c.row, identity.c.id, record.c.version, record.c.recorded_at]
     every = own + [record.c[name] for name in RECORD]
@@ -105,7 +106,7 @@ def memory_columns(identity: FromClause, record: FromClause) -> list[ColumnEleme
 
 
 def as_stored(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    """The column with its values as the driver gives them."""
+    """The column with values as the driver returns them."""
     if isinstance(column.type, TypeDecorator):
         return type_coerce(column, column.type.impl_instance).label(column.name)
     return column
@@ -116,7 +117,7 @@ def read_words(stored: str) -> tuple[str, ...]:
 
 
 def read_memory(row: Sequence[Any], tenant: str) -> Memory:
-    """A memory as a row of this tenant holds it; StoreUnavailable if the row holds what was never written there."""
+    """The memory in a row of this tenant; StoreUnavailable if the row holds values that we never write."""
     try:
         return _read_memory(row, tenant)
     except (ValueError, TypeError, OverflowError) as broken:
@@ -124,9 +125,9 @@ def read_memory(row: Sequence[Any], tenant: str) -> Memory:
 
 
 def damaged(id: str, broken: Exception) -> StoreUnavailable:
-    """What is said of a memory whose row holds what was never written there."""
+    """The error for a memory whose row holds values that we never write."""
     return StoreUnavailable(
-        f"Memory {id} is damaged ({broken}). `onrecord doctor` lists what is; restore a backup."
+        f"Memory {id} is damaged ({broken}). `onrecord doctor` lists the damage; restore a backup."
     )
 
 
@@ -183,7 +184,7 @@ PAST: Final = memory_columns(memories, versions)
 
 
 def read_relation(row: AnyRow, source: str, target: str) -> Relation:
-    """An edge, whose row knows its ends by number, with the ids that people know them by."""
+    """A relation with the ids of its memories, which its row holds as numbers."""
     return Relation(
         id=str(row.id),
         source=source,

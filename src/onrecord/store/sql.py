@@ -37,7 +37,7 @@ _ATTEMPTS: Final = 5
 
 
 class SqlStore:
-    """Readings and writings for callers; `archive` is for the care of the whole."""
+    """Transactions for callers; `archive` is for maintenance of the whole store."""
 
     def __init__(self, backend: Backend, *, create: bool = True) -> None:
         self._backend = backend
@@ -83,7 +83,9 @@ class SqlStore:
         begin: Callable[[Transaction, HomeAddress], Begun],
         *others: str,
     ) -> Begun:
-        """What a transaction in a home begins with. Tenants that it lacks are registered first, in another one."""
+        """The beginning of a transaction in a home. Missing tenants are registered first, in a transaction of their
+        own.
+        """
         for _ in range(_ATTEMPTS):
             with ExitStack() as attempt:
                 connection = attempt.enter_context(self._begin())
@@ -100,7 +102,7 @@ class SqlStore:
         raise StoreUnavailable(f"Tenant {home.tenant} is being erased again and again; nothing was changed.")
 
     def _numbered(self, connection: Connection, names: Iterable[str]) -> int:
-        """The number of the last of some tenants, of which each has one."""
+        """Make sure that each of these tenants has a number; returns that of the last."""
         number = 0
         for name in names:
             found = self._tenants.look_up(connection, name)
@@ -203,7 +205,7 @@ class SqlStore:
             self._backend.after_embedding()
 
     def distribute(self) -> list[str]:
-        """Spread the tables over the servers of the database's cluster; what was spread by this call."""
+        """Spread the tables over the servers of the database's cluster; returns those that this call spread."""
         with self._explained():
             return self._backend.distribute()
 
@@ -255,5 +257,5 @@ def _ledger_of(transaction: Transaction, address: HomeAddress) -> SqlLedger:
 
 
 def _lacks_something(error: Exception) -> bool:
-    """SQLite's way to say that a statement names a table or a column that is not there."""
+    """Whether SQLite reports that a statement names a missing table or column."""
     return any(sign in str(error) for sign in ("no such table", "no such column", "has no column"))

@@ -28,7 +28,7 @@ from onrecord.store.timestamps import datetime_of, microseconds_of
 
 
 class TimestampColumn(TypeDecorator[datetime]):
-    """A point in time, kept as microseconds since 1970 so that both databases compare it alike."""
+    """A point in time, stored as microseconds since 1970 so that both databases compare it alike."""
 
     impl = BigInteger
     cache_ok = True
@@ -41,7 +41,7 @@ class TimestampColumn(TypeDecorator[datetime]):
 
 
 class JsonColumn(TypeDecorator[Any]):
-    """A JSON value, kept as text: both databases give back exactly what was written."""
+    """A JSON value, stored as text: both databases return exactly what was written."""
 
     impl = Text
     cache_ok = True
@@ -96,7 +96,7 @@ FORMER_VERSION_TABLE: Final = "recollect_version"
 
 
 def _record_columns() -> list[Column[Any]]:
-    """What a memory says and how it stands: the same columns for the row of today and for each version."""
+    """The text and state of a memory: the same columns for the present row and for each version."""
     return [
         Column("kind", Text, nullable=False),
         Column("dimension", Text, nullable=False),
@@ -154,7 +154,7 @@ tenants = Table(
 
 
 def _home() -> list[Column[Any]]:
-    """What leads every table of records: whose they are, and of which collection."""
+    """The first columns of every table of records: the tenant and the collection."""
     return [Column("tenant", Integer, nullable=False), Column("collection", SmallInteger, nullable=False)]
 
 

@@ -1,4 +1,4 @@
-"""WHEN does a row count? The conditions of both time axes, for the present rows and for versions alike."""
+"""WHEN does a row count? The conditions of both time axes, for present rows and for versions."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -13,7 +13,7 @@ from onrecord.store.tables import TimestampColumn
 
 
 class AskedTimes(NamedTuple):
-    """Which times and statuses a question names; questions alike share their statements."""
+    """Which times and statuses a question names; similar questions share their statements."""
 
     as_of: bool
     known_at: bool
@@ -25,7 +25,7 @@ def asked_of(when: When, statuses: Sequence[Status] = ()) -> AskedTimes:
 
 
 def time_parameters(when: When, statuses: Sequence[Status], now: datetime) -> dict[str, Any]:
-    """The times that fill the conditions; the present of a question about what was known at T is T."""
+    """The times in the conditions. For a question about what was known at T, the present is T."""
     return {
         "as_of": when.as_of,
         "known_at": when.known_at,
@@ -41,7 +41,7 @@ def _moment(name: str) -> ColumnElement[Any]:
 def known_then(
     version: FromClause, moment: ColumnElement[Any] | datetime | None = None
 ) -> ColumnElement[bool]:
-    """The version that stood at a time; without one, at the `known_at` of the question."""
+    """The version in force at a time; without one, at the question's `known_at`."""
     then = _moment("known_at") if moment is None else moment
     return and_(
         version.c.recorded_at <= then, or_(version.c.recorded_to.is_(None), version.c.recorded_to > then)
@@ -49,7 +49,7 @@ def known_then(
 
 
 def existed_then(edge: FromClause, asked: AskedTimes) -> ColumnElement[bool]:
-    """The edges that stand, or that stood at the `known_at` of the question."""
+    """The edges that exist now, or that existed at the question's `known_at`."""
     if not asked.known_at:
         return edge.c.removed_at.is_(None)
     then = _moment("known_at")
@@ -57,14 +57,14 @@ def existed_then(edge: FromClause, asked: AskedTimes) -> ColumnElement[bool]:
 
 
 def true_then(record: FromClause, asked: AskedTimes) -> Iterator[ColumnElement[bool]]:
-    """What was true at `as_of`, if the question names it; what waits for review is not yet true for anyone."""
+    """What was true at `as_of`, if the question names it; a memory that waits for review is not true yet."""
     if asked.as_of:
         yield _window(record)
         yield record.c.status != "pending"
 
 
 def listed(record: FromClause, asked: AskedTimes) -> ColumnElement[bool]:
-    """What a list shows: the active ones, what was true at a time, or the statuses asked for."""
+    """What a list shows: active memories, those true at a time, or those of the given statuses."""
     if asked.statuses:
         window = [_window(record)] if asked.as_of else []
         return and_(one_of(record.c.status, "statuses"), *window)
@@ -74,6 +74,6 @@ def listed(record: FromClause, asked: AskedTimes) -> ColumnElement[bool]:
 
 
 def _window(record: FromClause) -> ColumnElement[bool]:
-    """Half open: true at its first moment, no longer at its last."""
+    """A half-open window: true at its first moment, no longer at its last."""
     then = _moment("as_of")
     return and_(record.c.valid_from <= then, or_(record.c.valid_to.is_(None), record.c.valid_to > then))

@@ -1,4 +1,4 @@
-"""WHERE does a record live? In a collection of a tenant, whom rows know by a number."""
+"""WHERE does a record live? In a collection of a tenant; rows hold the tenant's number."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -12,14 +12,14 @@ from onrecord.store.tables import tenants
 
 
 class HomeAddress(NamedTuple):
-    """A home as rows know it: by the number of its tenant. One that nobody has written to has none."""
+    """A home by the number of its tenant, as rows hold it; None if nobody has written to it."""
 
     number: int | None
     home: Home
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What fills `of_home`."""
+        """The parameters of `of_home`."""
         return {"in_tenant": self.number, "in_collection": self.home.collection.number}
 
     def beside(self, collection: Collection) -> "HomeAddress":
@@ -27,12 +27,14 @@ class HomeAddress(NamedTuple):
 
 
 def of_home(table: FromClause) -> ColumnElement[bool]:
-    """Every statement over records names one tenant and one collection of it, by equality."""
+    """The condition of every statement over records: one tenant and one collection of it, by equality."""
     return and_(table.c.tenant == bindparam("in_tenant"), table.c.collection == bindparam("in_collection"))
 
 
 class Unregistered(Exception):
-    """A tenant has no number, or no longer: whoever comes under its name gets another. Without a name, that of the home."""
+    """A tenant has no number, or has lost it; the next tenant of its name gets another. Without a name it is that of
+    the home.
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__(name)
@@ -40,7 +42,9 @@ class Unregistered(Exception):
 
 
 class Tenants:
-    """The numbers of tenants. Looked up in every transaction, never kept: after a restored backup another may have one."""
+    """The numbers of tenants, looked up in every transaction and never cached: a restored backup may have other
+    numbers.
+    """
 
     def __init__(self, backend: Backend, begin: Callable[[], AbstractContextManager[Connection]]) -> None:
         self._backend = backend
@@ -51,12 +55,14 @@ class Tenants:
         return found[0][0] if found else None
 
     def register(self, name: str) -> None:
-        """In a transaction of its own: where tenants lie on many servers, all of them learn of it, and no save waits."""
+        """Give tenants numbers, in a transaction of its own: with many servers all must learn of it, and no save
+        should wait.
+        """
         with self._begin() as connection:
             self.register_in(connection, name)
 
     def register_in(self, connection: Connection, name: str) -> int:
-        """The same in a transaction that is under way."""
+        """The same inside an open transaction."""
         fresh = self._backend.insert(tenants).values(name=name)
         connection.execute(fresh.on_conflict_do_nothing(index_elements=["name"]))
         return int(connection.execute(_NUMBER, {"wanted": name}).scalar_one())

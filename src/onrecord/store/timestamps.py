@@ -1,4 +1,4 @@
-"""HOW is a point in time kept? As microseconds since 1970, so that both databases compare it alike."""
+"""HOW is a point in time stored? As microseconds since 1970, so that both databases compare it alike."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""WHAT does everything in one transaction share? The connection, and what the store prepared for all of them."""
+"""WHAT does everything in one transaction share? The connection, and the store's prepared statements."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from onrecord.store.tenant import Tenants
 
 
 class Transaction(NamedTuple):
-    """A transaction that has begun; whoever opened it commits."""
+    """An open transaction; whoever opened it commits."""
 
     connection: Connection
     backend: Backend

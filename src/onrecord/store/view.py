@@ -1,4 +1,4 @@
-"""THROUGH whose eyes, and at which time? What every reading of rows shares: one caller and one state of one home."""
+"""WHO reads, and at which time? One caller and one state of one home, which every reading of rows shares."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ from onrecord.store.visibility import Visibility, visibility_of, visibility_para
 
 
 class View:
-    """What a caller sees of one state of one home. Every statement run here may use the predicates of visibility and time."""
+    """What a caller sees of one state of one home. Statements run here may use the predicates of visibility and time."""
 
     def __init__(
         self,
@@ -61,12 +61,12 @@ class View:
 
     @property
     def tenant(self) -> int:
-        """The number of the tenant; 0, which none has, if it has no row."""
+        """The number of the tenant; 0, which no tenant has, if it has no row."""
         return self.address.number or 0
 
     @property
     def place(self) -> tuple[int, int]:
-        """By which what is kept in memory of this home is found."""
+        """The key under which this home's caches are found."""
         return self.tenant, self.home.collection.number
 
     @property
@@ -75,11 +75,13 @@ class View:
 
     @cached_property
     def has_references(self) -> bool:
-        """Of tags or references: which of them cannot be asked by order, since databases order punctuation differently."""
+        """Whether the home has tags or references. Which of the two, the order of keys cannot tell: databases order
+        punctuation differently.
+        """
         return bool(self.backend.fetch(self.connection, _SOME_FACET, self.address.parameters))
 
     def sees(self, audience: str) -> bool:
-        """The predicate of reading, for what is kept in memory."""
+        """The predicate of reading for data in memory."""
         seen = self._sees.get(audience)
         if seen is None:
             seen = self._sees[audience] = sees(self.caller, audience)
@@ -93,7 +95,7 @@ class View:
     def fetch(
         self, statement: Select[Any], when: When = NOW, statuses: Sequence[Status] = (), **more: Any
     ) -> Sequence[Any]:
-        """The same for a statement that is built once and whose columns are as stored: all rows, at less cost."""
+        """All rows of a statement that is built once and whose columns are as stored; cheaper than `execute`."""
         return self.backend.fetch(self.connection, statement, self._given(when, statuses) | more)
 
     def _given(self, when: When, statuses: Sequence[Status]) -> dict[str, Any]:
@@ -109,12 +111,12 @@ class View:
 
     @cached_property
     def coverage(self) -> list[Coverage]:
-        """How far each model has come here."""
+        """How much of this home each model has embedded."""
         return read_coverage(self.backend.fetch(self.connection, COVERAGE, self.address.parameters))
 
 
 def source(visibility: Visibility, asked: AskedTimes) -> tuple[FromClause, Select[Any]]:
-    """Where a record is read: the present row, or the version that stood at `known_at`. Only what is visible today."""
+    """Where to read a record: the present row, or the version in force at `known_at`. Only what is visible today."""
     if not asked.known_at:
         return memories, select(*PRESENT).where(visible(memories, visibility))
     joined = memories.join(versions, same_row(memories, versions))
@@ -136,7 +138,7 @@ def key_of(memory: Memory) -> tuple[int, int]:
 
 
 class State(NamedTuple):
-    """What the counters of a home say."""
+    """The counters of a home."""
 
     documents: int = 0
     words: int = 0

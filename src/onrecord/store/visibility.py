@@ -11,7 +11,7 @@ from onrecord.store.tenant import of_home
 
 
 class Visibility(NamedTuple):
-    """How a caller sees, apart from names: callers who see alike share their statements."""
+    """How a caller sees, apart from names; callers who see alike share their statements."""
 
     is_admin: bool
     sees_every_system: bool
@@ -23,7 +23,7 @@ def visibility_of(caller: Caller) -> Visibility:
 
 
 def visibility_parameters(caller: Caller) -> dict[str, Any]:
-    """The names that fill the predicate, apart from those of the home that is asked."""
+    """The names in the predicate, without those of the home."""
     managed = sorted(system for system, grant in caller.systems.items() if grant == "manage")
     later = waiting_audiences_of(caller)
     return {
@@ -37,7 +37,7 @@ def visibility_parameters(caller: Caller) -> dict[str, Any]:
 
 
 def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
-    """The predicate of reading: in one home, what is for these eyes.
+    """The predicate of reading: the rows of one home that this caller may see.
 
     The global tenant holds only global memories, so one list of audiences serves it too.
     """
@@ -60,9 +60,9 @@ def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
 
 
 def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
-    """The predicate of changing, always on top of seeing: the owner, an admin, or for a system its manager.
+    """The predicate of changing, always on top of seeing: the owner, an admin, or a system's manager.
 
-    Global memories have no owner among tenants: only an admin changes them.
+    Global memories have no owner in a tenant: only an admin changes them.
     """
     sees = visible(table, visibility)
     if visibility.is_admin:

@@ -1,1 +1,1 @@
-"""HOW do they reach us? Each surface is read off the operations; none has logic of its own."""
+"""HOW do they reach us? Each surface is derived from the operations; none has logic of its own."""

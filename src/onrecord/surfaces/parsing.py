@@ -1,4 +1,6 @@
-"""WHAT does a text stand for? A number, a time or a list, as the rule of its field wants; for every surface of texts."""
+"""WHAT does a text stand for? A number, a time or a list, by the rule of its field; for every surface that takes
+texts.
+"""
 
 import json
 import re
@@ -14,7 +16,7 @@ _FLAGS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": Fals
 
 
 def text_parser(rule: Rule) -> Callable[[str], Any]:
-    """How one text is read for this rule. What cannot be read is left as it is, for the rule to refuse."""
+    """How to read one text for this rule. An unreadable text stays as it is, for the rule to refuse."""
     if isinstance(rule, OrNone):
         inner = text_parser(rule.rule)
         return lambda text: None if text == "" else inner(text)
@@ -28,7 +30,7 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
-    """How several texts are read, if the rule takes several; of closed words and ids one text may hold more than one."""
+    """How to read several texts, if the rule takes a list; for closed lists and ids one text may hold several."""
     if isinstance(rule, OrNone):
         # A list that was given and is empty is not one that was left out.
         return list_parser(rule.rule)

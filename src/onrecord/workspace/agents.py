@@ -1,4 +1,4 @@
-"""HOW is an agent set? A document of its own, which fills what its requests leave open."""
+"""HOW is an agent set? Its settings fill in what its requests leave open."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ _DEFAULT: Final = AgentSettings()
 
 @dataclass(frozen=True, slots=True)
 class SetAgent(Request):
-    """Say how an agent searches where its requests leave it open. What is left out here takes its default."""
+    """Set how an agent searches when its requests leave it open. What is left out takes its default."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
     intent: bool = ask(
@@ -27,7 +27,7 @@ class SetAgent(Request):
     )
     decay: bool | None = ask(
         OrNone(rules.FLAG),
-        "Let old memories weigh less; left to the way that is asked when left out.",
+        "Let old memories weigh less. When left out, each request decides.",
         _DEFAULT.decay,
     )
     half_life_days: int = ask(
@@ -37,10 +37,10 @@ class SetAgent(Request):
         rules.Fraction(), "What is left of the oldest, with decay.", _DEFAULT.decay_floor
     )
     limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many hits at most.", _DEFAULT.limit)
-    session_places: int = ask(
-        PLACES, "Places kept for its conversation's own memories.", _DEFAULT.session_places
+    conversation_places: int = ask(
+        PLACES, "Places kept for its conversation's own memories.", _DEFAULT.conversation_places
     )
-    profile_places: int = ask(PLACES, "Places kept for the tenant's memories.", _DEFAULT.profile_places)
+    tenant_places: int = ask(PLACES, "Places kept for the tenant's memories.", _DEFAULT.tenant_places)
     global_places: int = ask(PLACES, "Places kept for global memories.", _DEFAULT.global_places)
     max_tokens: int | None = ask(
         OrNone(rules.Integer(0, 10_000_000)),
@@ -57,7 +57,7 @@ class SetAgent(Request):
 
 @dataclass(frozen=True, slots=True)
 class ShowAgent(Request):
-    """How an agent is set; one that nobody has set has the defaults."""
+    """Show the settings of an agent; without any, the defaults."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
 

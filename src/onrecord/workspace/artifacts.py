@@ -1,4 +1,4 @@
-"""HOW are artifacts kept? At a path of their conversation, within quotas that hold whoever else writes."""
+"""HOW are artifacts kept? At a path of their conversation, within quotas that hold even with many writers."""
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ MEDIA_TYPE: Final = rules.Text(at_least=1, at_most=limits.MEDIA_TYPE_CHARACTERS,
 
 @dataclass(frozen=True, slots=True)
 class WriteArtifact(Request):
-    """Keep an artifact with a conversation. An artifact at the same path is written over and keeps its id.
+    """Keep an artifact with a conversation. An artifact at the same path is overwritten and keeps its id.
 
     Secrets are taken out of texts before anything is stored.
     """
@@ -53,7 +53,7 @@ class WriteArtifact(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrittenArtifact(Answer):
-    """An artifact that is on disk; `created` is false if it was written over another. `scrubbed` counts its secrets."""
+    """An artifact that is on disk; `created` is false if it replaced another. `scrubbed` counts its secrets."""
 
     artifact: Artifact
     created: bool
@@ -62,7 +62,7 @@ class WrittenArtifact(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ReadArtifact(Request):
-    """Read an artifact. From inside one conversation, an artifact of another is read by way of a memory that is linked to it."""
+    """Read an artifact. From inside a conversation, an artifact of another is read through a memory that links to it."""
 
     id: str = ask(rules.ID, "The artifact to read.", positional=True)
     via: str | None = ask(OrNone(rules.ID), "A memory that is linked to it.", None)
@@ -70,7 +70,7 @@ class ReadArtifact(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactContent(Answer):
-    """An artifact: as text where it is one, else in base64."""
+    """An artifact: as text if it is one, else in base64."""
 
     artifact: Artifact
     content: str
@@ -78,20 +78,20 @@ class ArtifactContent(Answer):
 
     @property
     def raw(self) -> bytes:
-        """The very bytes of the artifact."""
+        """The bytes of the artifact."""
         return self.content.encode() if self.encoding == "text" else b64decode(self.content)
 
 
 @dataclass(frozen=True, slots=True)
 class ListArtifacts(Request):
-    """The artifacts of a conversation, by path; without one, those of all conversations."""
+    """List the artifacts of a conversation, by path; without one, those of all conversations."""
 
     conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedArtifacts(Answer):
-    """Files, and how many bytes they take together."""
+    """Artifacts, and how many bytes they take together."""
 
     artifacts: tuple[Artifact, ...]
     bytes: int
@@ -106,7 +106,7 @@ class DeleteArtifact(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedArtifact(Answer):
-    """An artifact that is gone, and how many memories were linked to it."""
+    """A deleted artifact, and how many memories were linked to it."""
 
     artifact: Artifact
     unlinked: int
@@ -114,7 +114,7 @@ class DeletedArtifact(Answer):
 
 @operation("write", "memory.manage", "POST /workspace/artifacts", "artifacts write", begins=True)
 def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
-    """What takes long is done before anyone has to wait for the transaction."""
+    """Keep an artifact; slow work is done before the transaction."""
     file, scrubbed = _file(ask)
     with call.writing() as writing:
         file = file._replace(conversation=_home(call.caller, ask.conversation, writing))
@@ -126,7 +126,7 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
 
 
 def _file(ask: WriteArtifact) -> tuple[File, int]:
-    """The file without its conversation, and how many secrets were taken out of it."""
+    """The artifact without its conversation, and how many secrets were taken out of it."""
     faults, path, content = [], "", b""
     try:
         path = normalised(ask.path)
@@ -154,10 +154,10 @@ def _bytes(ask: WriteArtifact) -> bytes:
 
 
 def _home(caller: Caller, named: str | None, writing: Writing) -> str:
-    """The conversation that a file goes to: the caller's own, or from outside of any a known one."""
+    """The conversation of an artifact: the caller's own, or for a caller outside of any a known one."""
     wanted = conversations.plain(named) or caller.conversation
     if wanted is None:
-        raise Invalid([Fault("conversation", "is required from outside of a conversation")])
+        raise Invalid([Fault("conversation", "is required, since you are not in a conversation")])
     if wanted == caller.conversation:
         conversations.enter(caller, writing)
         return wanted
@@ -165,14 +165,14 @@ def _home(caller: Caller, named: str | None, writing: Writing) -> str:
 
 
 def _reachable(caller: Caller, named: str, workspace: Workspace) -> str:
-    """From inside a conversation the files of another are not there."""
+    """From inside a conversation the artifacts of another are out of reach."""
     if caller.conversation not in (None, conversations.plain(named)):
         raise NotFound(f"No conversation {named} whose artifacts can be reached from this one.")
     return conversations.known(workspace, named).id
 
 
 def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
-    """Whoever makes a file smaller is never refused, even where a quota was set lower since."""
+    """Conflict beyond a quota. Making an artifact smaller is never refused, even if a quota was lowered since."""
     size = len(file.content)
     if size <= replaced:
         return
@@ -204,7 +204,7 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
 
 
 def _is_linked(caller: Caller, artifact: Artifact, via: str | None, reading: Reading) -> bool:
-    """Whether the memory that is given as the way to a file is seen, and leads there."""
+    """Whether the caller sees the memory given as the way to an artifact, and it links there."""
     memory = None if via is None else reading.memory(via)
     return memory is not None and (memory.tenant, memory.artifact) == (caller.tenant, artifact.id)
 
@@ -237,17 +237,17 @@ def delete_artifact(call: Call, ask: DeleteArtifact) -> DeletedArtifact:
 
 
 def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | None:
-    """The file that a memory is linked to. Numbers are those of the memory's own tenant."""
+    """The artifact that a memory is linked to. Numbers are those of the memory's own tenant."""
     if memory.artifact is None or memory.tenant != caller.tenant:
         return None
     return reading.workspace.artifact(memory.artifact)
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
-    """The number of the file of ours that a link names, or None; Invalid if the tenant has no such file.
+    """The number of our artifact that a link names, or None; Invalid if the tenant has no such artifact.
 
-    Any other text is the name of a file elsewhere, which is not ours to look up. Whoever writes the link looks in the
-    same transaction: until its end nobody deletes the file, and who deletes it then finds the link and takes it away.
+    Any other text names a file elsewhere, which we do not look up. The check runs in the transaction that writes the
+    link: until its end nobody deletes the artifact, and whoever deletes it later removes the link.
     """
     if isinstance(link, Unset) or link is None or ids.whole_number(link.removeprefix("#")) is None:
         return None

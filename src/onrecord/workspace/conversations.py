@@ -1,4 +1,6 @@
-"""WHICH conversations does a tenant know? Registered by name, or by their first use; deleted with their files."""
+"""WHICH conversations does a tenant know? Those registered by name or by their first use; deleting one deletes its
+artifacts.
+"""
 
 import re
 from collections.abc import Sequence
@@ -27,7 +29,7 @@ from onrecord.store.ports.workspace import Workspace
 class RegisterConversation(Request):
     """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it.
 
-    One that is known already is answered as it stands. The first save or turn from inside a conversation does the same.
+    A known one is returned as it is. The first save or turn from inside a conversation does the same.
     """
 
     id: str | None = ask(
@@ -52,7 +54,7 @@ class ListConversations(ConversationFilter):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedConversations(Answer):
-    """A page of conversations, newest first; `next` asks for the page after it."""
+    """A page of conversations, newest first; `next` asks for the following page."""
 
     conversations: tuple[Conversation, ...]
     next: str | None = None
@@ -76,9 +78,9 @@ class ShownConversation(Answer):
 
 @dataclass(frozen=True, slots=True)
 class DeleteConversation(Request):
-    """Delete a conversation with its artifacts. Memories pinned to it stay and are pinned no longer.
+    """Delete a conversation with its artifacts. Memories pinned to it stay and are no longer pinned.
 
-    What was for the eyes of this conversation alone is retired, since nobody else may see it.
+    Memories that only this conversation could see are retired, since nobody else may see them.
     """
 
     id: str = ask(rules.NAME, "The conversation to delete.", positional=True)
@@ -86,7 +88,9 @@ class DeleteConversation(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedConversation(Answer):
-    """What went with a conversation: its artifacts; how many memories lost their pin, their link, or were retired."""
+    """What was deleted with a conversation: its artifacts; and how many memories lost their pin, lost a link, or were
+    retired.
+    """
 
     id: str
     artifacts: int
@@ -118,7 +122,7 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
 
 
 def enter_by_turn(call: Call) -> None:
-    """A turn enters its conversation too, where the store can be written."""
+    """A turn registers its conversation too, if the store can be written."""
     with suppress(StoreUnavailable):
         if call.caller.conversation is not None and not _is_known(call.caller.conversation, call):
             with call.writing() as writing:
@@ -126,13 +130,13 @@ def enter_by_turn(call: Call) -> None:
 
 
 def _is_known(id: str, call: Call) -> bool:
-    """A look without a lock: all turns but the first find it there."""
+    """A look without a lock: all turns but the first find the conversation."""
     with call.reading() as reading:
         return reading.workspace.conversation(id) is not None
 
 
 def enter(caller: Caller, writing: Writing) -> None:
-    """The conversation that the caller is in, known from now on: what a caller is in is to be trusted."""
+    """Register the caller's conversation, whose name comes from trusted code."""
     made, created = writing.workspace.register(caller.conversation, None, None)
     if created:
         writing.note("register_conversation", made.id)
@@ -155,12 +159,12 @@ def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
 
 @operation("destroy", "memory.manage", "DELETE /workspace/conversations/{id}", "conversations delete")
 def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversation:
-    """One transaction: files, links to them, pins, and what only this conversation could see."""
+    """Delete artifacts, links to them, pins, and memories that only this conversation could see, in one transaction."""
     with call.writing() as writing:
         gone = known(writing.workspace, ask.id)
         if gone.created_by != call.caller.user and not call.caller.is_admin:
             raise Forbidden(
-                f"Conversation {gone.id} was begun by {gone.created_by}: only they, or an admin, delete it."
+                f"Conversation {gone.id} was begun by {gone.created_by}: only they or an admin may delete it."
             )
         files = [artifact.id for artifact in writing.workspace.artifacts(gone.id)]
         touched = writing.attached(gone.id, files)
@@ -181,7 +185,7 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
 
 
 def _refuse_higher(writing: Writing, conversation: str, touched: Sequence[Memory]) -> None:
-    """What only this conversation could see ends with it, so whoever deletes it must be free to end that."""
+    """Memories that only this conversation could see end with it, so the caller must be allowed to end them."""
     for memory in touched:
         ends = memory.scope == "session" and memory.conversation == conversation and memory.is_live
         if ends and writing.is_outranked(memory):
@@ -192,7 +196,7 @@ def _refuse_higher(writing: Writing, conversation: str, touched: Sequence[Memory
 
 
 def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, files: list[str]) -> str | None:
-    """Change a memory that belonged to what is gone; gives how."""
+    """Change a memory that belonged to something deleted; returns how."""
     after, how = memory, None
     if memory.artifact in files:
         after, how = replace(after, artifact=None), _UNLINK
@@ -210,7 +214,7 @@ def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, fil
 
 
 def unlink(writing: Writing, call: Call, file: str) -> int:
-    """Take the links to a file that goes out of every memory; gives how many had one."""
+    """Remove the links to a deleted artifact from every memory; returns how many had one."""
     linked = writing.attached(None, [file])
     return sum(_let_go(writing, call, memory, "", [file]) is not None for memory in linked)
 

@@ -1,4 +1,6 @@
-"""WHERE does an agent note what it works on? One text for each agent and one that all share, within a size that holds."""
+"""WHERE does an agent note what it works on? In a scratchpad of its own and one that all share, each within a size
+limit.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,9 +23,9 @@ _WHOSE: Final = "Whose scratchpad; the one that all share when left out."
 
 @dataclass(frozen=True, slots=True)
 class AppendScratchpad(Request):
-    """Add to the scratchpad of an agent, or to the one that all agents share, under the time of now.
+    """Add to the scratchpad of an agent, or to the one that all agents share, with the present time.
 
-    Notes are read as a whole and are not searched; what is worth finding again is remembered instead.
+    Scratchpads are read as a whole and not searched; use `remember` for what is worth finding again.
     """
 
     content: str = ask(
@@ -46,7 +48,7 @@ class AppendedScratchpad(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ReadScratchpad(Request):
-    """The scratchpad of an agent, or the one that all agents share; what was never written is empty."""
+    """Read the scratchpad of an agent, or the one that all agents share; one that was never written is empty."""
 
     agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_SCRATCHPAD, positional=True)
 
@@ -56,7 +58,7 @@ class ReadScratchpad(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchpadContent(Answer):
-    """A scratchpad as a whole; `exists` is false where nothing was ever written, or all was thrown away."""
+    """A whole scratchpad; `exists` is false if nothing was ever written, or it was cleared."""
 
     agent: str
     kind: ScratchpadKind
@@ -67,19 +69,19 @@ class ScratchpadContent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListScratchpads(Request):
-    """Whose scratchpads there are, and how large they are."""
+    """List whose scratchpads there are, and how large they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedScratchpads(Answer):
-    """Scratchpads, the one that all share first, then by agent."""
+    """Scratchpads, the shared one first, then by agent."""
 
     scratchpads: tuple[Scratchpad, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ClearScratchpad(Request):
-    """Throw away the scratchpad of an agent, or the one that all agents share."""
+    """Clear the scratchpad of an agent, or the one that all agents share."""
 
     agent: str = ask(AGENT_NAME, _WHOSE, workspace.SHARED_SCRATCHPAD, positional=True)
 
@@ -89,7 +91,7 @@ class ClearScratchpad(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClearedScratchpad(Answer):
-    """How many bytes of a scratchpad were thrown away."""
+    """How many bytes of a scratchpad were deleted."""
 
     agent: str
     cleared: int
@@ -97,7 +99,7 @@ class ClearedScratchpad(Answer):
 
 @operation("write", "memory.manage", "POST /workspace/scratchpads/{agent}", "scratchpads append", begins=True)
 def append_scratchpad(call: Call, ask: AppendScratchpad) -> AppendedScratchpad:
-    """The size is looked at where no one else can write, so that no two additions fit where one does."""
+    """Add to a scratchpad. The size is checked under the lock, so that two additions never both take the last room."""
     clean = scrub(ask.content)
     block = marked(clean.text, call.now)
     with call.writing() as writing:
@@ -106,7 +108,7 @@ def append_scratchpad(call: Call, ask: AppendScratchpad) -> AppendedScratchpad:
         if size > SCRATCHPAD_BYTES:
             raise Conflict(
                 f"The scratchpad of {ask.agent} would take {size} bytes, more than the {SCRATCHPAD_BYTES} there is room "
-                f"for (it takes {held} now). Clear it first; what is worth keeping is remembered instead."
+                f"for (it takes {held} now). Clear it first, and remember what is worth keeping."
             )
         writing.workspace.append(ask.agent, block)
         writing.note("append_scratchpad", ask.agent)
@@ -115,7 +117,7 @@ def append_scratchpad(call: Call, ask: AppendScratchpad) -> AppendedScratchpad:
 
 
 def marked(text: str, now: datetime) -> str:
-    """An addition as it stands in the notes, under its time."""
+    """An addition as it stands in the scratchpad, with its time."""
     return f"\n<!-- {now.astimezone(UTC):%Y-%m-%d %H:%M:%S} -->\n{text}\n"
 
 

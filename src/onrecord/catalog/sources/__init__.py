@@ -1,4 +1,4 @@
-"""WHERE does a catalog come from? Model files, a store of models, a database, or what dbt wrote: told apart by a look."""
+"""WHERE does a catalog come from? Model files, a store of models, a database, or files of dbt; a look tells which."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,36 +32,37 @@ class Source(Protocol):
 
     @property
     def location(self) -> str:
-        """What was given, for people; without passwords."""
+        """The given path or address as people see it, without passwords."""
 
     @property
     def origin(self) -> str | None:
-        """What tells this source from all others, if it names its datasources by itself.
+        """What tells this source from all others, if it names its datasources itself.
 
-        None where whoever reads it may name the datasource: one database can be read as several, so that one which is
-        not told of is not gone.
+        None if the user names the datasource: one database can be read under several names, so a datasource that is
+        not listed is not gone.
         """
 
     @property
     def leaves_samples(self) -> bool:
-        """Whether it has not looked at any values, so that the samples of an earlier reading stay what is known."""
+        """Whether it has looked at no values, so that the samples of an earlier ingest stay."""
 
     def datasources(self) -> Sequence[Datasource]: ...
 
     def priority(self) -> tuple[str, ...] | None:
-        """Which datasource goes first where a name is in several; None where the source does not say."""
+        """Which datasource comes first where several have a name; None if the source does not say."""
 
     def fingerprints(self) -> Mapping[str, str]:
-        """For each model's canonical name a hash that changes when the model does; behind a dot, one of its samples, if those
-        were taken."""
+        """For each model's canonical name a hash that changes with the model, followed by a dot and a hash of its
+        samples if samples were taken.
+        """
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
-        """Those of these canonical names, or all. Raises Invalid where a model cannot be understood."""
+        """The models of these canonical names, or all. Raises Invalid if a model cannot be understood."""
 
     def systems(self) -> Sequence[System]: ...
 
     def notes(self) -> Sequence[str]:
-        """What was left out, and why, for whoever asked for the reading."""
+        """What was left out, and why, for the person who asked."""
 
 
 def open_source(
@@ -104,7 +105,7 @@ def _check_options(given: str, datasource: str | None, sample_values: int) -> No
 
 
 def _refuse_for_files(given: str, **options: str | int | None) -> None:
-    """Refuse what would be passed over in silence."""
+    """Refuse options that this kind of source would silently ignore."""
     faults = [
         Fault(option, f"does not apply to {given}; leave it out")
         for option, value in options.items()
@@ -115,7 +116,7 @@ def _refuse_for_files(given: str, **options: str | int | None) -> None:
 
 
 def _manifest_of(path: Path) -> Path | None:
-    """Where dbt's manifest must be, if this is dbt's; looked for first, since its projects have a models/ as well."""
+    """The path of dbt's manifest, if this is a dbt project; checked first, since dbt projects have a models/ too."""
     if path.is_file():
         return path if path.suffix == ".json" else None
     in_target = path / "target" / MANIFEST

@@ -1,4 +1,4 @@
-"""WHAT does a database say of itself? Its tables and views as it describes them; their rows only if samples are asked for."""
+"""WHAT does a database say about itself? Its tables and views as it describes them; rows are read only for samples."""
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ _PARTITIONS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """One state of a database, and what could not be read of it."""
+class _DatabaseState:
+    """One state of a database, and notes about what could not be read."""
 
     schema: str | None
     models: tuple[Model, ...]
@@ -40,7 +40,7 @@ class _Reading:
 class DatabaseCatalog:
     """A SQLite file or a schema of PostgreSQL. It is read once: open it again to see what has changed since.
 
-    Unless told otherwise the datasource is called like the database, or like the file without its ending.
+    Unless named, the datasource has the name of the database, or of the file without its ending.
     """
 
     kind = "database"
@@ -87,15 +87,15 @@ class DatabaseCatalog:
         return self._read.notes
 
     @cached_property
-    def _read(self) -> _Reading:
+    def _read(self) -> _DatabaseState:
         with self._access.reading() as connection, warnings.catch_warnings():
             # A type that the library does not know is no more than a column without one.
             warnings.simplefilter("ignore", SAWarning)
             _check_schema(inspect(connection), self._schema)
-            tables = _Tables(connection, self._schema)
-            return _Reading(tables.schema_name, tuple(self._models(tables)), tuple(tables.notes))
+            tables = _SchemaTables(connection, self._schema)
+            return _DatabaseState(tables.schema_name, tuple(self._models(tables)), tuple(tables.notes))
 
-    def _models(self, tables: "_Tables") -> Iterator[Model]:
+    def _models(self, tables: "_SchemaTables") -> Iterator[Model]:
         for name in sorted(tables.names, key=tables.names.__getitem__):
             samples = tables.samples(name, self._sample_values) if self._sample_values else {}
             yield Model(
@@ -116,8 +116,8 @@ def _check_schema(inspector: Inspector, schema: str | None) -> None:
         )
 
 
-class _Tables:
-    """What the tables and views of a schema are like, gathered for all of them at once."""
+class _SchemaTables:
+    """The descriptions of all tables and views of a schema, read together."""
 
     def __init__(self, connection: Connection, schema: str | None) -> None:
         self._connection = connection
@@ -146,7 +146,7 @@ class _Tables:
         }
 
     def _described(self, what: str, kind: ObjectKind) -> dict[str, Any]:
-        """By name, for all at once; where a single one stands in the way, one by one and without it."""
+        """Read descriptions of all tables at once; if one fails, read them one by one and leave it out."""
         try:
             found = getattr(self._inspector, f"get_multi_{what}")(schema=self._schema, kind=kind)
             return {name: value for (_, name), value in found.items()}
@@ -158,7 +158,7 @@ class _Tables:
         return {name: self._described_alone(what, name) for name in names(schema=self._schema)}
 
     def _described_alone(self, what: str, name: str) -> Any:
-        """Nothing, and a note, of a view on what is gone, or a table of a module that is not there."""
+        """Nothing but a note for a view on a missing table, or a table of a missing module."""
         try:
             return getattr(self._inspector, f"get_{what}")(name, schema=self._schema)
         except (DBAPIError, NoSuchTableError) as problem:
@@ -175,7 +175,9 @@ class _Tables:
         return {name: comment["text"] for name, comment in found.items()}
 
     def _stored_apart(self) -> set[str]:
-        """The partitions of a table, or the shadows of a virtual one: how it is stored, not what there is."""
+        """The partitions of a table and the shadow tables of a virtual one: they say how it is stored, not what there
+        is.
+        """
         if self._is_sqlite:
             rows = self._connection.exec_driver_sql("PRAGMA table_list")
             return {row.name for row in rows if row.type == "shadow"}
@@ -232,7 +234,7 @@ class _Tables:
         )
 
     def samples(self, name: str, count: int) -> Mapping[str, str]:
-        """None, and a note, where the rows may not be read."""
+        """Sample values, or None and a note if the rows may not be read."""
         chosen = [column["name"] for column in self._columns[name] if may_be_sampled(column)]
         if not chosen:
             return {}
@@ -247,5 +249,5 @@ class _Tables:
 
 
 def _is_of_the_whole(problem: Exception) -> bool:
-    """Whether the connection is lost or the file damaged, rather than one table out of reach."""
+    """Whether the connection is lost or the file is damaged, rather than one table being unreadable."""
     return type(problem) is DatabaseError or bool(getattr(problem, "connection_invalidated", False))

@@ -1,4 +1,6 @@
-"""HOW is a database of others opened so that nothing in it changes? Read-only, in one state, and its password kept out of sight."""
+"""HOW is someone else's database opened without changing it? Read-only, in one state, with its password kept out of
+messages.
+"""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,7 +24,7 @@ _CONNECT_TIMEOUT_S: Final = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseAccess:
-    """Where a database is, how it is called, and a way in that cannot write."""
+    """Where a database is, its name, and a read-only way in."""
 
     name: str
     location: str
@@ -63,7 +65,7 @@ def access_by_address(given: str) -> DatabaseAccess:
             [
                 Fault(
                     "catalog",
-                    f"{scheme}:// is not a kind of database that is understood; {', '.join(URL_SCHEMES)} are",
+                    f"{scheme}:// is not a kind of database that can be read; {', '.join(URL_SCHEMES)} are",
                 )
             ]
         )

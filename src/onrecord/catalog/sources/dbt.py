@@ -22,11 +22,11 @@ _LEFT_OUT: Final = ("saved_queries", "functions")
 
 
 class DbtCatalog:
-    """One project of dbt with all that it builds and reads. It is read once: open it again to see what has changed.
+    """One dbt project with everything it builds and reads. It is read once: open it again to see what has changed.
 
-    Unless told otherwise the datasource is called like the project, which stays the same wherever it is built. A source's
-    table is called <source>_<table>, a version of a model <model>_v<version>. A model with a date of deprecation counts
-    as deprecated from the day that this is known.
+    Unless named, the datasource has the name of the project, which is the same wherever it is built. A source's table
+    is called <source>_<table>, a version of a model <model>_v<version>. A model with a deprecation date counts as
+    deprecated as soon as the date is known.
     """
 
     kind = "dbt"
@@ -86,7 +86,7 @@ class _Project:
         }
 
     def _project_name(self) -> str:
-        """Old manifests do not tell, but then what is in them may."""
+        """The project's name; old manifests lack it, but their contents may tell it."""
         packages = {node.text("package_name") for node in self._nodes.values()}
         name = self._package or (packages.pop() if len(packages) == 1 else None)
         if name is None:
@@ -96,7 +96,7 @@ class _Project:
         return legal_name(name)
 
     def _all_names(self) -> dict[str, str]:
-        """By unique id; whoever comes too late for a name takes one that says more."""
+        """A name for each unique id; if a name is taken, the next one gets a longer name."""
         chosen: dict[str, str] = {}
         taken: set[str] = set()
         for unique_id in sorted(filter(self._has_rows, self._nodes), key=self._rank):
@@ -106,7 +106,7 @@ class _Project:
         return chosen
 
     def _has_rows(self, unique_id: str) -> bool:
-        """An ephemeral model is a part of the queries of others; there is nothing of it to look at."""
+        """Whether it has rows of its own: an ephemeral model exists only inside the queries of others."""
         node = self._nodes[unique_id]
         return node.text("resource_type") in _KINDS and _materialized(node) != "ephemeral"
 
@@ -163,7 +163,7 @@ class _Project:
         )
 
     def _parents(self, node: ArtifactPart) -> set[str]:
-        """What it is made from; in place of what has no rows, what that is made from."""
+        """What it is made from; an ephemeral parent is replaced by its own parents."""
         found, seen = set[str](), set[str]()
         waiting = node.piece("depends_on").texts("nodes")
         while waiting:
@@ -176,7 +176,7 @@ class _Project:
         return found
 
     def _all_joins(self) -> dict[str, list[Join]]:
-        """One for each test that the values of a column are found in another model's."""
+        """A join for each test that the values of a column exist in another model."""
         joins: dict[str, list[Join]] = {}
         for test in self._nodes.values():
             metadata = test.piece("test_metadata")
@@ -225,13 +225,13 @@ def _materialized(node: ArtifactPart) -> str | None:
 
 
 def _form(node: ArtifactPart, listing: ArtifactPart) -> Form:
-    """As the database says, or else as it was asked for."""
+    """The form that the database reports, or else the one that was configured."""
     told = listing.piece("metadata").text("type") or _materialized(node) or ""
     return "view" if "view" in told.casefold() else "table"
 
 
 def _address(node: ArtifactPart) -> str:
-    """Not every platform has databases above its schemas."""
+    """The table's full name; not every platform has databases above its schemas."""
     called = node.text("identifier") or node.text("alias") or node.needed("name")
     return ".".join(filter(None, (node.text("database"), node.text("schema"), called)))
 

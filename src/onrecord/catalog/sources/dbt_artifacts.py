@@ -1,4 +1,4 @@
-"""HOW are the files that dbt writes read? Checked as far as they are used; what is wrong is told with its place in the file."""
+"""HOW are dbt's files read? Only what we use is checked; every fault is reported with its place in the file."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _TEXT: Final = rules.Text()
 
 @dataclass(frozen=True, slots=True)
 class ArtifactPart:
-    """An object somewhere in a file; it knows where, for whoever must mend it."""
+    """An object somewhere in a file, which knows its place for error messages."""
 
     place: str
     values: Mapping[str, Any]
@@ -62,7 +62,7 @@ class ArtifactPart:
         return value if isinstance(value, int) else 0
 
     def meta(self) -> dict[str, Any]:
-        """What people noted, wherever this version of dbt keeps it."""
+        """People's own notes, wherever this version of dbt keeps them."""
         given = self.piece("meta") or self.piece("config").piece("meta")
         return dict(checked_field(given.place, _META, given.values))
 
@@ -127,11 +127,7 @@ def _read(path: Path, kind: str) -> ArtifactPart:
         first, last = _KNOWN[kind][0], _KNOWN[kind][-1]
         known = f"v{first} to v{last}" if first != last else f"v{first}"
         raise Invalid(
-            [
-                Fault(
-                    str(path), f"is a {kind} of version v{found[2]}, which is unknown; {known} are understood"
-                )
-            ]
+            [Fault(str(path), f"is a {kind} of version v{found[2]}, which is unknown; we can read {known}")]
         )
     return artifact
 

@@ -1,4 +1,4 @@
-"""WHICH columns does a model of dbt have? Those that people described and those that the database listed, as one list."""
+"""WHICH columns has a dbt model? Those that people described and those that the database listed, as one list."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,9 @@ class Column(NamedTuple):
 
 
 def columns_of(node: ArtifactPart, listing: ArtifactPart) -> list[Column]:
-    """In the database's order, then those that it does not have. Some databases shout every name, so case is no matter."""
+    """In the database's order, then those it does not have. Case is ignored: some databases write every name in
+    capitals.
+    """
     noted = {column.needed("name").casefold(): column for column in node.pieces("columns").values()}
     listed = sorted(listing.pieces("columns").values(), key=lambda column: column.number("index"))
     columns: dict[str, Column] = {}
@@ -65,7 +67,7 @@ def _part(column: Column, name: str, is_key: bool) -> Part:
 
 
 def _key_of(node: ArtifactPart) -> set[str]:
-    """What dbt found to be the key, or what a constraint says, in the model's own list or at the column."""
+    """The key that dbt found, or that a constraint names, for the model or at the column."""
     found = node.texts("primary_key")
     for constraint in node.several("constraints"):
         if constraint.text("type") == "primary_key":

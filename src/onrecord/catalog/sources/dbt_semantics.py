@@ -15,7 +15,7 @@ _TIME: Final = "default_time_dimension"
 
 
 class DbtSemantics:
-    """The semantic models of a manifest by the model that each stands on, and its metrics by the measures they come from.
+    """The semantic models of a manifest by the model that each builds on, and its metrics by their measures.
 
     `names` are the names of the models in the catalog, by their unique ids.
     """
@@ -39,7 +39,7 @@ class DbtSemantics:
         }
 
     def notes(self) -> list[str]:
-        """What of it is on no model that is in the catalog."""
+        """Definitions on models that are not in the catalog."""
         lost = [*self._homeless, *(name for name in self._metrics if self._home(name) is None)]
         return (
             [f"What is defined on no model that is here is left out: {', '.join(sorted(lost))}"]
@@ -72,7 +72,7 @@ class DbtSemantics:
         )
 
     def _joins(self, unique_id: str, semantics: Sequence[ArtifactPart]) -> Iterator[Join]:
-        """From an entity of another model's rows to the model whose rows it stands for."""
+        """Joins from an entity column to the model whose rows that entity identifies."""
         for semantic in semantics:
             for entity in semantic.several("entities"):
                 if entity.text("type") in _KEYS:
@@ -89,7 +89,7 @@ class DbtSemantics:
                         yield on, _column(entity)
 
     def _home(self, metric: str, seen: frozenset[str] = frozenset()) -> str | None:
-        """The model of the first measure that a metric comes from, by way of other metrics perhaps."""
+        """The model of the first measure that a metric uses, directly or through other metrics."""
         if metric not in self._metrics or metric in seen:
             return None
         inputs = _inputs(self._metrics[metric].piece("type_params"))
@@ -98,7 +98,7 @@ class DbtSemantics:
 
 
 def _inputs(params: ArtifactPart) -> list[str]:
-    """The measures and metrics of which a metric is made, wherever its kind names them."""
+    """The measures and metrics that a metric uses, wherever its kind names them."""
     single = [params.piece(each).text("name") for each in ("measure", "numerator", "denominator")]
     several = [each.text("name") for key in ("input_measures", "metrics") for each in params.several(key)]
     return list(dict.fromkeys(filter(None, [*single, *several])))
@@ -122,9 +122,9 @@ def _add_dimension(parts: dict[str, Part], dimension: ArtifactPart) -> None:
 
 
 def _add(parts: dict[str, Part], part: Part, noun: str) -> None:
-    """Under its own name; where a column has that, or something else that is computed, under one that says more.
+    """Add it under its own name, or under a longer one if a column or another computed part has that name.
 
-    A metric that only shows a measure is the measure, with what the metric says of it.
+    A metric that only shows a measure becomes that measure, with the metric's description.
     """
     known = parts.get(part.name)
     is_shown = part.details.get("formula") == part.name and "filter" not in part.details

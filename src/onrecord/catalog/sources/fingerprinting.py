@@ -1,4 +1,4 @@
-"""HOW is a changed model told from one that is as it was? By a hash of everything that is known of it."""
+"""HOW is a changed model told from an unchanged one? By a hash of everything known of it."""
 
 import hashlib
 import json
@@ -9,12 +9,14 @@ from onrecord.model.catalog import SAMPLED, Join, Model, Part
 
 
 def fingerprint(model: Model) -> str:
-    """The same for equal models, whatever order their details are in."""
+    """The same hash for equal models, whatever the order of their details."""
     return _hash(model)
 
 
 def fingerprint_with_samples(model: Model) -> str:
-    """That of the model without its samples, a dot, and that of the samples: whoever takes none compares the first alone."""
+    """The model's hash without samples, a dot, and the hash of the samples. Without samples only the first part is
+    compared.
+    """
     samples = {part.name: part.details[SAMPLED] for part in model.parts if SAMPLED in part.details}
     return f"{_hash(replace(model, parts=tuple(map(_without_samples, model.parts))))}.{_hash(samples)}"
 

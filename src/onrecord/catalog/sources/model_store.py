@@ -1,4 +1,6 @@
-"""WHAT does the SQLite store of a semantic layer say? Its models and datasources, as their files would; and its notes."""
+"""WHAT is in the SQLite store of a semantic layer? Its models and datasources, as their files would be; and its
+notes.
+"""
 
 import json
 import sqlite3
@@ -27,7 +29,7 @@ _PRIORITY: Final = "datasource_priority"
 
 
 def is_model_store(path: Path) -> bool:
-    """Whether a SQLite file is such a store: it has a table of models, each a text, beside one of datasources."""
+    """Whether a SQLite file is such a store: it has a table of models, stored as texts, and one of datasources."""
     try:
         with looking_at(path) as connection:
             columns = {row[1] for row in connection.execute(f"PRAGMA table_info({_MODELS})")}
@@ -37,7 +39,7 @@ def is_model_store(path: Path) -> bool:
 
 
 class _Held(NamedTuple):
-    """All that a store holds, in one state of it."""
+    """Everything that a store holds, in one state."""
 
     models: tuple[Model, ...]
     datasources: tuple[Datasource, ...]
@@ -142,7 +144,7 @@ def _object(place: str, written: object) -> Mapping[str, Any]:
 
 
 def _checked(place: str, rule: Rule, given: Mapping[str, Any], faults: list[Fault]) -> Any:
-    """What a row says, if the rule allows it; else its faults join the others."""
+    """What a row says, if it follows the rule; otherwise its faults are added to the others."""
     try:
         return rule(given)
     except ValueError as reason:

@@ -1,4 +1,4 @@
-"""WHICH names can a reference hold? What is called otherwise gets such a name, always the same one."""
+"""WHICH names can a reference hold? A thing with another name always gets the same legal name."""
 
 import re
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ _NOT_IN_A_SEGMENT: Final = re.compile(r"[^\w-]+")
 
 
 def why_no_name(text: str) -> str | None:
-    """What is wrong with it as the name of a datasource, a model or a part; None where nothing is."""
+    """Why it cannot be the name of a datasource, a model or a part; None if it can."""
     if not text.strip():
         return "must not be empty"
     if text != text.strip():
@@ -39,7 +39,7 @@ def reference_name(value: Any) -> str:
 
 
 def named_datasource(text: str) -> str:
-    """The name that was asked for, if it may be one."""
+    """The requested name, if it is legal."""
     if reason := why_no_name(text):
         raise Invalid([Fault("datasource", reason)])
     return text
@@ -52,7 +52,7 @@ def legal_name(text: str) -> str:
 
 
 def legal_names(texts: Iterable[str]) -> dict[str, str]:
-    """A legal name for each, no two alike; those that are legal already keep their own."""
+    """A different legal name for each; names that are legal already stay."""
     given = dict.fromkeys(texts)
     names = {text: text for text in given if legal_name(text) == text}
     taken = set(names)

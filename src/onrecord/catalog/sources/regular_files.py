@@ -1,4 +1,6 @@
-"""WHAT does a file of a source hold? Its bytes, if it is a regular file within bounds: a pipe or a device has no end."""
+"""WHAT does a file of a source hold? Its bytes, if it is a regular file within bounds; a pipe or a device might never
+end.
+"""
 
 import os
 import stat
@@ -10,7 +12,7 @@ MOST_BYTES: Final = 512 * 1024 * 1024
 
 
 def read_regular(path: Path) -> bytes:
-    """OSError if it cannot be read, is none, or is too large."""
+    """The bytes; OSError if the file cannot be read, is not a regular file, or is too large."""
     # Not waiting for whoever would write into a pipe.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:

@@ -1,4 +1,6 @@
-"""WHICH values does a column hold, for example? A few short ones, without secrets, and none where the name says secret."""
+"""WHICH values does a column hold, for example? A few short ones without secrets, and none for a column with a
+secret's name.
+"""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,6 @@
-"""WHAT does a folder of YAML files say? One file a model, one a datasource, and which datasource goes first.
+"""WHAT does a folder of YAML files say? A file for each model and datasource, and the order of datasources.
 
-models/<datasource>/<model>.yaml, datasources/<datasource>.yaml and priority.yaml; whatever else lies there is not
-for us.
+models/<datasource>/<model>.yaml, datasources/<datasource>.yaml and priority.yaml; other files are ignored.
 """
 
 import hashlib
@@ -68,14 +67,14 @@ class YamlCatalog:
         return _read_priority(path) if path.exists() else None
 
     def fingerprints(self) -> Mapping[str, str]:
-        """Of the bytes of each file: whether it can be understood shows only when it is read."""
+        """A hash of the bytes of each file; whether it can be understood shows only when it is read."""
         return {
             canonical: hashlib.sha256(_read_bytes(path)).hexdigest()
             for canonical, path in self._files().items()
         }
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
-        """From the first file with faults on nothing more comes out; the rest is still read, to tell of all."""
+        """After the first file with faults no more models are returned, but the rest is read to report all faults."""
         files = self._files().items()
         return _every((path for name, path in files if wanted is None or name in wanted), _read_model)
 
@@ -90,7 +89,7 @@ class YamlCatalog:
 
 
 def _yaml_files(root: Path, levels: tuple[str, ...]) -> dict[str, Path]:
-    """The files by their canonical names, which their places say: each level down is one part of the name."""
+    """The files by canonical name, which follows from their path: each level is one part of the name."""
     faults: list[Fault] = []
     files: dict[str, Path] = {}
     for path in sorted(root.rglob("*")):
@@ -170,9 +169,10 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any:
-    """What a file says, if the rule allows it; else all faults at once, from top to bottom, each with its line.
+    """What a file says, if it follows the rule; otherwise Invalid with all faults from top to bottom, each with its
+    line.
 
-    With `only`, other fields of it are not even looked at.
+    With `only`, other fields are ignored.
     """
     try:
         text = decoded(_read_bytes(path))
@@ -195,7 +195,7 @@ def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any
 
 
 def _cure(message: str) -> str:
-    """YAML makes a number of `5` and a flag of `no`."""
+    """A hint to use quotes: YAML reads `5` as a number and `no` as false."""
     return "; put it in quotes" if message in _UNQUOTED else ""
 
 
@@ -230,7 +230,7 @@ def model_from(datasource: str, given: Mapping[str, Any]) -> Model:
 
 
 def _place_faults(given: Mapping[str, Any], key: str, found: str, place: str) -> Iterator[Fault]:
-    """Files are found by their places, so a model must be where its names say."""
+    """A model must be in the folder and file that its names say."""
     if given.get(key) not in (None, place):
         yield Fault(key, f"is {given[key]!r} but {found}; make them agree")
 
@@ -257,7 +257,7 @@ def datasource_from(name: str, given: Mapping[str, Any]) -> Datasource:
 
 
 def _is_harmless(value: Any) -> bool:
-    """Whether it only names a place: an address with a user in it may hold the password as well."""
+    """Whether it only names a place: an address with a user may also hold the password."""
     if isinstance(value, str):
         return "://" not in value and "@" not in value and not scrub(value).found
     return isinstance(value, int)

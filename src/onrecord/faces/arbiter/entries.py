@@ -46,8 +46,8 @@ RECIPE: Final = "graduated"
 #: By rank alone: no circle of people has places of its own.
 ONE_LIST: Final[Mapping[str, Any]] = {
     "recipe": RECIPE,
-    "session_places": 0,
-    "profile_places": 0,
+    "conversation_places": 0,
+    "tenant_places": 0,
     "global_places": 0,
 }
 

@@ -3,12 +3,12 @@
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
 from onrecord.model.limits import KINDS, Kind
-from onrecord.model.rules import NAME, OrNone
+from onrecord.model.rules import NAME, Choice, Integer, Number, OrNone, Rule
 
 #: What a kind is called there: six types, of which ours are the finer ones.
 TYPE_OF: Final[Mapping[Kind, str]] = {
@@ -26,6 +26,7 @@ TYPE_OF: Final[Mapping[Kind, str]] = {
     "fact": "reference",
 }
 TYPES: Final = tuple(dict.fromkeys(TYPE_OF.values()))
+_TYPE: Final = Choice(TYPES)
 TITLE_BYTES: Final = 200
 CONTENT_BYTES: Final = 64 * 1024
 SOURCE_BYTES: Final = 200
@@ -47,19 +48,24 @@ class Wrong(Invalid):
         self.args = (sentence,)
 
 
+def _checked(field: str, rule: Rule, value: Any, sentence: str | None = None) -> Any:
+    """What the rule makes of the value; else this sentence, or the rule's own reason after the name of the field."""
+    try:
+        return rule(value)
+    except ValueError as reason:
+        raise Wrong(field, sentence or f"{field} {reason}") from None
+
+
 def read_type(value: Any) -> Kind:
-    if value not in TYPES:
-        raise Wrong("type", f"invalid type {shown(value)}: must be one of {', '.join(TYPES)}")
-    kind: Kind = value
-    return kind
+    told = f"invalid type {shown(value)}: must be one of {', '.join(TYPES)}"
+    return cast(Kind, _checked("type", _TYPE, value, told))
 
 
 def read_types(text: str) -> tuple[Kind, ...]:
     """The kinds that some types, with commas between them, stand for."""
     wanted = [each for each in (part.strip() for part in text.split(",")) if each]
     for each in wanted:
-        if each not in TYPES:
-            raise Wrong("type", f"invalid type filter: {each} is none of {', '.join(TYPES)}")
+        _checked("type", _TYPE, each, f"invalid type filter: {each} is none of {', '.join(TYPES)}")
     return kinds_of(wanted)
 
 
@@ -107,19 +113,13 @@ def read_tags(value: Any) -> list[str]:
 
 def read_id(field: str, value: Any) -> str:
     """An id as we write it: 42, "42" and "#42" are the same."""
-    try:
-        place = ids.address(value)
-    except ValueError as reason:
-        raise Wrong(field, f"{field} {reason}") from None
+    place = _checked(field, ids.address, value)
     return ids.spell(place.tenant or "", place.id)
 
 
 def read_model(field: str, value: Any) -> None:
     """The name of an advisor's model, if one is given at all."""
-    try:
-        OrNone(NAME)(value or None)
-    except ValueError as reason:
-        raise Wrong(field, f"{field} {reason}") from None
+    _checked(field, OrNone(NAME), value or None)
 
 
 def size(text: str) -> int:
@@ -130,26 +130,22 @@ def size(text: str) -> int:
 def read_artifact(value: Any) -> str | None:
     if value is None or (value == 0 and not isinstance(value, bool)):
         return None
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise Wrong(
-            "artifact_id", f"artifact_id must be a number \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
-        )
-    return str(value)
+    told = f"artifact_id must be a number \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
+    return str(_checked("artifact_id", Integer(0), value, told))
 
 
 def read_moment(field: str, value: Any) -> datetime | None:
     """Seconds since 1970, or milliseconds where the number is that large; nothing for null and 0."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < 0:
-        raise Wrong(
-            field,
-            f"{field!r} must be a non-negative epoch, \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})",
-        )
-    if value == 0:
+    told = f"{field!r} must be a non-negative epoch, \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
+    seconds = _checked(field, Number(), value, told)
+    if not isfinite(seconds) or seconds < 0:
+        raise Wrong(field, told)
+    if seconds == 0:
         return None
     try:
-        return datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS_FROM else value, UTC)
+        return datetime.fromtimestamp(seconds / 1000 if seconds > _MILLISECONDS_FROM else seconds, UTC)
     except (ValueError, OverflowError, OSError):
         raise Wrong(field, f"{field!r} lies too far in the future (got {shown(value)})") from None
 

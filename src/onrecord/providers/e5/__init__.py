@@ -1,7 +1,7 @@
-"""HOW does a text become a vector without anyone's help? e5-small in int8, which ships with the package.
+"""HOW does a text become a vector without a service? By e5-small in int8, which ships with the package.
 
-One run of the network gives both the vector of a text and a short vector for each of its tokens. A question and
-a document get different prefixes, as the model was trained; without them it finds a third less.
+One run of the network gives both the vector of a text and a short vector for each of its tokens. A question and a
+document get different prefixes, as in the model's training; without them it finds a third less.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class E5:
         return EmbeddingModel("e5-small-int8", 384, self._checked_files().hash)
 
     def embed_query(self, text: str) -> Passage:
-        """What does not fit into the window is left out."""
+        """The vector of a question; text beyond the model's window is ignored."""
         network = self._loaded()
         named = ((token, word) for word, tokens in network.named_words(text) for token in tokens)
         read = list(islice(named, network.room))

@@ -14,7 +14,7 @@ _REMEDY = "Install onrecord again to get it back, or choose another embedder."
 
 
 class ModelFiles:
-    """The files in one folder; what is handed out has the hash that it should have."""
+    """The files of the model in one folder; each is checked against its hash before it is used."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -26,7 +26,7 @@ class ModelFiles:
 
     @property
     def hash(self) -> str:
-        """One hash for all: a vector depends on each of them."""
+        """One hash over all files, since a vector depends on each of them."""
         return hashlib.sha256("".join(self._hashes.values()).encode()).hexdigest()
 
     def read(self, name: str) -> bytes:

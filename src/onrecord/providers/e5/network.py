@@ -27,14 +27,14 @@ _TINY = np.finfo(np.float32).tiny
 
 
 class EmbeddedText(NamedTuple):
-    """The vector of a text, and one for each of its tokens without the prefix and the marks; all of unit length."""
+    """The vector of a text, and one for each of its tokens (without prefix and markers); all of unit length."""
 
     text: NDArray[np.float32]
     tokens: NDArray[np.float32]
 
 
 class Network:
-    """One session, which threads may share: a run changes nothing in it."""
+    """One session of the network, which threads may share: a run changes nothing in it."""
 
     def __init__(self, files: ModelFiles, prefixes: tuple[str, ...], threads: int) -> None:
         self._session = _session(files.read(MODEL), threads)
@@ -52,7 +52,7 @@ class Network:
         return self._wordpiece.named_words(text)
 
     def run(self, prefix: str, tokens: list[int]) -> EmbeddedText:
-        """One text alone: in a batch its vector would depend on its neighbours."""
+        """Embed one text alone: in a batch its vector would depend on its neighbours."""
         opening = self._openings[prefix]
         ids = np.array([[*opening, *tokens, self._wordpiece.end]], np.int32)
         try:
@@ -65,14 +65,16 @@ class Network:
         return (self._wordpiece.start, *(token for word in self.words(prefix) for token in word))
 
     def _projected(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Onto the directions in which tokens differ most: what all have in common tells none apart."""
+        """Project onto the directions in which tokens differ most, since the others do not tell tokens apart."""
         short: NDArray[np.float32] = states @ self._directions - self._centre
         short /= np.maximum(np.linalg.norm(short, axis=1, keepdims=True), _TINY)
         return short
 
 
 def in_int8(tokens: NDArray[np.float32]) -> NDArray[np.int8]:
-    """A quarter of the room: every row has a length of about 127, so that none needs a scale beside it."""
+    """The vectors as int8, a quarter of the size. Every row has a length of about 127, so that none needs a scale of
+    its own.
+    """
     return np.rint(tokens * _INT8).astype(np.int8)
 
 

@@ -1,4 +1,4 @@
-"""WHERE is a long text cut? At word boundaries, into passages that overlap, so that no thought falls between two."""
+"""WHERE is a long text cut? At word boundaries, into passages that overlap, so that no sentence is lost between two."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Cut:
             raise ValueError("A passage must be longer than its overlap with the next one.")
 
     def passages(self, words: Sequence[Word], room: int) -> Iterator[list[int]]:
-        """The tokens of each passage, `room` at most; of a text without words one empty passage."""
+        """The tokens of each passage, at most `room`; a text without words gives one empty passage."""
         words = _fitting(words, room)
         start, end = 0, -1
         while end < len(words):
@@ -40,7 +40,7 @@ def _end(words: Sequence[Word], start: int, most: int, room: int) -> int:
 
 
 def _fitting(words: Sequence[Word], room: int) -> Sequence[Word]:
-    """Words that are longer than a whole passage (a key, a table in one line) are cut inside."""
+    """Cut words that are longer than a whole passage (a key, a table in one line)."""
     if all(len(word) <= room for word in words):
         return words
     return [word[place : place + room] for word in words for place in range(0, len(word), room)]

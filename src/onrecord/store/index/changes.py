@@ -1,4 +1,4 @@
-"""HOW does the index follow the rows? Changes are gathered through a transaction and written at once, in key order."""
+"""HOW does the index follow the rows? A transaction gathers changes and writes them at its end, in key order."""
 
 from collections import Counter
 from itertools import repeat
@@ -17,7 +17,7 @@ _THIRD: Final = itemgetter(2)
 
 
 class IndexChanges:
-    """Which entries come and go in one transaction."""
+    """The index entries that one transaction adds and removes."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection = collection
@@ -32,11 +32,13 @@ class IndexChanges:
 
     @property
     def size(self) -> int:
-        """How many postings wait to be written."""
+        """How many postings are waiting to be written."""
         return len(self._postings_in)
 
     def touches(self, place: RowPlace) -> bool:
-        """Whether a change of this row waits already; what comes goes in after what goes, so one must not meet the other."""
+        """Whether a change of this row is waiting already. Additions are written after removals, so the two must not
+        meet in one row.
+        """
         return place[:2] in self._rows
 
     def add(self, memory: Memory, place: RowPlace) -> None:
@@ -46,7 +48,9 @@ class IndexChanges:
         self._put(memory, place, entries_of(memory, self._collection), -1)
 
     def swap(self, before: Memory, after: Memory, place: RowPlace) -> None:
-        """Nothing is touched when the words and their audience stay the same, as when a memory is retired."""
+        """Replace the entries of a row. If words and audience are the same, as when a memory is retired, nothing
+        changes.
+        """
         old, new = entries_of(before, self._collection), entries_of(after, self._collection)
         if (old, audience_of(before)) != (new, audience_of(after)):
             self._put(before, place, old, -1)
@@ -72,7 +76,7 @@ class IndexChanges:
         self._words += sign * entries.length
 
     def write(self, connection: Connection, statements: Statements) -> tuple[int, int]:
-        """Put everything in place; gives how the numbers of documents and of their words changed."""
+        """Write everything; returns the changes in the numbers of documents and of words."""
         counts = [
             (tenant, self._collection.number, term, count)
             for tenant, terms in self._terms.items()

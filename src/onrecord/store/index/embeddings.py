@@ -1,6 +1,6 @@
-"""HOW do vectors follow the rows? A vector is kept only as long as it is that of the memory's present text.
+"""HOW do vectors follow the rows? A vector is kept only while the memory still has its text.
 
-A change of the text takes its vectors away in the same transaction; a change of who may see it goes with them.
+A change of the text removes its vectors in the same transaction; a change of the audience changes theirs.
 """
 
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _Tally:
-    """What is known and changed of one model in one transaction."""
+class _ModelCounts:
+    """The counts of one model, and their changes in one transaction."""
 
     model: EmbeddingModel
     memories: int
@@ -35,7 +35,7 @@ class _Tally:
     is_changed: bool = False
 
     def count(self, memories: int, vectors: Sequence["NDArray[Any]"]) -> None:
-        """Some vectors have come, or with a memory less gone."""
+        """Count added or removed vectors, and removed memories."""
         sign = 1 if memories > 0 else -1
         self.memories += memories
         self.passages += sign * len(vectors)
@@ -50,10 +50,10 @@ class Embeddings:
         self._address = address
         self._home = {"tenant": address.number, "collection": address.home.collection.number}
         self._keys: dict[EmbeddingModel, int] | None = None
-        self._tallies: dict[int, _Tally] = {}
+        self._tallies: dict[int, _ModelCounts] = {}
 
     def follow(self, before: Memory, after: Memory, place: RowPlace) -> None:
-        """A memory has changed: vectors of a text that it no longer has go, the others follow its audience."""
+        """Adapt vectors to a changed memory: those of an old text are removed, the others get its audience."""
         if embedded_text(before) != embedded_text(after):
             self.drop(place.row)
         elif audience_of(before) != audience_of(after):
@@ -72,9 +72,9 @@ class Embeddings:
                 tally.dropped += 1
 
     def keep(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
-        """Give a memory its vectors; False if there are none.
+        """Store the vectors of a memory; False if there are none.
 
-        What it has already stays, since vectors never outlive their text.
+        Existing ones stay, since vectors are removed with their text.
         """
         assert memory.place is not None
         row, digest = memory.place.row, text_hash(embedded_text(memory))
@@ -104,7 +104,7 @@ class Embeddings:
         return True
 
     def clear(self) -> None:
-        """Give up every vector of the tenant, to be made anew."""
+        """Drop every vector of the tenant, so that all are made anew."""
         self._connection.execute(delete(vectors).where(*self._here(vectors)))
         for key in self._known().values():
             tally = self._changed(key)
@@ -146,14 +146,14 @@ class Embeddings:
         return self._keys
 
     def _begin(self, model: EmbeddingModel) -> int:
-        """The first vector of a model in this home, where models are numbered as they come."""
+        """Number a model at its first vector in this home."""
         key = max(self._known().values(), default=0) + 1
         self._known()[model] = key
         self._tallies[key] = _empty_tally(model)
         return key
 
-    def _changed(self, key: int) -> _Tally:
-        """The tally with a stamp that no reader has seen; one for the whole transaction, which is seen as one."""
+    def _changed(self, key: int) -> _ModelCounts:
+        """The tally with a new stamp, one for the whole transaction, which readers see as one change."""
         tally = self._tallies[key]
         if not tally.is_changed:
             tally.is_changed = True
@@ -161,14 +161,14 @@ class Embeddings:
         return tally
 
 
-def _tally(known: Coverage) -> _Tally:
+def _tally(known: Coverage) -> _ModelCounts:
     import numpy as np
 
     total = np.frombuffer(known.total, np.float64)
-    return _Tally(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
+    return _ModelCounts(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
 
 
-def _empty_tally(model: EmbeddingModel) -> _Tally:
+def _empty_tally(model: EmbeddingModel) -> _ModelCounts:
     import numpy as np
 
-    return _Tally(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
+    return _ModelCounts(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)

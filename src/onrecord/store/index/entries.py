@@ -1,6 +1,6 @@
 """WHICH words lead to a memory? Everything derived from a row: its postings and its facets.
 
-Pure: the same memory always gives the same entries, so an index can be checked, dropped and rebuilt.
+The same memory always gives the same entries, so an index can be checked, dropped and rebuilt.
 """
 
 import struct
@@ -41,9 +41,9 @@ _MONTHS: Final = tuple(
 
 
 class IndexEntries(NamedTuple):
-    """All that the index holds of one memory: its terms, how weighty each is there and at which places.
+    """Everything the index holds of one memory: its terms, the weight of each and its positions.
 
-    Column by column, since a bulk load makes tens of thousands a second and rows are put together last.
+    Stored by column, since a bulk load makes tens of thousands a second and builds rows last.
     """
 
     length: int
@@ -88,13 +88,14 @@ def entries_of(memory: Memory, collection: Collection = MEMORIES) -> IndexEntrie
 
 
 def subject_term(term: str) -> str:
-    """The term for a word of what a memory is about. It stands apart from the memory's own words: only a question that
-    asks for it finds by it."""
+    """The term for a word of what a memory is about. It is kept apart from the memory's own words: only a search for
+    subjects finds it.
+    """
     return f"@{term}"
 
 
 def _with_subjects(entries: IndexEntries, memory: Memory) -> IndexEntries:
-    """A word that all its references share counts whole, one of many counts little."""
+    """Add the words of references. A word that all of them share has full weight, one of many has little."""
     words = list(filter(None, map(words_of, memory.entities)))
     mentions = Counter(term for each in words for term in each)
     return entries._replace(
@@ -139,7 +140,9 @@ def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, .
 
 
 def _unasked_facets(memory: Memory) -> Iterator[str]:
-    """By whom it is told unasked: the preferences of a thousand users must not be looked through for one."""
+    """The facet of memories given without asking, by user: for one user the preferences of a thousand others must not
+    be read.
+    """
     yield unasked_facet(audience_of(memory))
     if memory.scope == "system":
         yield OF_SOME_SYSTEM
@@ -154,7 +157,7 @@ OF_SOME_SYSTEM: Final = "unasked:system"
 
 
 def proposal_facet(id: str) -> str:
-    """Of what is proposed, the memory that it would change."""
+    """The facet of a proposal: the memory that it would change."""
     return f"proposes:{id}"
 
 

@@ -1,4 +1,4 @@
-"""HOW do words find rows? One statement brings the postings of the rare words, and often that is all it takes."""
+"""HOW do words find rows? One statement fetches the postings of rare words, and often that is enough."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -46,9 +46,9 @@ _LOOK_UP_COST: Final = 10
 
 
 def statistics(views: Sequence[View], wanted: Iterable[str], *, past: bool = False) -> Statistics:
-    """The statistics of all homes together, so that scores of one's own and of global memories compare.
+    """The statistics of all homes together, so that scores of the tenant's and of global memories are comparable.
 
-    A term that no memory holds today still counts in the past.
+    A term that no present memory contains still counts in the past.
     """
     asked = sorted(set(wanted))
     together = _count(views, asked)
@@ -59,7 +59,7 @@ def statistics(views: Sequence[View], wanted: Iterable[str], *, past: bool = Fal
 
 
 def _count(views: Sequence[View], terms: Sequence[str]) -> Counter[str]:
-    """In how many records the terms stand; once for each term, since several layers want to know."""
+    """In how many records each term occurs; counted once for each term, since several layers need it."""
     together: Counter[str] = Counter()
     for view in views:
         unknown = [term for term in terms if term not in view.counts]
@@ -71,10 +71,11 @@ def _count(views: Sequence[View], terms: Sequence[str]) -> Counter[str]:
 
 
 def search(views: Sequence[View], known: Statistics, most: int) -> list[tuple[int, int, int]]:
-    """Tenant, row and score of the best that hold any of the terms and are for the caller's eyes: exact, best first.
+    """Tenant, row and score of the best memories that contain any of the terms and that the caller may see: exact,
+    best first.
 
-    Rare terms bring candidates; a common one brings its own only while those it alone would bring could still
-    be among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
+    Rare terms bring candidates; a common term brings its own only while rows that contain it alone could still be
+    among the best (MaxScore). Row objects would cost more than the scoring, so the database sends texts.
     """
 
     def lists(*wanted: str, among: Sequence[int] | None = None) -> list[Any]:
@@ -106,7 +107,9 @@ def search(views: Sequence[View], known: Statistics, most: int) -> list[tuple[in
 
 
 def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int, int, int]]:
-    """The same of entities: long lists are in memory, so to look into them costs little, and their highest is known."""
+    """The same for entities: their long lists are in memory, so reading them is cheap, and their highest score is
+    known.
+    """
     candidates = Candidates(known, most)
     by_count = sorted(known.counts, key=lambda term: (known.counts[term], term))
     long = [term for term in by_count if known.counts[term] > _KEPT]
@@ -131,7 +134,7 @@ def _search_catalog(view: View, known: Statistics, most: int) -> list[tuple[int,
 
 @cache
 def _lists(visibility: Visibility, among: bool) -> Select[Any]:
-    """For each term and tenant the postings that are for these eyes, as one text of numbers."""
+    """For each term and tenant the visible postings, as one text of numbers."""
     packed = postings.c.row * ROW_UNIT + postings.c.weight * WEIGHT_UNIT + postings.c.length
     statement = (
         select(postings.c.tenant, postings.c.term, Joined(cast(packed, String)))
@@ -144,7 +147,7 @@ def _lists(visibility: Visibility, among: bool) -> Select[Any]:
 def positions(
     view: View, somewhere: Mapping[str, Any], wanted: Iterable[str]
 ) -> dict[tuple[int, int], Places]:
-    """Where the terms stand in each of a few rows, given with their audiences."""
+    """The positions of the terms in a few rows, given with their audiences."""
     found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]]]] = {}
     told = view.fetch(_positions(view.visibility), wanted=sorted(set(wanted)), **somewhere)
     for tenant, row, term, length, packed in told:
@@ -153,7 +156,7 @@ def positions(
 
 
 def holders(views: Sequence[View], wanted: Iterable[str], most: int) -> dict[str, list[tuple[int, int]]]:
-    """Which rows hold each of some terms, of those that several and no more than so many rows hold."""
+    """Which rows contain each of some terms, for terms that at least two and at most so many rows contain."""
     asked = sorted(set(wanted))
     counts = _count(views, asked)
     telling = [term for term in asked if 2 <= counts[term] <= most]
@@ -184,7 +187,7 @@ def _positions(visibility: Visibility) -> Select[Any]:
 
 
 def score_entries(entries: IndexEntries, known: Statistics) -> int:
-    """The score of entries that are not in the index: those of an old version."""
+    """The score of entries outside the index: those of an old version."""
     return sum(
         known.part(known.weights[term], weight, entries.length)
         for term, weight, _ in entries.postings

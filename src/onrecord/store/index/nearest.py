@@ -1,6 +1,6 @@
-"""HOW does a vector become its nearest memories? One tenant's vectors of one model, searched exactly and in process.
+"""HOW does a vector find its nearest memories? By an exact search in process over one tenant's vectors of one model.
 
-NumPy passes over every vector. Where simsimd is installed, a byte for each dimension says first which vectors can be
+NumPy compares every vector. If simsimd is installed, one byte for each dimension first tells which vectors can be
 among the best, by a bound that holds for all vectors, and only those are compared in full. A score is always the same
 dot product of the same floats, so both ways give the same answer to the last digit.
 """
@@ -43,7 +43,7 @@ _LARGEST_BYTE: Final = 127
 
 
 class NearRow(NamedTuple):
-    """A memory, the passage of it that is nearest, and how near: the dot product, 1 for the same direction."""
+    """A memory, its nearest passage, and the similarity: the dot product, 1 for the same direction."""
 
     row: int
     passage: int
@@ -54,8 +54,8 @@ class Vectors:
     """The vectors of one tenant, made by one model.
 
     Any number of threads may read while one writes; writers wait for each other. A reader takes no lock: it works on
-    the snapshot that stood when it began. Vectors are only ever appended behind what a snapshot covers, and a dead
-    one is marked with the version that ended it, so that a snapshot sees all of a change or nothing of it.
+    the snapshot in force when it began. Vectors are only appended after what a snapshot covers, and a dead one is
+    marked with the version that ended it, so that a snapshot sees all of a change or nothing.
     """
 
     def __init__(self, dimensions: int, compressed_from: int | None = COMPRESSED_FROM) -> None:
@@ -72,11 +72,11 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        """How much memory is set aside for them, codes and room to grow included."""
+        """How much memory is allocated for them, with codes and room to grow."""
         return self._now.nbytes
 
     def put(self, rows: ArrayLike, passages: ArrayLike, audiences: Sequence[int], vectors: ArrayLike) -> None:
-        """Let these be all the vectors that their memories have: one entry of each list for a passage."""
+        """Replace all vectors of these memories: each list has one entry for a passage."""
         new = np.asarray(vectors, np.float32)
         keys = np.asarray(rows, np.int64)
         numbers = np.asarray(passages, np.int64)
@@ -94,7 +94,7 @@ class Vectors:
             self._publish(after, before.find(np.unique(keys)))
 
     def drop(self, rows: ArrayLike) -> None:
-        """Let these memories have no vectors."""
+        """Remove the vectors of these memories."""
         with self._writing:
             self._publish(self._now, self._now.find(np.unique(np.asarray(rows, np.int64))))
 
@@ -125,7 +125,7 @@ class Vectors:
     def score(
         self, query: ArrayLike, rows: ArrayLike, audiences: Collection[int] | None = None
     ) -> list[NearRow]:
-        """How near those of the given memories are that have vectors and are for those audiences, nearest first."""
+        """The similarity of the given memories that have vectors and one of these audiences, most similar first."""
         now, asked = self._now, np.ascontiguousarray(query, np.float32)
         slots = now.find(np.unique(np.asarray(rows, np.int64)))
         allowed = self._allowed(audiences)
@@ -149,7 +149,7 @@ class Vectors:
 
 
 class _Columns(NamedTuple):
-    """One entry for each vector, with room behind the last."""
+    """One entry for each vector, with free room at the end."""
 
     rows: Integers
     passages: Integers
@@ -166,7 +166,7 @@ class _Columns(NamedTuple):
         return self
 
     def compare(self, query: Floats, slots: Integers) -> Floats:
-        """The exact scores of some vectors, fetched a few at a time, so that the copies stay in the cache."""
+        """The exact scores of some vectors, fetched a few at a time so that the copies stay in the CPU's cache."""
         scores = np.empty(len(slots), np.float32)
         fetched = np.empty((min(_FETCHED_AT_ONCE, len(slots)), len(query)), np.float32)
         for start in range(0, len(slots), _FETCHED_AT_ONCE):
@@ -178,7 +178,7 @@ class _Columns(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """Where the vectors of a memory are: the rows of the first so many vectors in order, and their slots."""
+    """Where the vectors of a memory are: the rows of the first vectors, sorted, and their slots."""
 
     rows: Integers
     slots: Integers
@@ -200,7 +200,7 @@ class _Places(NamedTuple):
 
 
 class _Snapshot(NamedTuple):
-    """What one version of the vectors is: the first `covered` entries, less those that had died by then."""
+    """One version of the vectors: the first `covered` entries, without those that were dead by then."""
 
     version: int
     covered: int
@@ -215,7 +215,7 @@ class _Snapshot(NamedTuple):
         return sum(array.nbytes for array in (*self.columns.arrays(), *codes, *self.places))
 
     def find(self, wanted: Integers) -> Integers:
-        """The slots of some memories, given in order: by the sorted part, and by looking through the rest."""
+        """The slots of some memories, given in order: by the sorted part, and by scanning the rest."""
         known, slots = len(self.places.rows), self.places.find(wanted)
         if known < self.covered and len(wanted):
             rows = self.columns.rows[known : self.covered]
@@ -225,7 +225,7 @@ class _Snapshot(NamedTuple):
         return living
 
     def visible(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-        """Which entries live and may be seen; None if all."""
+        """Which entries are alive and visible; None if all are."""
         alive = self.columns.died[: self.covered] > self.version if self.dead else None
         if allowed is None:
             return alive
@@ -233,7 +233,7 @@ class _Snapshot(NamedTuple):
         return seen if alive is None else seen & alive
 
     def promising(self, query: Floats, most: int, visible: NDArray[np.bool_] | None) -> Integers | None:
-        """Every slot that can be among the best, for all that the codes say; None if they say too little."""
+        """Every slot that can be among the best according to the codes; None if they do not exclude enough."""
         assert self.codes is not None
         guess, doubt = self.codes.estimate(query, self.covered)
         seen = np.arange(self.covered)
@@ -262,7 +262,7 @@ class _Snapshot(NamedTuple):
         return list(map(NearRow._make, found))
 
     def with_room_for(self, more: int) -> "_Snapshot":
-        """The same with space for more; half as much again when full, so that an entry is moved but a few times."""
+        """The same with space for more; grows by half when full, so that an entry is moved only a few times."""
         room, needed = len(self.columns.rows), self.covered + more
         if needed <= room:
             return self
@@ -273,7 +273,7 @@ class _Snapshot(NamedTuple):
         )
 
     def append(self, rows: Integers, passages: Integers, groups: NDArray[np.int32], vectors: Floats) -> None:
-        """Write behind the last entry, where no reader looks."""
+        """Write after the last entry, where no reader looks."""
         new = slice(self.covered, self.covered + len(rows))
         entries = _Columns(rows, passages, groups, np.full(len(rows), _ALIVE), vectors)
         for column, values in zip(self.columns.arrays(), entries.arrays(), strict=True):
@@ -282,7 +282,7 @@ class _Snapshot(NamedTuple):
             self.codes.write(new, vectors)
 
     def covering(self, more: int, compressed_from: int | None) -> "_Snapshot":
-        """The same with the entries that were appended."""
+        """The same including the appended entries."""
         count, codes, known = self.covered + more, self.codes, self.places
         if codes is None and compressed_from is not None and count >= compressed_from:
             codes = _Codes.of(self.columns.vectors, count)
@@ -291,7 +291,7 @@ class _Snapshot(NamedTuple):
         return self._replace(covered=count, codes=codes, places=known)
 
     def compacted(self) -> "_Snapshot":
-        """The same without the dead, in arrays of its own."""
+        """The same without dead entries, in arrays of its own."""
         alive = np.flatnonzero(self.columns.died[: self.covered] > self.version)
         room = max(len(alive), _SMALLEST)
         columns = _Columns(*(_moved(array, alive, room) for array in self.columns.arrays()))
@@ -305,11 +305,10 @@ class _Snapshot(NamedTuple):
 
 
 class _Codes:
-    """A byte for each dimension of each vector, and how far its bytes can mislead.
+    """A byte for each dimension of each vector, and a bound on their error.
 
-    Vectors of one model share most of their direction, so it is the difference from their centre that is coded:
-    `scales` times the bytes, short of it by an error of the length `errors`. `along` is the dot product of the
-    vector with the centre.
+    Vectors of one model share most of their direction, so the codes hold the difference from their centre: `scales`
+    times the bytes, with an error of length `errors`. `along` is the dot product of the vector with the centre.
     """
 
     def __init__(self, centre: Floats, columns: tuple[NDArray[Any], ...], reach: float = 0.0) -> None:
@@ -319,7 +318,7 @@ class _Codes:
 
     @classmethod
     def of(cls, vectors: Floats, count: int) -> "_Codes":
-        """The codes of the first so many; the centre is theirs and stays."""
+        """The codes of the first vectors; their centre is kept from then on."""
         room, dimensions = vectors.shape
         centre = vectors[:count].mean(axis=0, dtype=np.float64).astype(np.float32)
         codes = cls(
@@ -342,7 +341,7 @@ class _Codes:
             self._reach = max(self._reach, float(code.reaches.max()))
 
     def estimate(self, query: Floats, count: int) -> tuple[Floats, Floats]:
-        """What the score of each vector should be, and how much more it can be at most."""
+        """The estimated score of each vector, and the most by which it can be too low."""
         codes, scales, along, errors = (column[:count] for column in self.columns)
         asked = self._encode(query[None])
         guess = _products(codes, asked.codes)
@@ -369,7 +368,7 @@ class _Codes:
 
 
 class _Code(NamedTuple):
-    """The codes of some vectors; `reaches` is how long what is coded is."""
+    """The codes of some vectors; `reaches` is the length of what is coded."""
 
     codes: NDArray[np.int8]
     scales: Floats
@@ -379,7 +378,7 @@ class _Code(NamedTuple):
 
 
 def _products(codes: NDArray[np.int8], query: NDArray[np.int8]) -> Floats:
-    """The dot product of each code with the only one of the query."""
+    """The dot product of each code with that of the query."""
     if _fast:
         products: Floats = np.asarray(_fast.cdist(query, codes, metric="dot"))[0].astype(np.float32)
         return products
@@ -405,17 +404,17 @@ def _highest(scores: Floats, most: int) -> Integers:
 
 
 def _lowest_of(scores: Floats, most: int) -> float:
-    """The lowest of the best so many scores; below every score while there are fewer."""
+    """The lowest of the best scores; below every score while there are fewer."""
     return float(np.partition(scores, -most)[-most]) if most < len(scores) else -math.inf
 
 
 def _first_of_each(rows: Integers) -> Integers:
-    """Where each memory comes first, in the order given."""
+    """The first place of each memory, in the given order."""
     return np.sort(np.unique(rows, return_index=True)[1])
 
 
 def _floor(rows: Integers, scores: Floats, most: int) -> float:
-    """The score of the last memory among the best so many; below every score while there are fewer."""
+    """The score of the last memory among the best; below every score while there are fewer."""
     taken = most
     while taken < len(scores):
         taken *= 2

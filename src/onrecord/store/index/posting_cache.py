@@ -1,6 +1,7 @@
-"""WHICH posting lists are kept in memory? The long ones of catalogs: what every model says is asked for often.
+"""WHICH posting lists are kept in memory? The long ones of catalogs, since words that every model has are asked for
+often.
 
-The tenant's counter of changes tells a reader whether a list is of its own state, also when another process wrote.
+The tenant's counter of changes tells a reader whether a list is of its own state, even if another process wrote.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,19 +28,21 @@ _LONG: Final = 256
 
 
 class PostingCache:
-    """The lists that were asked for lately, in one database."""
+    """The recently used lists of one database."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most_bytes, lambda state: state.lists.weight)
+        self._homes: LruCache[tuple[int, int], _HomePostings] = LruCache(
+            most_bytes, lambda state: state.lists.weight
+        )
 
     @property
     def nbytes(self) -> int:
-        """What they take, or a little less."""
+        """Their size, or a little less."""
         return self._homes.weight
 
     def scored(self, view: View, known: Statistics, terms: Sequence[str]) -> list[Scored]:
-        """What each term adds to the scores of those that hold it and are for the caller's eyes, in the order given."""
+        """What each term adds to the scores of the visible records that contain it, in the given order."""
         lists = self._lists(view, terms)
         return [lists[term].scored(view, term, known) for term in terms]
 
@@ -55,17 +58,17 @@ class PostingCache:
             self._homes.weigh_again(view.place)
         return lists
 
-    def _state(self, view: View) -> "_Home":
-        """Of another state nothing is left: words that were forgotten are forgotten here."""
+    def _state(self, view: View) -> "_HomePostings":
+        """The lists of this state; those of another are dropped, so that forgotten words are forgotten here too."""
         state = self._homes.get(view.place)
         if state is None or state.changes != view.changes:
-            state = _Home(view.changes, self._most_bytes)
+            state = _HomePostings(view.changes, self._most_bytes)
             self._homes.put(view.place, state)
         return state
 
 
-class _Home:
-    """The lists of one home as it is after so many changes."""
+class _HomePostings:
+    """The lists of one home after so many changes."""
 
     def __init__(self, changes: int, most_bytes: int) -> None:
         self.changes = changes
@@ -96,7 +99,7 @@ class _List:
 
 
 def _span(lists: "Iterable[NDArray[Any]]") -> int:
-    """Over how many rows the postings are spread, if they are dense enough to be laid out by them."""
+    """How many rows the postings span, if they are dense enough to be laid out by row."""
     rows = [packed // ROW_UNIT for packed in lists if len(packed)]
     first, last = min(int(each.min()) for each in rows), max(int(each.max()) for each in rows)
     return last - first + 1 if last - first < SPARSE * sum(map(len, rows)) else 0
@@ -111,7 +114,7 @@ def _read(view: View, terms: Sequence[str]) -> dict[str, _List]:
 
 
 def posting_cache(view: View) -> PostingCache:
-    """Those of the database that is read; none of what a transaction may have written."""
+    """The cache of the database of this view; a transaction that may have written gets none."""
     return _OF_DATABASE.of(view) if view.is_settled else PostingCache()
 
 

@@ -1,7 +1,8 @@
-"""HOW do postings become an order? BM25 in whole numbers over arrays, pruned by what the rest can still add.
+"""HOW do postings become an order? By BM25 in whole numbers over arrays, pruned by what the remaining terms can still
+add.
 
-Integers make a score independent of the database and of the order of addition.
-A posting comes as one number: its row, its weight and the length of its memory.
+Integers make a score independent of the database and of the order of addition. A posting is one number: its row, its
+weight and the length of its memory.
 """
 
 import math
@@ -36,7 +37,9 @@ _STEP_BITS: Final = 12
 
 
 class Statistics(NamedTuple):
-    """What BM25 must know of the tenants searched: how many hold each term, what it weighs, how long a memory is."""
+    """What BM25 needs of the searched tenants: how many records contain each term, its weight, and the average
+    length.
+    """
 
     counts: Mapping[str, int]
     weights: Mapping[str, int]
@@ -57,7 +60,7 @@ class Statistics(NamedTuple):
         )
 
     def part(self, rarity: Any, weight: Any, length: Any) -> Any:
-        """What a posting of a term so rare adds to a score, always less than that; for numbers and arrays alike."""
+        """What a posting of a term of this rarity adds to a score; for numbers and arrays."""
         heavy = weight * _PRECISION
         return rarity * heavy // (heavy + self.base + self.per_word * length)
 
@@ -65,7 +68,7 @@ class Statistics(NamedTuple):
 def best_of_few(
     known: Statistics, lists: Iterable[tuple[int, str, str]], most: int
 ) -> list[tuple[int, int, int]]:
-    """What `Candidates` finds when it has taken in these lists, by plain numbers."""
+    """What `Candidates` would find in these lists, computed without arrays."""
     scores: dict[int, int] = {}
     for tenant, term, packed in lists:
         rarity, home = known.weights[term], tenant << _ROW_BITS
@@ -77,7 +80,7 @@ def best_of_few(
 
 
 class Scored:
-    """The list of one term: the keys of its rows in order, what it adds to the score of each, and the most it adds."""
+    """The list of one term: the keys of its rows in order, what it adds to each score, and the most it adds."""
 
     def __init__(self, keys: "NDArray[Any]", parts: "NDArray[Any]") -> None:
         self.keys = keys
@@ -96,7 +99,7 @@ class Scored:
         return cls(_rows(postings) | (tenant << _ROW_BITS), _parts(known, known.weights[term], postings))
 
     def first(self, most: int) -> "NDArray[Any]":
-        """The places of those to which it adds most; of two that are equal, the one saved first."""
+        """The places of the rows to which it adds most; of two equal ones, the one saved first."""
         import numpy as np
 
         if self._first is None or self._first[0] < most:
@@ -104,7 +107,7 @@ class Scored:
         return self._first[1][:most]
 
     def find(self, keys: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
-        """Where some keys are or would be in the list, and which of them are."""
+        """Where some keys are or would be in the list, and which of them are there."""
         import numpy as np
 
         at = np.searchsorted(self.keys, keys)
@@ -153,7 +156,7 @@ class Candidates:
         return rows
 
     def add(self, lists: Sequence[tuple[int, str, str]]) -> None:
-        """Take in every row of some lists of postings, each with its tenant and term."""
+        """Add every row of some lists of postings, each with its tenant and term."""
         import numpy as np
 
         if not lists:
@@ -176,7 +179,7 @@ class Candidates:
         self._keys, self._scores, self._floor = keys, scores, None
 
     def take(self, listed: Scored) -> None:
-        """The same for one list in order, among which those that are here already are mostly few."""
+        """The same for one sorted list, few of whose rows are here already."""
         import numpy as np
 
         at, here = listed.find(self._keys)
@@ -187,7 +190,7 @@ class Candidates:
         )
 
     def take_last(self, listed: Scored) -> None:
-        """The same where no other list comes after it: of those that it alone holds, the best are enough."""
+        """The same for the last list: of the rows that it alone has, only the best are needed."""
         import numpy as np
 
         if len(self._keys) * _FEW > len(listed.keys):
@@ -203,7 +206,7 @@ class Candidates:
         self._be(np.concatenate([self._keys, listed.keys[new]]), np.concatenate([scores, listed.parts[new]]))
 
     def raise_by(self, lists: Sequence[tuple[int, str, str]]) -> None:
-        """Add what some lists give to the rows that are here; rows that are not stay out."""
+        """Add what some lists give to the rows that are here; no rows are added."""
         import numpy as np
 
         # Whoever was taken from a list stands behind the others.
@@ -217,11 +220,11 @@ class Candidates:
             self._scores[at[here]] += _parts(self._known, self._known.weights[term], postings[here])
 
     def lift(self, listed: Scored) -> None:
-        """The same for one list in order, which may be much longer than there are rows here."""
+        """The same for one sorted list, which may be much longer than the rows here."""
         self._be(self._keys, self._scores + listed.parts_of(self._keys))
 
     def floor(self) -> int:
-        """A score that the best so far all reach, hardly below the last of them; below zero while there are fewer."""
+        """A score that all the best so far reach, hardly below the last of them; below zero while there are fewer."""
         if self._floor is None:
             self._floor = self._found_floor()
         return self._floor
@@ -236,13 +239,13 @@ class Candidates:
         return int(len(reached) - 1 - np.searchsorted(reached, self._most)) << step
 
     def drop_below(self, score: int) -> None:
-        """Those that cannot be among the best: what the best reach stays as it is."""
+        """Drop rows that cannot be among the best; the best stay as they are."""
         if score > 0:
             able = self._scores >= score
             self._keys, self._scores = self._keys[able], self._scores[able]
 
     def best(self) -> list[tuple[int, int, int]]:
-        """Tenant, row and score of the best, highest first; of two that are equal, the one saved first."""
+        """Tenant, row and score of the best, highest first; of two equal ones, the one saved first."""
         import numpy as np
 
         self.drop_below(self.floor())

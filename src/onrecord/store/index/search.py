@@ -1,4 +1,4 @@
-"""WHICH rows match, for this caller and at this time? By words, by nearness and by what they are about."""
+"""WHICH rows match, for this caller and at this time? By words, by vectors and by what they are about."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class SqlIndex:
-    """What words, references and vectors say of a collection, as far as one caller may see it."""
+    """What words, references and vectors find in a collection, as far as one caller may see it."""
 
     def __init__(self, backend: Backend, views: Sequence[View]) -> None:
         self._backend = backend
@@ -63,7 +63,7 @@ class SqlIndex:
     def match_past_terms(
         self, tokens: Sequence[Token], when: When, statuses: Sequence[Status] = ()
     ) -> list[tuple[Match, float]]:
-        """Slower, since old words are not indexed."""
+        """Memories by words of old versions; slower, since those words are not indexed."""
         known = lexical.statistics(self._views, [token.term for token in tokens], past=True)
         found = []
         for view in self._views:
@@ -121,11 +121,13 @@ class SqlIndex:
         return [covered for view in self._views for covered in view.coverage]
 
     def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
-        """Only what the caller sees counts: else a save would tell whether someone has written this very text."""
+        """Whether a visible memory has these vectors. Others do not count: a save would reveal that someone has
+        written this text.
+        """
         return self._twin(text_hash, model) is not None
 
     def passages_of(self, text_hash: str, model: EmbeddingModel) -> list[Passage]:
-        """The vectors of a memory that the caller sees and that says the very same."""
+        """The vectors of a visible memory with exactly this text."""
         twin = self._twin(text_hash, model)
         if twin is None:
             return []
@@ -199,7 +201,7 @@ class SqlIndex:
         return About(holders, lengths, told, sum(view.documents for view in self._views))
 
     def _holding(self, wanted: Sequence[str], most: int) -> list[Any]:
-        """The newest rows that are filed so, of every home."""
+        """The newest rows filed under these keys, of every home."""
         found = [
             row
             for view in self._views
@@ -211,7 +213,7 @@ class SqlIndex:
 
 
 def _counted(views: Sequence[View], term: str) -> int | None:
-    """In how many records a term stands; None if nobody has asked."""
+    """In how many records a term occurs; None if it was not counted."""
     counts = [view.counts.get(term) for view in views]
     return None if None in counts else sum(filter(None, counts))
 
@@ -225,7 +227,9 @@ def _changed_since(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
 
 
 def _somewhere(matches: Sequence[Match]) -> dict[str, Any]:
-    """The audiences too: they come before the rows in the index, and without them it is read from end to end."""
+    """A condition on audience and row: audiences come first in the index, and without them it would be read from end
+    to end.
+    """
     return {
         "rows": sorted({match.key[1] for match in matches}),
         "audiences": sorted({match.audience for match in matches}),

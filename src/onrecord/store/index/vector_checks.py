@@ -1,4 +1,4 @@
-"""WHICH vectors do not fit? What a tenant's memories demand of their vectors, for the doctor and for mending."""
+"""WHICH vectors are wrong? What a tenant's memories require of their vectors, for the doctor and for repairs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -30,7 +30,7 @@ class Wanted(NamedTuple):
 
 
 class WrongVectors(NamedTuple):
-    """The vectors of one memory by one model that are not right. With only the audience wrong, they can stay."""
+    """Wrong vectors of one memory and one model. If only the audience is wrong, they can stay."""
 
     model: int
     row: int
@@ -39,7 +39,7 @@ class WrongVectors(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What is to be said of a model's vectors in a tenant; `total` is their sum."""
+    """What should be recorded of a model's vectors in a tenant; `total` is their sum."""
 
     memories: int
     passages: int
@@ -48,7 +48,7 @@ class Counts(NamedTuple):
 
 
 class Miscount(NamedTuple):
-    """A model of which something else is said than what is there."""
+    """A model whose recorded counts are wrong."""
 
     model: int
     detail: str
@@ -61,7 +61,7 @@ def wanted_of(memory: Memory) -> Wanted:
 def wrong_vectors(
     connection: Connection, address: HomeAddress, wanted: Mapping[int, Wanted]
 ) -> Iterator[WrongVectors]:
-    """Every memory's vectors are read once, a model after the other."""
+    """The wrong vectors. Reads every memory's vectors once, one model after the other."""
     dimensions = _dimensions(connection, address)
     told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
     for (model, row), group in groupby(told, key=itemgetter(0, 1)):
@@ -117,7 +117,7 @@ def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount
 
 
 def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
-    """Sums of the same numbers in another order differ a little."""
+    """Whether two sums are equal up to rounding: another order of addition changes a sum a little."""
     import numpy as np
 
     if packed.nbytes != total.nbytes:
@@ -126,7 +126,7 @@ def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
 
 
 def _counted(connection: Connection, address: HomeAddress) -> dict[int, Counts]:
-    """By reading every vector; one of the wrong dimensions adds nothing to the sum."""
+    """Counts from reading every vector; one of the wrong dimensions adds nothing to the sum."""
     import numpy as np
 
     dimensions = _dimensions(connection, address)
@@ -152,7 +152,7 @@ def stray_jobs(connection: Connection, address: HomeAddress) -> int:
 
 
 def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, Wanted]) -> None:
-    """Drop what is wrong, show the rest to the right eyes, and count anew; what was dropped can be made again."""
+    """Drop wrong vectors, correct the audiences of the others, and count anew; dropped vectors can be made again."""
     connection.execute(delete(jobs).where(*_STRAY), address.parameters)
     found = list(wrong_vectors(connection, address, wanted))
     if not found and next(miscounts(connection, address), None) is None:
@@ -168,7 +168,7 @@ def mend(connection: Connection, address: HomeAddress, wanted: Mapping[int, Want
 
 
 def _count_anew(connection: Connection, address: HomeAddress) -> None:
-    """With a stamp beyond all others on every vector, so that whoever has some in memory reads all of them again."""
+    """Count anew, with a new highest stamp on every vector, so that caches read all of them again."""
     import numpy as np
 
     here = address.parameters

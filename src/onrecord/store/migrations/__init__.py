@@ -23,7 +23,7 @@ _log: Final = logging.getLogger("onrecord.store")
 
 
 class Stand(NamedTuple):
-    """How far a store has come: its last step, None if it has no tables of ours, and which table says so."""
+    """The schema of a store: its last step (None if it has no tables of ours), and the table that records it."""
 
     step: str | None = None
     table: str = VERSION_TABLE
@@ -34,7 +34,7 @@ class Stand(NamedTuple):
 
 
 def migrate(backend: Backend) -> None:
-    """Bring a store up to date. One that is so already is only read; one that is not is copied first, where it is a file."""
+    """Bring a store up to date. A current store is only read; an older one in a file is copied first."""
     stand = _read_stand(backend) if backend.exists() else Stand()
     if stand.is_current:
         return
@@ -68,10 +68,10 @@ def migrate(backend: Backend) -> None:
 
 
 def check_not_moved_on(connection: Connection, backend: Backend) -> None:
-    """The fence: once a newer version has changed the tables, a process of this one writes nothing more.
+    """The fence: once a newer version has changed the tables, a process of this version writes nothing more.
 
-    Asked first in every transaction that writes. On PostgreSQL the look itself holds a lock on the table until the
-    transaction ends, which a migration waits for; on SQLite no one else writes meanwhile.
+    Every writing transaction asks this first. On PostgreSQL the read locks the table until the transaction ends,
+    which a migration waits for; on SQLite no one else writes meanwhile.
     """
     step = connection.exec_driver_sql(f"SELECT version_num FROM {backend.version_table}").scalar_one_or_none()
     if step != HEAD:
@@ -79,7 +79,7 @@ def check_not_moved_on(connection: Connection, backend: Backend) -> None:
 
 
 def has_moved_on(backend: Backend) -> StoreUnavailable | None:
-    """Why a statement may have failed: the tables are no longer those that this process knows."""
+    """Whether a statement failed because the tables are no longer those that this process knows."""
     # What is damaged, closed or out of reach is told by the error itself.
     with suppress(DBAPIError, UnicodeDecodeError), backend.reading() as connection:
         stand = _stand_of(connection)
@@ -102,7 +102,7 @@ def _way_back(copy: str | None) -> str:
 
 
 def _read_stand(backend: Backend) -> Stand:
-    """A first look, without a lock: what it misses because someone migrates just now, the look under the lock finds."""
+    """A first look without a lock; a migration that is running just now is found by the look under the lock."""
     try:
         with backend.reading() as connection:
             return _stand_of(connection)
@@ -131,7 +131,7 @@ def _check_known(stand: Stand, backend: Backend) -> None:
 
 
 def _take_over(connection: Connection, stand: Stand) -> None:
-    """The record of a store that was made under the former name goes on under ours."""
+    """Rename the record of migrations of a store that was made under the former name."""
     if stand.table != VERSION_TABLE:
         connection.exec_driver_sql(f"ALTER TABLE {stand.table} RENAME TO {VERSION_TABLE}")
 
@@ -148,7 +148,7 @@ def _copy_of(connection: Connection) -> str | None:
 
 
 def _check_free(connection: Connection, backend: Backend) -> None:
-    """A new store is not built over something else."""
+    """Refuse to build a new store over something else."""
     inspector = inspect(connection)
     present = set(inspector.get_table_names()) - legacy_tables.known(inspector)
     taken = sorted(present & set(metadata.tables)) if backend.is_shared else sorted(present)

@@ -1,4 +1,4 @@
-"""HOW is a store moved, checked and rebuilt? The whole of it, past every caller."""
+"""HOW is a store moved, checked and rebuilt? As a whole, whoever may see what."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -19,65 +19,65 @@ class MemoryHistory(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """The last numbers a tenant gave out; they move with an export so that no id is ever given twice."""
+    """The last numbers that a tenant has used; they move with an export so that no id is given twice."""
 
     last_id: str
     last_relation: int
 
 
 class Archive(Protocol):
-    """The whole of a store, past every caller, in one consistent state."""
+    """The whole store in one consistent state, whoever may see what."""
 
     def homes(self) -> list[Home]:
-        """Where there are records, or were, by the names that exports give them."""
+        """The homes that hold or held records, by their names in exports."""
 
     def count(self, home: Home) -> int: ...
 
     def counters(self, home: Home) -> Counters: ...
 
     def histories(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[MemoryHistory]:
-        """Every memory with its past, in the order in which they were saved; or only those of some ids."""
+        """Every memory with its history, in the order of saving; or only those of some ids."""
 
     def edges(self, home: Home) -> Iterator[Relation]:
-        """Every relation, those taken back included."""
+        """Every relation, including removed ones."""
 
     def workspace(self, tenant: str) -> WorkspaceArchive:
         """What a tenant keeps beside its memories."""
 
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
-        """The memories in some rows, as they stand."""
+        """The memories in some rows, in their present state."""
 
     def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
 
     def coverage(self, home: Home) -> list[Coverage]:
-        """How far each model has come."""
+        """How many memories each model has embedded."""
 
     def job_counts(self, home: Home) -> tuple[int, int]:
-        """How many jobs wait, and how many have failed for good."""
+        """How many jobs are waiting, and how many have failed for good."""
 
 
 class Restoring(Archive, Protocol):
-    """One transaction in one home that takes in what was exported, or derives its index anew."""
+    """One transaction in one home that imports records, or rebuilds its index."""
 
     @property
     def jobs(self) -> Jobs:
-        """What is to be done in this home later."""
+        """The jobs of this home."""
 
     def restore(self, histories: Iterable[MemoryHistory]) -> None:
-        """Add memories with their past. Their ids must be free."""
+        """Add memories with their histories. Their ids must be free."""
 
     def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
-        """Add relations that are not here yet; gives how many were new."""
+        """Add relations that are not here yet; returns how many were new."""
 
     def restoring_workspace(self) -> WorkspaceRestoring:
-        """The same for what is kept beside memories, in the same transaction."""
+        """The same for the workspace, in the same transaction."""
 
     def reindex(self) -> tuple[int, int]:
-        """Derive the index anew; gives how many memories and postings."""
+        """Rebuild the index; returns the numbers of memories and postings."""
 
     def keep_vectors(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
-        """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
+        """Store a memory's vectors if its text is still the same; False if it has changed or is gone."""
 
     def drop_vectors(self) -> None:
-        """Give up every vector of the tenant, to be made anew."""
+        """Drop every vector of the tenant, so that all are made anew."""

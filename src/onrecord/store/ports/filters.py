@@ -75,7 +75,7 @@ class RelationFilter(Request):
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter(Request):
-    """Which changes of what is known: memories first, then edges drawn and edges taken back."""
+    """Which changes between two times: memories first, then new edges, then removed ones."""
 
     since: datetime = ask(rules.INSTANT, "The earlier time.", positional=True)
     until: datetime | None = ask(MAYBE_INSTANT, "The later time; now when left out.", None)

@@ -26,14 +26,14 @@ class Found(NamedTuple):
 
 
 class Places(NamedTuple):
-    """How many words a memory has, and where some terms stand in it."""
+    """How many words a memory has, and the positions of some terms in it."""
 
     length: int
     positions: Mapping[str, tuple[int, ...]]
 
 
 class Near(NamedTuple):
-    """A memory whose vector is near: which of its passages is the nearest, and how near that is."""
+    """A memory with a near vector: its nearest passage, and how similar that is."""
 
     tenant: int
     row: int
@@ -53,8 +53,9 @@ class Centroid(NamedTuple):
 
 
 class About(NamedTuple):
-    """Which memories are about which of some things, and about how many in all; how many are about each; and how
-    many memories there are."""
+    """Which memories are about which of some things, and about how many in all; how many are about each; and how many
+    memories there are.
+    """
 
     holders: Mapping[Key, tuple[str, ...]]
     lengths: Mapping[Key, int]
@@ -63,7 +64,8 @@ class About(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """How far a model has come in a tenant: `stamp` grows with every change, `dropped` whenever some vectors went.
+    """How many memories a model has embedded in a tenant: `stamp` grows with every change, `dropped` whenever vectors
+    are removed.
 
     `total` is the sum of the vectors of all passages, as float64.
     """
@@ -79,9 +81,9 @@ class Coverage(NamedTuple):
 
 
 class Match(NamedTuple):
-    """A memory that stands at the time of a question: what its rank may depend on, but not yet its text.
+    """A memory that counts at the time of a question: everything its rank may depend on, without its text.
 
-    Times are kept as the store has them: of most candidates nobody asks.
+    Times stay in the store's form, since most candidates never need them.
     """
 
     key: Key
@@ -117,7 +119,7 @@ class Match(NamedTuple):
 
 
 class Index(Protocol):
-    """What words, references and vectors say of a collection, as far as one caller may see it."""
+    """What words, references and vectors find in a collection, as far as one caller may see it."""
 
     @property
     def average_length(self) -> float:
@@ -125,50 +127,57 @@ class Index(Protocol):
 
     @property
     def has_references(self) -> bool:
-        """Whether any record is about something; where some have tags alone, it may say so too."""
+        """Whether any record is about something; may also be True if records only have tags."""
 
     def match_terms(
         self, tokens: Sequence[Token], *, most: int, past: bool = False, subjects: bool = False
     ) -> list[Found]:
-        """The memories that hold any of the terms, best first, exact; whether they stand is not yet looked at.
+        """The memories that contain any of the terms, best first, exact; whether they count at the time asked is
+        checked later.
 
-        With `subjects`, those that are about something in whose name they stand.
+        With `subjects`, also memories about something whose name contains the terms.
         """
 
     def match_past_terms(
         self, tokens: Sequence[Token], when: When, statuses: Sequence[Status] = ()
     ) -> list[tuple[Match, float]]:
-        """Memories that have changed since, by the words they held when they were known so."""
+        """Memories that have changed since, by the words that they contained at the time asked about."""
 
     def rarity(self, wanted: Sequence[str]) -> dict[str, float]:
-        """What each term weighs: much if few memories hold it."""
+        """The weight of each term: high if few memories contain it."""
 
     def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
-        """Which memories hold each of some terms, as far as several and no more than so many of the tenant's do."""
+        """Which memories contain each of some terms, for terms that at least two and at most so many of the tenant's
+        contain.
+        """
 
     def places(self, matches: Sequence[Match], pairs: Sequence[tuple[str, str]]) -> dict[Key, Places]:
-        """Where the terms of some pairs stand in some memories of today.
+        """The positions of the terms of some pairs in some present memories.
 
-        Pairs of which one term stands nowhere may be passed over: nothing holds them.
+        A pair may be left out if one of its terms occurs nowhere.
         """
 
     def near(self, vector: "NDArray[Any]", model: EmbeddingModel, *, most: int) -> list[Near]:
-        """The memories nearest to a vector, nearest first, exact; whether they stand is not yet looked at."""
+        """The memories nearest to a vector, nearest first, exact; whether they count at the time asked is checked
+        later.
+        """
 
     def similarity(self, vector: "NDArray[Any]", model: EmbeddingModel, keys: Sequence[Key]) -> list[Near]:
-        """How near some memories are, of those that have vectors."""
+        """How similar some memories are to a vector, of those that have vectors."""
 
     def centroid(self, model: EmbeddingModel) -> Centroid:
-        """What all passages have in common, whoever sees them: what is no nearer than that has nothing to do with a question."""
+        """The mean vector of all passages, whoever sees them. A text no nearer to a question than that has nothing to
+        do with it.
+        """
 
     def tokens(self, passages: Sequence[Near], model: EmbeddingModel) -> dict[Key, bytes]:
-        """The token vectors of some passages, as they were kept."""
+        """The stored token vectors of some passages."""
 
     def coverage(self) -> list[Coverage]:
-        """How far each model has come, in each home that is seen."""
+        """How many memories each model has embedded, in each home that the caller sees."""
 
     def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
-        """Whether some memory that the caller sees has the vectors of this very text."""
+        """Whether a memory that the caller sees has the vectors of exactly this text."""
 
     def about(
         self,
@@ -178,7 +187,7 @@ class Index(Protocol):
         most: int,
         namesakes: int | None = None,
     ) -> About:
-        """Which memories are about any of these, or of what is called so; of what very many are about, the newest.
+        """Which memories are about any of these names; the newest, if very many are.
 
-        A name that more than so many `namesakes` have is passed over.
+        A name that more than `namesakes` things share is ignored.
         """

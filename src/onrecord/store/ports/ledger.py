@@ -12,8 +12,9 @@ from onrecord.store.ports.filters import AuditFilter
 
 
 class SentRequest(NamedTuple):
-    """A request that must not be done twice: whose it is, a hash of the key that its sender chose, what it asks for, a
-    fingerprint of all that was sent, and when it came."""
+    """A request that must not be done twice: its sender, a hash of the key that the sender chose, the operation, a
+    fingerprint of everything sent, and the time.
+    """
 
     tenant: str
     user: str
@@ -24,8 +25,9 @@ class SentRequest(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What is known of a request that was done: `answered` comes with what was answered. `different` is another request
-    under the same key, and `forgotten` one about a memory that was erased since."""
+    """What is known of a request that was done: `answered` has its answer. `different` is another request under the
+    same key, and `forgotten` one about a memory that was erased since.
+    """
 
     state: Literal["answered", "different", "forgotten"]
     status: int = 0
@@ -36,14 +38,16 @@ class Requests(Protocol):
     """Requests that must not be done twice, in the transaction that does them."""
 
     def done(self, sent: SentRequest) -> Done | None:
-        """What came of it, if it was done before."""
+        """The result of the request, if it was done before."""
 
     def keep(self, sent: SentRequest, status: int, answer: Any, about: Sequence[str]) -> bool:
-        """Keep an answer in JSON, and which memories it is about; False if one was kept meanwhile. Old ones are swept."""
+        """Keep an answer as JSON with the ids of its memories; False if one was kept meanwhile. Old answers are
+        removed.
+        """
 
 
 class Ledger(Protocol):
-    """One transaction over keys, audit and requests: those of one tenant, or where it says so of all."""
+    """One transaction over keys, audit and requests of one tenant, or of all where a method says so."""
 
     @property
     def requests(self) -> Requests:
@@ -53,25 +57,25 @@ class Ledger(Protocol):
         """A new key of the tenant it names; its id and its hash must be new."""
 
     def key(self, hash: str) -> ApiKey | None:
-        """The key with this hash, whosever it is; revoked and expired ones too."""
+        """The key with this hash, of any tenant, including revoked and expired ones."""
 
     def has_keys(self) -> bool:
-        """Whether there was ever a key, of any tenant, and it was not forgotten; an erased tenant's counts too."""
+        """Whether there was ever a key, of any tenant, since keys were last waived; an erased tenant's counts too."""
 
     def all_keys(self) -> list[ApiKey]:
         """The keys of the tenant, oldest first; without a tenant, all of them."""
 
     def revoke(self, id: str, at: datetime) -> tuple[ApiKey, bool] | None:
-        """A key that works no longer, and whether it was not revoked before; None if the tenant has no such key."""
+        """The revoked key, and whether it was valid before; None if the tenant has no such key."""
 
     def forget_keys(self, now: datetime) -> int:
-        """Take away those that work no longer, of every tenant; gives how many."""
+        """Remove the keys of every tenant that are no longer valid; returns how many."""
 
     def settings(self) -> TenantSettings:
-        """What the tenant has said of who may change what."""
+        """What the tenant allows its agents and members."""
 
     def set(self, settings: TenantSettings, by: str, at: datetime) -> None:
-        """Let the tenant have said this."""
+        """Change these settings of the tenant."""
 
     def note(
         self,
@@ -81,13 +85,13 @@ class Ledger(Protocol):
         subject: str | None = None,
         outcome: AuditOutcome = "done",
     ) -> None:
-        """A line of the audit, in the next number of the tenant."""
+        """Add a line to the audit, under the tenant's next number."""
 
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         """Lines of the audit, newest first, and the mark of the next page."""
 
     def secret(self) -> str | None:
-        """What only those who hold the store know: by it processes believe what another of them has signed."""
+        """The secret of the store, with which its processes sign and verify confirmations."""
 
     def keep_secret(self, secret: str) -> str:
-        """Make this the secret of the store, unless it has one; gives the one it has."""
+        """Make this the secret of the store, unless it has one; returns the one it has."""

@@ -20,7 +20,7 @@ from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
 
 class Erased(NamedTuple):
-    """What went with a memory."""
+    """What was erased with a memory."""
 
     versions: int
     relations: int
@@ -28,7 +28,7 @@ class Erased(NamedTuple):
 
 
 class SaveCounts(NamedTuple):
-    """How often a run has saved, and a key within 24 hours; and how often the key may, if that is bounded."""
+    """How often a run has saved, and a key within 24 hours; and how often the key may, if there is a limit."""
 
     by_run: int
     by_key: int
@@ -36,19 +36,19 @@ class SaveCounts(NamedTuple):
 
 
 class Relations(Protocol):
-    """The edges between memories, as far as both of their ends are seen."""
+    """The relations between memories, if the caller sees both ends."""
 
     def around(self, center: Memory, ask: RelationWalk) -> list[Edge]:
-        """Those around a memory, walked breadth first; one more than asked for if there are more."""
+        """The relations around a memory, breadth first; one more than asked for if there are more."""
 
     def joined(self, keys: Sequence[Key], when: When = NOW) -> list[tuple[Key, str, Key]]:
-        """Those of some memories, each from its own end to the other, which may not be eligible."""
+        """The relations of some memories, each from its own end to the other, which may not count at the time asked."""
 
     def page(self, ask: RelationFilter) -> tuple[list[Relation], str | None]:
-        """A page of the tenant's own, newest first, and the mark of the next page."""
+        """A page of the tenant's own relations, newest first, and the mark of the next page."""
 
     def one(self, id: str) -> Relation | None:
-        """One of the tenant's own by its number."""
+        """One of the tenant's own relations, by number."""
 
 
 class Reading(Protocol):
@@ -78,47 +78,51 @@ class Reading(Protocol):
         """Another collection of the tenant, in the same state of the store."""
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
-        """One memory; with a time, only if it was true then. Unknown and forbidden are both None."""
+        """One memory; with a time, only if it was true then. None if it is unknown or not visible."""
 
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
         """Those of some memories that the caller sees and that count at the time of the question.
 
-        As known at a time, only those that have not changed since.
+        For a question about what was known at a time, only those that have not changed since.
         """
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
 
     def filed(self, facet: str) -> list[str]:
-        """The ids of the tenant's own memories that are filed so, retired ones left out; in the order of saving."""
+        """The ids of the tenant's own memories filed under this name, without retired ones, in the order of saving."""
 
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
-        """The same, read whole; retired ones too if wanted."""
+        """The same as whole memories, with retired ones on request."""
 
     def proposals(self, id: str) -> list[Memory]:
-        """What waits for review and would change a memory, as far as the caller sees it; in the order of saving."""
+        """The waiting proposals to change a memory that the caller sees, in the order of saving."""
 
     def references(self, root: str) -> list[str]:
-        """What the tenant's own memories are about that is this, or lies under it; of `memory:`, every memory."""
+        """The references of the tenant's own memories to this entity or to what lies under it; for `memory:`, to any
+        memory.
+        """
 
     def unasked(self, *, most: int) -> list[Memory]:
-        """What the caller is told unasked, last updated first: active memories marked so whose text, as it stands, a
-        person wrote or approved, and that are for the caller's own eyes; what an admin may look into is not."""
+        """The memories that the caller's agent gets without asking, last updated first: active ones marked so, whose
+        present text a person wrote or approved, and that are for the caller personally; what only an admin may see
+        is left out.
+        """
 
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
         """A page of memories, last updated first, and the mark of the next page."""
 
     def versions(self, id: str) -> list[Version]:
-        """The history of one memory, oldest first; empty for unknown and forbidden alike."""
+        """The history of one memory, oldest first; empty if it is unknown or not visible."""
 
     def compare(self, ask: ChangeFilter) -> Compared:
-        """A page of how what is known differs between two times; the later one is that of this reading if none is given."""
+        """A page of changes between two times; the later one is the time of this reading unless given."""
 
 
 class Writing(Reading, Protocol):
-    """One transaction in one tenant. Nothing is seen by others until the block ends well."""
+    """One transaction in one tenant. Others see nothing of it until the block ends without an error."""
 
     #: What lingers of something erased, and until when, in words; known once the block has ended, None if nothing does.
     residue: str | None
@@ -132,40 +136,42 @@ class Writing(Reading, Protocol):
         """Requests that must not be done twice, in the same transaction."""
 
     def target(self, id: str, *, ends: bool = False) -> Memory:
-        """A memory this caller may change, or NotFound or Forbidden; HigherTier where only its tier stands in the way.
+        """A memory that this caller may change; otherwise NotFound, Forbidden, or HigherTier if only its tier
+        prevents it.
 
-        With `ends` it is to end, which a tenant may leave to all of its members.
+        With `ends`, the change ends the memory, which a tenant may allow all of its members.
         """
 
     def named(self, id: str, *, ends: bool = False) -> Memory:
-        """The same whatever its tier: one that the caller may change, or else propose to change."""
+        """The same whatever its tier: a memory that the caller may change, or propose to change."""
 
     def is_outranked(self, memory: Memory) -> bool:
-        """Whether what a memory says is of a higher tier than the caller."""
+        """Whether the text of a memory is of a higher tier than the caller."""
 
     def reviewable(self, id: str) -> Memory:
-        """A memory that this caller may approve or turn down, though it be another's; or NotFound or Forbidden."""
+        """A memory that this caller may approve or reject, even another user's; otherwise NotFound or Forbidden."""
 
     def save_counts(self) -> SaveCounts:
-        """What the caller's run and key have saved, this transaction included; no one else saves meanwhile."""
+        """How much the caller's run and key have saved, including this transaction; no one else saves meanwhile."""
 
     def holder(self, id: str) -> Memory | None:
-        """The memory that holds an id, whatever its tier, or None if it is free; Conflict if it is not for the caller to
-        see."""
+        """The memory with this id, of any tier, or None if the id is free; Conflict if the caller may not see it."""
 
     def similar(self, memory: Memory, *, by_hint_alone: bool = False) -> Memory | None:
         """The live memory that this one repeats, by content or by its given hint, if the caller may change it; of any
-        tier."""
+        tier.
+        """
 
     def add(self, memory: Memory, change: Change) -> Memory:
-        """A new row and its first version; an empty id becomes the tenant's next whole number."""
+        """Add a row and its first version; an empty id becomes the tenant's next whole number."""
 
     def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
-        """The row as it stands after a change, and the version that says so."""
+        """Replace the row by its state after a change, and add the version."""
 
     def erase(self, memory: Memory, change: Change) -> Erased:
-        """A row with its versions, index entries, edges, every reference to it, and what was proposed to change it; edges
-        and references are counted as far as the caller sees their other end."""
+        """Erase a row with its versions, index entries, edges, every reference to it, and proposals to change it.
+        Edges and references are counted if the caller sees their other end.
+        """
 
     def relate(
         self, source: Memory, relation: RelationName, target: Memory, change: Change
@@ -175,26 +181,28 @@ class Writing(Reading, Protocol):
     def unrelate(
         self, source: Memory, relation: RelationName, target: Memory, change: Change
     ) -> Relation | None:
-        """The edge that was taken back, if there was one."""
+        """The removed relation, if there was one."""
 
     def writing_of(self, collection: Collection) -> "Writing":
         """Another collection of the tenant, in the same transaction."""
 
     def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
-        """The memories of the tenant that are pinned to a conversation or linked to one of some files, whoever sees
-        them: to be changed because of what they belong to."""
+        """The memories of the tenant that are pinned to a conversation or linked to some artifacts, whoever sees
+        them: they change with what they belong to.
+        """
 
     def note(self, operation: str, subject: str | None = None) -> None:
-        """A line of the audit about what is done to no memory, in the same transaction."""
+        """Add a line to the audit that is about no memory, in the same transaction."""
 
     def strip(
         self, references: Sequence[str], change: Change, *, dry_run: bool = False
     ) -> dict[str, tuple[str, ...]]:
-        """Take references, and what lies under them by a dot, out of every memory of the tenant; gives what each that
-        changed has lost, or on a dry run would lose."""
+        """Remove references, and those under them by a dot, from every memory of the tenant; returns what each memory
+        lost, or would lose on a dry run.
+        """
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
-        """Give a memory of this transaction its vectors; if there are none, a job to make them, and False.
+        """Store the vectors of a memory of this transaction; without any, add a job to make them and return False.
 
-        Without passages those of the same text are taken, from a memory that the caller sees.
+        Without passages, the vectors of a memory with the same text are taken, if the caller sees it.
         """

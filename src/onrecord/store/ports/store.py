@@ -1,4 +1,4 @@
-"""WHAT does a store do? It opens transactions over records, and is cared for as a whole."""
+"""WHAT does a store do? It opens transactions over records, and is maintained as a whole."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -31,40 +31,41 @@ class Store(Protocol):
     def restoring(self, home: Home) -> AbstractContextManager[Restoring]: ...
 
     def ledger(self, tenant: str | None = None, *, writes: bool = True) -> AbstractContextManager[Ledger]:
-        """Keys, audit and requests of a tenant. One that only looks waits for no one and keeps no one waiting."""
+        """Keys, audit and requests of a tenant. A ledger that only reads waits for no one and blocks no one."""
 
     def make_room(self, tenant: str) -> bool:
-        """A tenant to save in; False if it was there before."""
+        """Make a tenant; False if it existed before."""
 
     def erase_tenant(self, tenant: str) -> tuple[Mapping[str, int], Mapping[str, int], str | None]:
-        """Everything of a tenant, for good; gives how many rows of each table went, how many are left, and
-        what waits in the files of the database, if anything does."""
+        """Erase everything of a tenant for good; returns how many rows of each table were erased, how many are left,
+        and what stays in the database's files for a while, if anything.
+        """
 
     def rows_of(self, tenant: str) -> Mapping[str, int]:
-        """How many rows of each table are of a tenant, tables without any left out."""
+        """How many rows a tenant has in each table, without empty ones."""
 
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
-        """Take due jobs of one tenant and one name; no one else takes them before the lease is over."""
+        """Claim due jobs of one tenant and one name; no one else gets them before the lease is over."""
 
     def problems(self, home: Home) -> Iterator[Problem]:
-        """What does not agree in a home: windows, versions, index, edges, counters."""
+        """Inconsistencies in a home: windows, versions, index, edges, counters."""
 
     def store_problems(self) -> Iterator[Problem]:
-        """What does not agree in the store as a whole."""
+        """Inconsistencies in the store as a whole."""
 
     def open_files(self) -> list[Path]:
         """Its files that others on this machine can read."""
 
     def backup(self, path: Path) -> bool:
-        """Copy the whole store while others write; False if an export must serve instead."""
+        """Copy the whole store while others write; False if only an export is possible."""
 
     def settle(self) -> None:
-        """Much was written: let the database take note of it."""
+        """Update the database's statistics after many writes."""
 
     def settle_vectors(self) -> None:
-        """Many vectors were made: let the database prepare for searching them."""
+        """Prepare the database for searching after many vectors were made."""
 
     def note_reindexed(self) -> None:
-        """Every tenant was reindexed: the index is of this version now."""
+        """Record that every tenant was reindexed by this version."""
 
     def close(self) -> None: ...

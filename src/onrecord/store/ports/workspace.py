@@ -1,4 +1,4 @@
-"""WHAT is kept beside memories? Conversations, their files, the notes of agents, and how each agent is set."""
+"""WHAT is kept beside memories? Conversations, their artifacts, scratchpads, and the settings of agents."""
 
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
@@ -20,14 +20,14 @@ WorkspaceItem = Conversation | StoredArtifact | StoredScratchpad | ShownAgent
 
 
 class Usage(NamedTuple):
-    """How many files there are, and how many bytes they take."""
+    """How many artifacts there are, and how many bytes they take."""
 
     artifacts: int
     bytes: int
 
 
 class File(NamedTuple):
-    """A file to be kept: where, what kind, and its bytes."""
+    """An artifact to keep: its path, its kind and its bytes."""
 
     conversation: str
     path: str
@@ -36,88 +36,90 @@ class File(NamedTuple):
 
 
 class Workspace(Protocol):
-    """What a tenant keeps beside its memories, in one consistent state; nothing of another tenant is there."""
+    """What a tenant keeps beside its memories, in one consistent state; nothing of other tenants."""
 
     def conversation(self, id: str) -> Conversation | None:
-        """One conversation; unknown to the tenant is None."""
+        """One conversation; None if the tenant has no such one."""
 
     def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
         """A page of conversations, newest first, and the mark of the next page."""
 
     def artifact(self, id: str) -> Artifact | None:
-        """One file without its content; unknown to the tenant is None."""
+        """One artifact without its content; None if the tenant has no such one."""
 
     def artifact_at(self, conversation: str, path: str) -> Artifact | None:
-        """The file that lies at a path."""
+        """The artifact at a path."""
 
     def artifacts(self, conversation: str | None = None) -> list[Artifact]:
-        """The files of a conversation by path, or of all conversations in their order."""
+        """The artifacts of a conversation by path, or of all conversations in their order."""
 
     def content(self, id: str) -> bytes:
-        """The content of a file that is there."""
+        """The content of an artifact that exists."""
 
     def usage(self, conversation: str | None = None) -> Usage:
-        """What the files of a conversation take, or those of the tenant."""
+        """What the artifacts of a conversation take, or those of the tenant."""
 
     def scratchpad(self, agent: str) -> str | None:
-        """The working notes of an agent as one text; None where there are none."""
+        """The scratchpad of an agent as one text; None if it has none."""
 
     def scratchpad_size(self, agent: str) -> int:
-        """How many bytes they take."""
+        """How many bytes a scratchpad takes."""
 
     def scratchpads(self) -> list[Scratchpad]:
-        """All working notes of the tenant, by agent."""
+        """All scratchpads of the tenant, by agent."""
 
     def agent(self, agent: str) -> ShownAgent | None:
-        """How an agent was set; None if nobody has."""
+        """The settings of an agent; None if nobody has set it."""
 
 
 class WritableWorkspace(Workspace, Protocol):
-    """The same in one transaction that lets no other writer into the tenant."""
+    """The same in one transaction that keeps other writers out of the tenant."""
 
     def register(self, id: str | None, agent: str | None, title: str | None) -> tuple[Conversation, bool]:
         """A conversation, and whether it is new; without an id it is the next whole number of the tenant."""
 
     def drop_conversation(self, id: str) -> None:
-        """A conversation with its files."""
+        """Delete a conversation with its artifacts."""
 
     def keep(self, file: File) -> Artifact:
-        """A file of a known conversation; one at the same path is written over and keeps its id."""
+        """Store an artifact of a known conversation; one at the same path is overwritten and keeps its id."""
 
     def drop_artifact(self, id: str) -> None:
-        """A file with its content. Its id is not given again."""
+        """Delete an artifact with its content. Its id is not used again."""
 
     def append(self, agent: str, text: str) -> None:
-        """Add to working notes."""
+        """Add to a scratchpad."""
 
     def clear(self, agent: str) -> None:
-        """Throw working notes away."""
+        """Delete a scratchpad."""
 
     def set_agent(self, agent: str, settings: AgentSettings) -> ShownAgent:
-        """How an agent is set from now on."""
+        """Store the settings of an agent."""
 
 
 class WorkspaceArchive(Protocol):
-    """All that a tenant keeps beside its memories, past every caller, in one consistent state."""
+    """Everything that a tenant keeps beside its memories, in one consistent state, whoever may see what."""
 
     def every(self) -> Iterator[WorkspaceItem]:
-        """Conversations in the order in which they began, files by number, notes and settings by agent: one at a time."""
+        """Conversations in the order in which they began, artifacts by number, scratchpads and settings by agent: one
+        at a time.
+        """
 
     def numbers(self) -> WorkspaceNumbers:
-        """The last numbers that were given to conversations and artifacts."""
+        """The last numbers of conversations and artifacts."""
 
 
 class WorkspaceRestoring(WorkspaceArchive, Protocol):
-    """One transaction in one tenant that takes in what was exported."""
+    """One transaction in one tenant that imports a workspace."""
 
     def compare(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
-        """Whether an item is here: not at all, as it is, or something else under its name or in its place."""
+        """Whether an item is here: absent, the same, or different under the same name or path."""
 
     def restore(self, item: WorkspaceItem) -> bool:
-        """Add an item that is absent; False if it is a file of a conversation that is not here."""
+        """Add an absent item; False if it is an artifact of a conversation that is not here."""
 
     def count(self, numbers: WorkspaceNumbers) -> None:
-        """What was given out elsewhere is not given again here."""
+        """Make sure that numbers used elsewhere are not used again here."""
 
     def usage(self, conversation: str | None = None) -> Usage:
-        """What the files of a conversation take, or those of the tenant."""
+        """What the artifacts of a conversation take, or those of the tenant."""

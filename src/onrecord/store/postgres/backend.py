@@ -139,7 +139,9 @@ class PostgresBackend:
             self._look_whether_kept(number)
 
     def _look_whether_kept(self, number: int) -> None:
-        """The line ended before the server said that it has kept a change: the server is asked on another."""
+        """The connection ended before the server confirmed the commit: ask it on another connection whether it
+        committed.
+        """
         deadline = time.monotonic() + _ASK_FOR_S
         state = _UNDER_WAY
         while state == _UNDER_WAY and time.monotonic() < deadline:
@@ -150,7 +152,7 @@ class PostgresBackend:
                 time.sleep(_LOOK_AGAIN_S)
         if state == "aborted":
             raise StoreUnavailable(
-                f"{self.location} was lost before the end; nothing was changed. Try again."
+                f"{self.location} lost the connection before the commit; nothing was changed. Try again."
             )
         if state != "committed":
             raise OutcomeUnknown(
@@ -159,7 +161,7 @@ class PostgresBackend:
             )
 
     def _limit(self, connection: Connection, *asked: str, **seconds: int) -> Sequence[Any]:
-        """Say how long to wait in this transaction; what else is asked comes in the same statement, to spare a round trip."""
+        """Set the timeouts of this transaction; other settings go into the same statement, to save a round trip."""
         limits = (f"set_config('{name}_timeout', '{value}s', true)" for name, value in seconds.items())
         return connection.exec_driver_sql(f"SELECT {', '.join((*asked, *limits))}").one()
 
@@ -182,11 +184,11 @@ class PostgresBackend:
             )
 
     def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
-        """To the library a missing right looks like a mistake in a statement."""
+        """Explain a missing privilege, which the driver reports like a mistake in a statement."""
         if getattr(context.original_exception, "sqlstate", None) == _INSUFFICIENT_PRIVILEGE:
             reason = str(context.original_exception).splitlines()[0]
             raise StoreUnavailable(
-                f"{self.location} refuses this ({reason}); nothing was changed. Ask its owner for the right."
+                f"{self.location} refuses this ({reason}); nothing was changed. Ask its owner for the privilege."
             )
 
     def explain(self, error: Exception) -> OnRecordError:
@@ -231,9 +233,9 @@ class PostgresBackend:
             vectors.build_indexes(connection.execution_options(isolation_level="AUTOCOMMIT"))
 
     def after_erasing(self) -> str | None:
-        """Dead rows are taken out of their pages. What a page, the log or a copy held before is the operator's to clear.
+        """Vacuum dead rows out of their pages. What a page, the log or a copy held before is the operator's to clear.
 
-        One vacuum runs at a time, beside all else: nobody waits long for the tables of all tenants.
+        One vacuum runs at a time in the background: nobody waits long for the tables of all tenants.
         """
         with self._vacuum_turn:
             # One that has not begun yet will see this erasure too.
@@ -273,7 +275,7 @@ class PostgresBackend:
 
 
 def _note_held(held: list[str], notice: Any) -> None:
-    """The database says of each table how many dead rows had to stay, and warns where it passes one over."""
+    """Note from the server's messages how many dead rows had to stay, and which tables it skipped."""
     told = notice.message_primary or ""
     found = _HELD.search(told)
     if found is not None and found[1] != "0":
@@ -283,6 +285,6 @@ def _note_held(held: list[str], notice: Any) -> None:
 
 
 def _unless_told(url: URL, timeouts: Timeouts) -> dict[str, int]:
-    """How long the driver waits, where the address itself does not say so."""
+    """How long the driver waits, unless the address itself says."""
     usual = {"connect_timeout": timeouts.connect, "tcp_user_timeout": timeouts.statement * 1_000, **_PEER}
     return {name: value for name, value in usual.items() if name not in url.query}

@@ -1,4 +1,6 @@
-"""HOW is a store spread over many servers? Citus lays what is of a tenant where the tenant lies, and the rest on every one."""
+"""HOW is a store spread over many servers? Citus puts a tenant's rows on that tenant's server, and the rest on every
+server.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -18,10 +20,11 @@ BY_TENANT: Final = (
 
 
 def distribute(fence: Connection, worker: Connection, location: str) -> list[str]:
-    """Spread what is not yet spread, and say what was. `fence` keeps writers out; `worker` commits table by table.
+    """Spread the tables that are not spread yet, and return their names. `fence` keeps writers out; `worker` commits
+    table by table.
 
-    Whatever stops it midway, the next call goes on with the tables that are left: to copy them all in one transaction
-    would make Citus choose between speed and order, and refuse some of what must be in it.
+    If it stops midway, the next call continues with the remaining tables. Copying all in one transaction would make
+    Citus choose between speed and order, and refuse some of it.
     """
     _check_extension(fence, location)
     spread = _spread(worker)
@@ -51,7 +54,7 @@ def statement_for(name: str) -> str:
 
 
 def statements() -> Iterator[str]:
-    """All that is told to a store of which nothing is spread yet."""
+    """All statements for a store of which nothing is spread yet."""
     return map(statement_for, (*EVERYWHERE, *BY_TENANT, VERSION_TABLE))
 
 

@@ -1,8 +1,8 @@
-"""HOW does PostgreSQL find near vectors? pgvector compares each that the caller may see; only many need an index.
+"""HOW does PostgreSQL find near vectors? pgvector compares every visible vector; only very many need an index.
 
-The filter comes first: an index of all vectors, asked for those of a few, silently misses most of them. So the
-exact way through the tenant's own b-tree serves until very many are visible; then the index is walked on until
-enough of the caller's own have come by, and what it brings is compared anew in full precision.
+The filter comes first: an index over all vectors silently misses most of a few. So the exact way through the tenant's
+own b-tree serves until very many are visible; then the index is walked until enough of the caller's own have come,
+which are compared again in full precision.
 """
 
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ _FARTHEST: Final = 200_000
 
 
 def provide(connection: Connection, location: str) -> None:
-    """See to it that vectors can be kept here: the extension must be installed, and be found by its bare name.
+    """Make sure that vectors can be stored: the extension must be installed and found by its bare name.
 
-    It goes to `public`, not to the schema of one store: whoever drops that would take it from all others.
+    It goes to `public`, not to the schema of one store: dropping that schema would take it from all others.
     """
     if connection.execute(_INSTALLED).scalar_one_or_none() is None:
         if not connection.execute(_AVAILABLE).scalar_one():
             raise StoreUnavailable(
-                f"{location} has no pgvector, which OnRecord keeps its vectors with; nothing was changed. Install the "
+                f"{location} has no pgvector, in which OnRecord stores vectors; nothing was changed. Install the "
                 "package (postgresql-NN-pgvector, or an image such as pgvector/pgvector) and try again."
             )
         home = "SCHEMA public" if connection.execute(_HAS_PUBLIC).scalar_one() else ""
@@ -90,7 +90,7 @@ def similarity(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequ
 
 
 def build_indexes(connection: Connection) -> None:
-    """An index for each model of which a tenant has very many vectors; others go on reading and writing."""
+    """Build an index for each model of which a tenant has very many vectors; others go on reading and writing."""
     its = (embedded.c[name] for name in ("tenant", "collection", "model", "dimensions"))
     for *place, dimensions in connection.execute(select(*its).where(embedded.c.memories > MANY)).all():
         connection.execute(
@@ -106,7 +106,7 @@ def _index_name(tenant: int, collection: int, model: int) -> str:
 
 
 def _of_index(tenant: int, collection: int, model: int) -> str:
-    """Models are numbered in each home anew, so an index is of one home."""
+    """The name of the index of one home and model; each home numbers its models itself."""
     return f"vectors.tenant = {tenant} AND vectors.collection = {collection} AND vectors.model = {model}"
 
 
@@ -162,7 +162,7 @@ def _exact(visibility: Visibility, of_some: bool = False) -> Select[Any]:
 
 @cache
 def _indexed(visibility: Visibility, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
-    """Home and model stand in the statement itself, since the index is of these alone."""
+    """The search through an index. Home and model are literals in the statement, since the index covers only these."""
     from pgvector.sqlalchemy import HALFVEC
 
     half = HALFVEC(dimensions)

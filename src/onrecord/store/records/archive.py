@@ -1,4 +1,4 @@
-"""HOW is the whole store read and refilled? Past every caller, for moving, checking and rebuilding it."""
+"""HOW is the whole store read and refilled? For moving, checking and rebuilding it, whoever may see what."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -79,7 +79,7 @@ class SqlArchive:
         self._connection = connection
 
     def homes(self) -> list[Home]:
-        """Where there are records, or were, by the names that exports give them."""
+        """The homes that hold or held records, by their names in exports."""
         names = dict(self._connection.execute(select(tenants.c.key, tenants.c.name)).all())
         held = self._connection.execute(select(counters.c.tenant, counters.c.collection)).all()
         found = [Home(names[tenant], BY_NUMBER[number]) for tenant, number in held if tenant in names]
@@ -97,14 +97,14 @@ class SqlArchive:
         return int(self._connection.execute(_COUNT, self.address(home).parameters).scalar_one())
 
     def memories(self, home: Home) -> Iterator[Memory]:
-        """Every memory as it stands, in the order of their rows."""
+        """Every memory in its present state, in the order of rows."""
         here = self.address(home).parameters
         with self._connection.execute(_EVERY.execution_options(yield_per=_BATCH), here) as told:
             for row in told:
                 yield read_memory(row, home.tenant)
 
     def histories(self, home: Home, wanted: Sequence[str] | None = None) -> Iterator[MemoryHistory]:
-        """Every memory with its past, in the order of their rows; or only those of some ids."""
+        """Every memory with its history, in the order of rows; or only those of some ids."""
         here = self.address(home).parameters
         statement = _PASTS.execution_options(yield_per=_BATCH)
         if wanted is not None:
@@ -120,7 +120,7 @@ class SqlArchive:
                 yield MemoryHistory(versions_told[-1].memory.id, versions_told)
 
     def rows(self, home: Home, wanted: Sequence[int]) -> list[Memory]:
-        """The memories in some rows, as they stand."""
+        """The memories in some rows, in their present state."""
         statement = _EVERY.where(one_of(memories.c.row, "wanted"))
         found = self._connection.execute(statement, {**self.address(home).parameters, "wanted": list(wanted)})
         return [read_memory(row, home.tenant) for row in found.all()]
@@ -141,18 +141,18 @@ class SqlArchive:
         return [read_memory(row, home.tenant) for row in found.all()]
 
     def coverage(self, home: Home) -> list[Coverage]:
-        """How far each model has come."""
+        """How many memories each model has embedded."""
         return read_coverage(self._connection.execute(COVERAGE, self.address(home).parameters).all())
 
     def job_counts(self, home: Home) -> tuple[int, int]:
-        """How many jobs wait, and how many have failed for good."""
+        """How many jobs are waiting, and how many have failed for good."""
         failed = func.count().filter(jobs.c.attempts >= MOST_ATTEMPTS)
         counts = select(func.count() - failed, failed).where(of_home(jobs))
         waiting, given_up = self._connection.execute(counts, self.address(home).parameters).one()
         return int(waiting), int(given_up)
 
     def edges(self, home: Home) -> Iterator[Relation]:
-        """Every relation, those taken back included."""
+        """Every relation, including removed ones."""
         for row in self._connection.execute(_EDGES, self.address(home).parameters):
             source, target = (ids.spell(home.tenant, id) for id in (row.source_id, row.target_id))
             yield read_relation(row, source, target)
@@ -162,7 +162,7 @@ class SqlArchive:
 
 
 class SqlRestoring(SqlArchive):
-    """One transaction in one tenant that takes in what was exported, or derives its index anew."""
+    """One transaction in one tenant that imports records, or rebuilds its index."""
 
     def __init__(self, transaction: Transaction, address: HomeAddress) -> None:
         super().__init__(transaction.connection)
@@ -179,7 +179,7 @@ class SqlRestoring(SqlArchive):
         self._embeddings.finish()
 
     def restore(self, histories: Iterable[MemoryHistory]) -> None:
-        """Add memories with their past. Their ids must be free."""
+        """Add memories with their histories. Their ids must be free."""
         index, present, past, newest = IndexChanges(self._home.collection), [], [], []
         collection = self._home.collection.number
         for history in histories:
@@ -198,8 +198,9 @@ class SqlRestoring(SqlArchive):
         self._counters.save(self._transaction)
 
     def restore_edges(self, edges: Sequence[Relation], counters: Counters) -> int:
-        """Add relations whose ends are here and whose triple is not, and end those that stand here and were taken back since;
-        gives how many were new."""
+        """Add relations that are not here and whose memories are, and remove those that were removed since; returns
+        how many were new.
+        """
         self._counters.note_id(counters.last_id)
         self._counters.last_relation = max(self._counters.last_relation, counters.last_relation)
         here = list(self.edges(self._home)) if edges else []
@@ -234,7 +235,7 @@ class SqlRestoring(SqlArchive):
         self._connection.execute(update(relations).where(*its).values(taken_back), self._here)
 
     def restoring_workspace(self) -> SqlWorkspaceArchive:
-        """In this transaction, which holds the tenant's row."""
+        """The workspace in this transaction, which holds the tenant's lock."""
         return SqlWorkspaceArchive(self._connection, self._counters.tenant)
 
     def _rows_of(self, wanted: set[str]) -> dict[str, int]:
@@ -245,11 +246,15 @@ class SqlRestoring(SqlArchive):
         )
         rows = {named[id]: row for id, row in found}
         if missing := sorted(wanted - rows.keys()):
-            raise Invalid([Fault("relation", f"joins memories that are not here: {', '.join(missing[:5])}")])
+            raise Invalid(
+                [Fault("relation", f"relates memories that are not here: {', '.join(missing[:5])}")]
+            )
         return rows
 
     def reindex(self) -> tuple[int, int]:
-        """Drop what is derived from the tenant's rows and derive it again; gives memories and postings."""
+        """Drop everything derived from the tenant's rows and derive it again; returns the numbers of memories and
+        postings.
+        """
         self._heal_rows()
         self._heal_counters()
         self._heal_ids()
@@ -274,7 +279,7 @@ class SqlRestoring(SqlArchive):
         return memories_seen, postings_written
 
     def keep_vectors(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
-        """Give a memory its vectors, if it still says what it said; False if it does not, or is gone."""
+        """Store a memory's vectors if its text is still the same; False if it has changed or is gone."""
         assert memory.place is not None
         present = self.rows(self._home, [memory.place.row])
         if not present or embedded_text(present[0]) != embedded_text(memory):
@@ -285,11 +290,11 @@ class SqlRestoring(SqlArchive):
         return kept
 
     def drop_vectors(self) -> None:
-        """Give up every vector of the tenant, to be made anew."""
+        """Drop every vector of the tenant, so that all are made anew."""
         self._embeddings.clear()
 
     def _heal_rows(self) -> None:
-        """What a row says a second time, for the sake of its indexes, follows from its record."""
+        """Rewrite the columns that repeat a part of the record for the sake of indexes."""
         statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
         found = self._connection.execute(statement.where(of_home(memories)), self._here).all()
         written = {row: (audience, digest) for row, audience, digest in found}
@@ -301,7 +306,9 @@ class SqlRestoring(SqlArchive):
                 self._connection.execute(update(memories).where(*here).values(right), self._here)
 
     def _heal_ids(self) -> None:
-        """What got a number of more digits than an id may have cannot be named: it gets the next that is free."""
+        """Give the next free number to a memory whose number has more digits than an id may have: nobody could name
+        it.
+        """
         too_long = select(memories.c.row, memories.c.id).where(
             of_home(memories), func.length(memories.c.id) > ID_CHARACTERS
         )
@@ -315,7 +322,9 @@ class SqlRestoring(SqlArchive):
             self._connection.execute(update(audit).where(*told).values(subject=after))
 
     def _heal_counters(self) -> None:
-        """A counter that is behind would give a number twice, and one that is far beyond all ids none that can be named."""
+        """Correct a counter that would give a number twice, or that is far beyond all ids and would give an unusable
+        one.
+        """
         named = self._connection.execute(select(memories.c.id).where(of_home(memories)), self._here).scalars()
         if int(self._counters.last_id) >= ID_NUMBERS:
             self._counters.last_id = "0"
@@ -358,9 +367,9 @@ _EDGES: Final = (
 
 
 def derive_index(connection: Connection, backend: Backend) -> None:
-    """Derive the index of every home anew, where one of another version has built it.
+    """Rebuild the index of every home if another version has built it.
 
-    A home with a damaged row keeps the index that it has: its store opens, and `doctor` says what is wrong with it.
+    A home with a damaged row keeps its index: the store opens, and `doctor` says what is wrong.
     """
     if built_by(connection) == INDEX_VERSION:
         return
@@ -387,13 +396,13 @@ def built_by(connection: Connection) -> str | None:
 
 
 def note_index(connection: Connection, backend: Backend) -> None:
-    """The whole index is built with the analyzer and weights of this version."""
+    """Record that the whole index is built with the analyzer and weights of this version."""
     fact = backend.insert(store_facts).values(name=_INDEX_FACT, value=INDEX_VERSION)
     connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": INDEX_VERSION}))
 
 
 def _alike(address: HomeAddress, newest: Iterable[tuple[int, Version]]) -> Iterator[dict[str, object]]:
-    """Rows in a row that were changed in the same way by the same one, together."""
+    """Groups of neighbouring rows that the same author changed in the same way."""
     for (change, by, origin), rows in groupby(
         newest, key=lambda each: (each[1].change, each[1].by, each[1].origin)
     ):
@@ -416,7 +425,7 @@ def _past_row(place: RowPlace, collection: int, version: Version) -> Stored:
 
 
 def _triple(edge: Relation) -> tuple[object, ...]:
-    """What makes an edge the same: among those that stand, its triple; among those taken back, their times too."""
+    """What identifies an edge: its triple, and for a removed edge its times too."""
     times = (edge.created_at, edge.removed_at) if edge.removed_at else ()
     return edge.source, edge.relation, edge.target, *times
 

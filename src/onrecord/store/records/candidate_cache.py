@@ -1,8 +1,9 @@
-"""WHAT of its candidates is kept in memory? Of each tenant what was last read to rank them, until somebody writes to it.
+"""WHAT of its candidates is kept in memory? For each tenant what was last read to rank them, until somebody writes to
+it.
 
-A memory that stands now stands at every later moment too, until its tenant is written to: nothing but a change retires
-it. The tenant's counter of changes tells a reader whether what is kept is of its own state, also when another process
-wrote. Whole memories are not kept: who is told of one has it read, through the predicate of visibility.
+A memory that counts now counts at every later moment too, until someone writes to its tenant. The tenant's counter of
+changes tells a reader whether the cache is of its own state, even if another process wrote. Whole memories are not
+cached: those in an answer are read through the predicate of visibility.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,24 +21,24 @@ _MOST: Final = 100_000
 
 
 class CandidateCache:
-    """What is known of the rows of the tenants that were asked lately, in one database."""
+    """What is known of the rows of recently asked tenants, in one database."""
 
     def __init__(self, most: int = _MOST) -> None:
         self._most = most
-        self._homes: LruCache[tuple[int, int], _Home] = LruCache(most, len)
+        self._homes: LruCache[tuple[int, int], _HomeCandidates] = LruCache(most, len)
         self._lock = Lock()
 
     def __len__(self) -> int:
         return self._homes.weight
 
     def matches(self, view: View, rows: Iterable[int]) -> dict[Key, Match]:
-        """Those that are known to stand in this state, and are for the caller's eyes."""
+        """The cached matches that count in this state and that the caller may see."""
         here = self._state(view).matches_at(view.now)
         found = (here.get(row) for row in rows)
         return {match.key: match for match in found if match is not None and view.sees(match.audience)}
 
     def keep_matches(self, view: View, matches: Iterable[Match]) -> None:
-        """Those that were found to stand now."""
+        """Cache matches that count now."""
         rows = {match.key[1]: match for match in matches}
         if not rows:
             return
@@ -51,16 +52,16 @@ class CandidateCache:
         else:
             self._homes.weigh_again(view.place)
 
-    def _state(self, view: View) -> "_Home":
+    def _state(self, view: View) -> "_HomeCandidates":
         state = self._homes.get(view.place)
         if state is None or state.changes != view.changes:
-            state = _Home(view.changes)
+            state = _HomeCandidates(view.changes)
             self._homes.put(view.place, state)
         return state
 
 
-class _Home:
-    """What is known of one home as it is after so many changes, and until when it was asked for."""
+class _HomeCandidates:
+    """What is known of one home after so many changes, and the time of the last question."""
 
     def __init__(self, changes: int) -> None:
         self.changes = changes
@@ -71,12 +72,12 @@ class _Home:
         return len(self.matches)
 
     def matches_at(self, now: datetime) -> Mapping[int, Match]:
-        """None before the last time of asking: what stands since then did not stand yet."""
+        """None for a time before the last question: what counts since then may not have counted yet."""
         return self.matches if self.asked_at is None or now >= self.asked_at else {}
 
 
 def candidate_cache(view: View) -> CandidateCache:
-    """Those of the database that is read."""
+    """The cache of the database of this view."""
     return _OF_DATABASE.of(view)
 
 

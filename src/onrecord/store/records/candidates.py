@@ -1,4 +1,4 @@
-"""WHICH of the rows that were found count? Those that the caller sees, at the time of the question."""
+"""WHICH of the found rows count? Those that the caller sees, at the time of the question."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -79,7 +79,7 @@ def _match(home: str, values: Sequence[Any]) -> Match:
 
 
 def read(view: View, rows: Sequence[int], when: When) -> list[Memory]:
-    """Some rows of one home, as they stood at the time of the question."""
+    """Some rows of one home, in their state at the time of the question."""
     if not rows:
         return []
     told = view.fetch(_whole(view.visibility, asked_of(When(known_at=when.known_at))), when, rows=rows)

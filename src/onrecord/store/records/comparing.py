@@ -1,4 +1,4 @@
-"""WHAT changed between two times? Pages of it: memories by row, then edges drawn, then edges taken back."""
+"""WHAT changed between two times? Pages of changes: memories by row, then new edges, then removed edges."""
 
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -25,7 +25,7 @@ _AT_ONCE: Final = 50
 
 
 class _Place(NamedTuple):
-    """Where in all that has changed: which list, of which tenant, behind which row or edge."""
+    """A place among all changes: which list, of which tenant, after which row or edge."""
 
     part: int = 0
     tenant: int = 0
@@ -33,7 +33,7 @@ class _Place(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """After which place a page begins, and up to when is compared: the same on every page."""
+    """The place after which a page begins, and the later time, which is the same on every page."""
 
     until: datetime
     place: _Place
@@ -47,15 +47,17 @@ class _Mark(NamedTuple):
                 raise ValueError("no such place")
             return cls(datetime.fromisoformat(written).astimezone(UTC), _Place(part, tenant, number))
         except (ValueError, OverflowError):
-            raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
+            raise Invalid(
+                [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
+            ) from None
 
     def __str__(self) -> str:
         # A plus sign would be read as a space in an address.
         return "~".join((self.until.isoformat().replace("+00:00", "Z"), *map(str, self.place)))
 
 
-class _Window(NamedTuple):
-    """What is looked at of one home: changes between two times behind a number, so many at most."""
+class _ChangeWindow(NamedTuple):
+    """Which changes of one home to look at: between two times, after a number, at most so many."""
 
     view: View
     since: datetime
@@ -80,7 +82,7 @@ def compare(views: Sequence[View], ask: ChangeFilter, now: datetime) -> Compared
 
 
 def _page(changes: Iterator[tuple[_Place, Any]], limit: int) -> tuple[list[tuple[_Place, Any]], bool]:
-    """As many as were asked for, fewer where they are long; and whether there are more."""
+    """As many changes as were asked for, or fewer if they are long; and whether there are more."""
     page: list[tuple[_Place, Any]] = []
     characters = 0
     for change in changes:
@@ -95,7 +97,7 @@ def _page(changes: Iterator[tuple[_Place, Any]], limit: int) -> tuple[list[tuple
 def _changes(
     views: Sequence[View], ask: ChangeFilter, until: datetime, start: _Place
 ) -> Iterator[tuple[_Place, Any]]:
-    """In the order of their places, read as they are asked for."""
+    """The changes in the order of their places, read lazily."""
     for number, part in enumerate(_PARTS[start.part :], start.part):
         # By the number of the tenant, whichever is the caller's own.
         for view in sorted(views, key=lambda view: view.tenant):
@@ -104,14 +106,14 @@ def _changes(
                 continue
             behind = start.number if home[:2] == start[:2] else 0
             most = min(ask.limit + 1, _AT_ONCE)
-            while found := list(part(_Window(view, ask.since, until, behind, most))):
+            while found := list(part(_ChangeWindow(view, ask.since, until, behind, most))):
                 for behind, change in found:
                     yield home._replace(number=behind), change
                 if len(found) < most:
                     break
 
 
-def _differences(window: _Window) -> Iterator[tuple[int, Difference]]:
+def _differences(window: _ChangeWindow) -> Iterator[tuple[int, Difference]]:
     view, since, until, behind, most = window
     is_behind = memories.c.row > behind
     later = _stood_at(view, until, is_behind, versions.c.recorded_at > since, most=most)
@@ -151,10 +153,10 @@ Differs = Callable[[datetime, datetime], ColumnElement[bool]]
 
 def _edges(
     column: ColumnElement[Any], differs: Differs
-) -> Callable[[_Window], Iterator[tuple[int, Relation]]]:
-    """The edges of which something happened at the time in a column, and that are not as they were."""
+) -> Callable[[_ChangeWindow], Iterator[tuple[int, Relation]]]:
+    """The edges for which the time in a column lies in the window, and that differ from before."""
 
-    def touched(window: _Window) -> Iterator[tuple[int, Relation]]:
+    def touched(window: _ChangeWindow) -> Iterator[tuple[int, Relation]]:
         view, since, until, behind, most = window
         statement = between_visible(view.visibility).where(
             column > since,
@@ -177,7 +179,7 @@ def _stood(since: datetime, until: datetime) -> ColumnElement[bool]:
     return relations.c.created_at <= since
 
 
-_PARTS: Final[tuple[Callable[[_Window], Iterator[tuple[int, Any]]], ...]] = (
+_PARTS: Final[tuple[Callable[[_ChangeWindow], Iterator[tuple[int, Any]]], ...]] = (
     _differences,
     _edges(relations.c.created_at, _stands),
     _edges(relations.c.removed_at, _stood),

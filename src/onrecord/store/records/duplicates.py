@@ -1,4 +1,4 @@
-"""WHICH memory does this one repeat? The same content, or a given hint much like its own."""
+"""WHICH memory does this one repeat? One with the same content, or with a very similar given hint."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -25,7 +25,9 @@ SIMILAR_HINT: Final = 0.6
 
 
 def find(view: View, memory: Memory, by_hint_alone: bool = False) -> Memory | None:
-    """The caller's own row, or for a system any that the caller manages; what waits for review stays apart."""
+    """The caller's own row, or for a system any that the caller manages; memories that wait for review are compared
+    only with each other.
+    """
     asked: dict[str, Any] = {
         "audience": audience_of(memory),
         "owner": memory.owner,
@@ -53,7 +55,7 @@ def _find_by_hint(view: View, asked: dict[str, Any], hint: str) -> Memory | None
 
 
 def _rarest(view: View, wanted: Iterable[str], count: int) -> list[str]:
-    """Enough of the rarest terms that any hint alike must hold one of them."""
+    """So many of the rarest terms that any similar hint must contain one of them."""
     known: dict[str, int] = dict(view.run(_COUNTS, wanted=sorted(wanted)).all())
     return sorted(wanted, key=lambda term: (known.get(term, 0), term))[:count]
 
@@ -63,7 +65,7 @@ def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def _candidates(visibility: Visibility) -> ColumnElement[bool]:
-    """Live rows for the same eyes that the caller may change."""
+    """Live rows of the same audience that the caller may change."""
     waiting: ColumnElement[bool] = bindparam("waiting", type_=Boolean)
     return and_(
         changeable(memories, visibility),

@@ -1,4 +1,4 @@
-"""WHAT is of a tenant? Every row of every table that bears its number, its keys and its name."""
+"""WHAT belongs to a tenant? Every row of every table with its number, its keys and its name."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -31,7 +31,9 @@ _ERASED_KEY: Final = {
 
 
 def erase(connection: Connection, backend: Backend, tenant: str, number: int | None) -> dict[str, int]:
-    """The name goes first: no one writes in a tenant of that number from then on, and whoever does is waited for."""
+    """Erase a tenant. Its name goes first: from then on no one writes under its number, and open writes are waited
+    for.
+    """
     counts = {"tenants": connection.execute(delete(tenants).where(tenants.c.name == tenant)).rowcount}
     # Held in one order with those who write, whatever else they hold.
     connection.execute(
@@ -55,7 +57,9 @@ def rows_of(connection: Connection, tenant: str, number: int | None) -> dict[str
 
 
 def _of(tenant: str, number: int | None) -> Iterator[tuple[Table, ColumnElement[bool]]]:
-    """No row is of tenant 0, which is asked for where the name has no number: by a number, as every statement is."""
+    """The condition on the tenant's number, as in every statement. 0, which no row has, stands for a tenant without
+    one.
+    """
     for table in _EVERY:
         if table is tenants:
             yield table, tenants.c.name == tenant

@@ -1,4 +1,4 @@
-"""DOES everything agree? What a tenant's rows demand of its versions, index, vectors, edges and counters."""
+"""IS everything consistent? Whether versions, index, vectors, edges and counters of a tenant fit its rows."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def whole_store_problems(connection: Connection) -> Iterator[Problem]:
 
 
 class Examination:
-    """One look at one tenant, in one pass over its rows."""
+    """A check of one tenant, in one pass over its rows."""
 
     def __init__(self, connection: Connection, home: Home) -> None:
         self._connection = connection
@@ -101,7 +101,7 @@ class Examination:
         return Problem(check=check, where=f"{self._home}/{where}", detail=detail, cure=cure)
 
     def _indexed(self) -> dict[int, int]:
-        """For each row the sum of the hashes of its entries: all of them would not fit in memory."""
+        """For each row the sum of the hashes of its index entries, since all entries would not fit in memory."""
         sums: Counter[int] = Counter()
         for table in (postings, facets):
             wanted = [

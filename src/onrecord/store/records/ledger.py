@@ -1,4 +1,4 @@
-"""WHO may come in, and what was done? Keys by their hashes, the audit, and what a tenant has said."""
+"""WHO may come in, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -25,7 +25,7 @@ SAVES: Final = ("remember", "propose")
 
 
 class AuditNumbers:
-    """The next numbers of a tenant's audit, for one transaction that holds the tenant."""
+    """The next numbers of a tenant's audit, for one transaction that holds the tenant's lock."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -41,7 +41,7 @@ class AuditNumbers:
 
 
 class SqlLedger:
-    """One transaction; `tenant` is None where all are meant, and `number` None where nobody wrote to it yet."""
+    """One transaction; `tenant` None means all of them, and `number` is None if nobody has written to the tenant yet."""
 
     def __init__(self, transaction: Transaction, tenant: str | None, number: int | None) -> None:
         self._transaction = transaction
@@ -137,19 +137,19 @@ class SqlLedger:
 
     @property
     def _home(self) -> int:
-        """No row is of tenant 0, which is asked for where nobody wrote yet."""
+        """The tenant's number, or 0, which no row has, if nobody has written yet."""
         assert self._tenant is not None, "only keys can be asked for in all tenants"
         return self._number or 0
 
 
 def settings_of(connection: Connection, tenant: int) -> TenantSettings:
-    """What a tenant has said; one that has said nothing is as it comes."""
+    """The settings of a tenant, or the defaults."""
     row = connection.execute(_SETTINGS, {"home": tenant}).one_or_none()
     return TenantSettings() if row is None else TenantSettings(**row._mapping)
 
 
 def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetime) -> dict[str, Any]:
-    """Who and when, as the statement takes it; what was done is still to be added."""
+    """Who and when, as the statement takes it; what was done is added later."""
     return {
         "tenant": tenant,
         "at": microseconds_of(at),
@@ -162,7 +162,7 @@ def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetim
 
 
 def save_counts(connection: Connection, caller: Caller, tenant: int, now: datetime) -> SaveCounts:
-    """What the caller's run and key have saved; whoever asks holds the tenant, so that it stays true."""
+    """How much the caller's run and key have saved; the caller holds the tenant's lock, so it stays true."""
     home = {"home": tenant}
     by_run = by_key = 0
     key_may: int | None = None

@@ -1,6 +1,6 @@
-"""WHAT is to be done later? Job rows, written with the change that asks for them and claimed by one worker at a time.
+"""WHAT is to be done later? Job rows, written with the change that needs them and claimed by one worker at a time.
 
-A claim is a lease: whoever claims a job moves its due time on, so that a worker that dies leaves it to the next.
+A claim is a lease: it moves the job's due time, so that another worker takes over if this one dies.
 """
 
 from collections.abc import Sequence
@@ -42,11 +42,11 @@ class JobQueue:
         self._connection.execute(delete(jobs).where(*its))
 
     def drop(self, subject: int) -> None:
-        """The memory is gone, and what was to be done with it."""
+        """Remove the jobs of a memory that is gone."""
         self._connection.execute(delete(jobs).where(*_of(self._address), jobs.c.subject == subject))
 
     def finish(self, done: Sequence[Job]) -> None:
-        """Not those that were asked for anew meanwhile: that clears the claim."""
+        """Remove finished jobs, but not those that were added anew meanwhile, which clears the claim."""
         for job in done:
             self._connection.execute(delete(jobs).where(*_claimed(self._address, job)))
 
@@ -62,7 +62,9 @@ class JobQueue:
 
 
 def due_homes(connection: Connection, now: datetime) -> list[tuple[HomeAddress, str]]:
-    """Where something is due, and by what name; whoever waits longest first. It looks across tenants, and locks nothing."""
+    """The homes with due jobs, and their names; the one that has waited longest first. Looks across tenants and locks
+    nothing.
+    """
     found = connection.execute(_DUE_HOMES, {"now": now}).all()
     names = (
         dict(connection.execute(_NAMES, {"wanted": sorted({row.tenant for row in found})}).all())
@@ -85,7 +87,7 @@ def claim(
     lease: timedelta,
     most: int,
 ) -> list[Job]:
-    """Take the jobs of a home that are due, for a time; no other worker takes them until that is over."""
+    """Claim the due jobs of a home for a while; no other worker gets them until then."""
     its = (*_of(address), jobs.c.name == name)
     due = select(jobs.c.subject, jobs.c.attempts).where(
         *its, jobs.c.due_at <= now, jobs.c.attempts < MOST_ATTEMPTS

@@ -1,4 +1,4 @@
-"""WHAT can be read? Every statement carries the visibility predicate; visibility is always that of today."""
+"""WHAT can be read? Every statement carries the visibility predicate, which is always that of today."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -54,7 +54,9 @@ from onrecord.store.visibility import Visibility, visible
 
 
 class SqlReading:
-    """One consistent state of a collection, as far as one caller may see it: the tenant's own, and what is for everyone."""
+    """One consistent state of a collection, as far as one caller may see it: the tenant's own records, and global
+    ones.
+    """
 
     def __init__(
         self,
@@ -86,9 +88,9 @@ class SqlReading:
 
     @cached_property
     def _views(self) -> list[View]:
-        """The tenant's own; then that of the global memories, if this collection has such and there are any.
+        """The view of the tenant, then that of the global memories, if this collection has any.
 
-        Opened when asked for: nearly every save has to do with its own tenant alone.
+        Each is opened when first needed: nearly every save needs its own tenant alone.
         """
         if not self._collection.has_global:
             return [self._view]
@@ -97,7 +99,7 @@ class SqlReading:
         return [self._view, everyones] if is_there else [self._view]
 
     def _view_of(self, tenant: str | None) -> View | None:
-        """That of a tenant which an id names, or without one the tenant's own."""
+        """The view of the tenant that an id names; without one, the tenant's own."""
         if tenant in (None, self._view.home.tenant):
             return self._view
         return next((view for view in self._views if view.home.tenant == tenant), None)
@@ -184,7 +186,7 @@ class SqlReading:
         return page, _mark(page[-1]) if len(found) > ask.limit else None
 
     def _browsed(self, view: View, ask: MemoryFilter, when: When) -> list[Memory]:
-        """The page of one home, and one more if there are more."""
+        """The page of one home, with one more item if there are more."""
         record, statement = source(view.visibility, asked_of(when))
         statement = statement.where(
             listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
@@ -209,12 +211,12 @@ class SqlReading:
 
 
 def _newest_first(found: list[Memory]) -> list[Memory]:
-    """Those of several homes in one order, in which each of them is already."""
+    """Merge the sorted items of several homes into one order."""
     return sorted(found, key=lambda memory: (memory.updated_at, key_of(memory)), reverse=True)
 
 
 def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) -> ColumnElement[bool]:
-    """What comes after the mark of a page: last updated first, then by tenant and row, the higher first."""
+    """The condition for items after the mark of a page: last updated first, then by tenant and row, descending."""
     moment, home, row = mark
     # Without their types a time would be compared as text, which SQLite holds to be after every number.
     if tenant == home:
@@ -270,7 +272,7 @@ def _unasked(visibility: Visibility) -> Select[Any]:
 
 
 def _vouched_for() -> ColumnElement[bool]:
-    """A person wrote the very text that a memory has now, or has approved it: that a person made it is not enough."""
+    """Whether a person wrote or approved the present text; that a person made the memory is not enough."""
     return or_(memories.c.origin == "person", memories.c.approved_by.is_not(None))
 
 
@@ -285,7 +287,7 @@ def _history(visibility: Visibility) -> Select[Any]:
 
 
 def _facet_filters(ask: MemoryFilter, when: When) -> Iterator[ColumnElement[bool]]:
-    """Tags and references through their index, which knows the present only."""
+    """Filters on tags and references through their index, which only knows the present."""
     if when.known_at is not None:
         return
     for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
@@ -311,7 +313,7 @@ def _filters(record: FromClause, ask: MemoryFilter) -> Iterator[ColumnElement[bo
 
 
 def _carries(memory: Memory, ask: MemoryFilter) -> bool:
-    """The facet filters for an old version, whose facets are no longer indexed."""
+    """The same filters for an old version, whose tags and references are no longer indexed."""
     return (not ask.tags or bool(set(ask.tags) & set(memory.tags))) and (
         not ask.entities or bool(set(ask.entities) & set(memory.entities))
     )
@@ -329,4 +331,6 @@ def _read_mark(mark: str) -> tuple[datetime, int, int]:
             raise ValueError("no such row")
         return moment, int(tenant), int(row)
     except (ValueError, OverflowError):
-        raise Invalid([Fault("after", "is not a mark that a page gave; start without it")]) from None
+        raise Invalid(
+            [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
+        ) from None

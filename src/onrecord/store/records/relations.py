@@ -1,4 +1,4 @@
-"""WHAT is related to what? Edges by number, by page, and walked breadth first: two statements a step."""
+"""WHAT is related to what? Edges by number, by page, and walked breadth first: two statements for each step."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -36,7 +36,7 @@ _ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
 
 
 class SqlRelations:
-    """The edges between memories, as far as one caller sees both of their ends."""
+    """The relations between memories, if one caller sees both ends."""
 
     def __init__(self, views: Sequence[View]) -> None:
         #: The tenant's own first.
@@ -68,14 +68,16 @@ class SqlRelations:
         ]
 
     def page(self, ask: RelationFilter) -> tuple[list[Relation], str | None]:
-        """An end that is elsewhere has no edge here."""
+        """A page of the tenant's own relations; a memory elsewhere has none here."""
         view = self._views[0]
         ends = {name: getattr(ask, name) for name in ("source", "target") if getattr(ask, name) is not None}
         if any(ids.is_global(end) for end in ends.values()):
             return [], None
         before = _FARTHEST - 1 if ask.after is None else _numbered(ask.after)
         if before is None:
-            raise Invalid([Fault("after", "is not a mark that a page gave; start without it")])
+            raise Invalid(
+                [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
+            )
         given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
         given |= {"relation": ask.relation, "before": before, "most": ask.limit + 1}
         rows = view.run(_listed(view.visibility, frozenset(ends), ask.relation is not None), **given).all()
@@ -112,7 +114,7 @@ def _seen(visibility: Visibility) -> Select[Any]:
 
 
 def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterator[Edge]:
-    """The edges that touch the frontier, then the memories at their ends, as far as they are visible."""
+    """The edges that touch the frontier, then the visible memories at their ends."""
     when = When(ask.as_of, ask.known_at)
     statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
     rows = view.run(statement, when, frontier=sorted(frontier)).all()
@@ -141,7 +143,7 @@ def _edges(direction: str, names: tuple[str, ...], asked: AskedTimes) -> Select[
 
 
 def memories_at(view: View, rows: set[int], when: When) -> dict[int, Memory]:
-    """The visible memories among the rows, as they stood at a time."""
+    """The visible memories among the rows, in their state at a time."""
     if not rows:
         return {}
     found = view.memories(_at_rows(view.visibility, asked_of(when)), when, rows=sorted(rows))
@@ -172,7 +174,7 @@ def _is_end(memory: FromClause, end: ColumnElement[int]) -> ColumnElement[bool]:
 
 
 def between_visible(visibility: Visibility) -> Select[Any]:
-    """The edges of a home of which both ends are seen, with the ids of these."""
+    """The edges of a home of which the caller sees both ends, with the ids of these."""
     return (
         select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
         .join(_SOURCE, _is_end(_SOURCE, relations.c.source))

@@ -1,4 +1,4 @@
-"""WAS it done already? What was answered to requests that must not be done twice, kept in the transaction that did them."""
+"""WAS it done already? The answers to requests that must not be done twice, kept in the transaction that did them."""
 
 import json
 import re
@@ -20,7 +20,7 @@ _FORGOTTEN: Final = ""
 
 
 class SqlRequests:
-    """One transaction. A row that stands says that the request was done, and what was answered."""
+    """One transaction. A row says that the request was done, and what was answered."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -57,7 +57,7 @@ class SqlRequests:
         return new.first() is not None
 
     def forget(self, tenants: Iterable[int], id: str) -> None:
-        """Take every answer that speaks of a memory out. That the request was done stays, so that it is not done again."""
+        """Remove every answer that mentions a memory. The row stays, so that the request is not done again."""
         for tenant in tenants:
             its = select(idempotency.c.user, idempotency.c.key, idempotency.c.body).where(
                 idempotency.c.tenant == tenant,
@@ -74,7 +74,7 @@ class SqlRequests:
 
 
 def _names(told: Any, id: str) -> bool:
-    """Whether a text of an answer names a memory. A number says nothing of it; an id that someone chose may."""
+    """Whether a text of an answer names a memory. A number reveals nothing; an id that someone chose may."""
     if isinstance(told, dict | list):
         return any(_names(each, id) for each in (told.values() if isinstance(told, dict) else told))
     is_chosen = ids.whole_number(ids.address(id).id) is None

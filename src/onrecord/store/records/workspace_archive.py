@@ -1,4 +1,4 @@
-"""HOW does a workspace leave a store and come back? One item after another, as they lie in their rows."""
+"""HOW does a workspace leave a store and come back? One item after another, in the order of rows."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -34,7 +34,7 @@ _FILES_AT_ONCE: Final = 4
 
 
 class SqlWorkspaceArchive(WorkspaceRows):
-    """All that a tenant has in its workspace; whoever restores holds the tenant's row, so that no one else writes there."""
+    """Everything in a tenant's workspace; restoring holds the tenant's lock, so that no one else writes there."""
 
     def every(self) -> Iterator[WorkspaceItem]:
         yield from self._conversations()
@@ -84,7 +84,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
             yield StoredArtifact(artifact=read_artifact(row), content=bytes(row.content))
 
     def _agents(self, column: Column[Any]) -> list[str]:
-        """In an order that does not depend on the database, so that equal stores give equal exports."""
+        """Names in an order that does not depend on the database, so that equal stores give equal exports."""
         named = select(column).where(column.table.c.tenant == self._tenant).distinct()
         return sorted(self._connection.execute(named).scalars())
 

@@ -1,4 +1,4 @@
-"""HOW does what is kept beside memories lie in rows? What those who use a tenant's workspace and those who move it share."""
+"""HOW is the workspace stored in rows? What using a tenant's workspace and moving it have in common."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -8,7 +8,7 @@ from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, ins
 
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
-from onrecord.model.workspace import AgentSettings, Artifact, Conversation
+from onrecord.model.workspace import AgentSettings, Artifact, Conversation, with_new_names
 from onrecord.store.ports.workspace import Usage
 from onrecord.store.rows import AnyRow
 from onrecord.store.tables import agent_settings, artifacts, conversations, numbers
@@ -64,7 +64,7 @@ class WorkspaceRows:
         self._connection.execute(insert(table), {"tenant": self._tenant, **values})
 
     def _row_of(self, conversation: str) -> int | None:
-        """Where a conversation lies, by which its files name it."""
+        """The row of a conversation, which its artifacts refer to."""
         row = select(conversations.c.row).where(self._named(conversation))
         return self._connection.execute(row).scalar_one_or_none()
 
@@ -78,20 +78,20 @@ class WorkspaceRows:
         return and_(table.c.tenant == self._tenant, table.c.agent == agent)
 
     def _next(self, name: str) -> int:
-        """A number that the tenant has never given before."""
+        """A number that the tenant has never used before."""
         last = self._last(name)
         self._move_on(name, last, last + 1)
         return last + 1
 
     def _counted(self, id: str) -> str:
-        """An id that a program chose: the tenant's own numbers go on after it."""
+        """Note an id that a program chose: the tenant's own numbers continue after it."""
         number = whole(id)
         if number is not None:
             self._count_to(CONVERSATION, number)
         return id
 
     def _count_to(self, name: str, number: int) -> None:
-        """Numbers go on after this one, unless they are past it."""
+        """Continue numbers after this one, unless they are past it."""
         last = self._last(name)
         if number > last:
             self._move_on(name, last, number)
@@ -136,8 +136,8 @@ def read_artifact(row: AnyRow) -> Artifact:
 
 
 def _read_agent(row: AnyRow) -> ShownAgent:
-    """Settings that an older version did not know take their defaults, and those that are gone say nothing."""
-    known = {name: value for name, value in row.settings.items() if name in _SETTINGS}
+    """The settings in a row. Missing ones take their defaults, and unknown ones are ignored."""
+    known = {name: value for name, value in with_new_names(row.settings).items() if name in _SETTINGS}
     return ShownAgent(
         agent=row.agent,
         settings=AgentSettings(**known),

@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Conflict, Forbidden, HigherTier, NotFound, StoreUnavailable
+from onrecord.errors import Conflict, Forbidden, HigherTier, StoreUnavailable, no_memory
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Collection
@@ -71,7 +71,7 @@ class SqlWriting(SqlReading):
     def __init__(self, transaction: Transaction, caller: Caller, now: datetime, address: HomeAddress) -> None:
         home = address.home
         if home.tenant not in (caller.tenant, GLOBAL_TENANT):
-            raise Forbidden("A caller writes in its own tenant, and among the global memories, alone.")
+            raise Forbidden("A caller may write only in its own tenant and to global memories.")
         self._address = address
         self._home = home.tenant
         self._counters = LockedHome.take(transaction, address)
@@ -101,7 +101,7 @@ class SqlWriting(SqlReading):
 
     @property
     def erased(self) -> bool:
-        """Whether something went whose bytes must not linger."""
+        """Whether something was erased whose bytes must not stay in the files."""
         in_workspace = "workspace" in self.__dict__ and self.workspace.erased
         return self._erased or in_workspace or any(other.erased for other in self._others.values())
 
@@ -132,7 +132,7 @@ class SqlWriting(SqlReading):
         view = self._view_of(home)
         row = view.run(_target(view.visibility), plain=plain).one_or_none() if view else None
         if view is None or row is None:
-            raise _missing(id)
+            raise no_memory(id)
         memory = read_memory(row, view.home.tenant)
         if not row.may_change and not self._is_common(memory, ends):
             raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
@@ -144,7 +144,7 @@ class SqlWriting(SqlReading):
             self._own.add(key_of(memory))
 
     def _is_common(self, memory: Memory, ends: bool) -> bool:
-        """Whether the tenant leaves this change to others than whose it is; systems have their managers."""
+        """Whether the tenant allows this change to others than the owner; systems have their managers."""
         if memory.scope not in ("tenant", "persona") or memory.waits:
             return False
         shared = self._settings.agents_share and memory.origin in AGENTS and memory.approved_by is None
@@ -152,7 +152,7 @@ class SqlWriting(SqlReading):
 
     @cached_property
     def _settings(self) -> TenantSettings:
-        """Asked for only where they could make a difference."""
+        """The tenant's settings, read only when they could make a difference."""
         return ledger.settings_of(self._connection, self._view.tenant)
 
     def is_outranked(self, memory: Memory) -> bool:
@@ -165,10 +165,10 @@ class SqlWriting(SqlReading):
         caller = self._caller
         memory = self.memory(id)
         if memory is None:
-            raise _missing(id)
+            raise no_memory(id)
         caller.require("memory.review")
         if caller.actor != "person":
-            raise Forbidden("Only a person reviews what is remembered: use the key of a person.")
+            raise Forbidden("Only a person may review memories: use the key of a person.")
         if memory.scope == "global" and not caller.is_admin:
             raise Forbidden(f"Memory {id} is for every tenant: only an admin reviews it.")
         self._own.add(key_of(memory))
@@ -182,7 +182,7 @@ class SqlWriting(SqlReading):
         self._note(Change(operation, caller.user, caller.actor, self._now), subject)
 
     def _note(self, change: Change, subject: str | None) -> None:
-        """One line of the audit, with whoever it is that changes something, in their own tenant."""
+        """Add a line to the audit of the caller's own tenant."""
         if self._collection.is_audited:
             number, caller = self._hold_caller(), self._caller
             line = ledger.audit_line(number, caller, change.by, change.origin, change.at)
@@ -190,7 +190,9 @@ class SqlWriting(SqlReading):
             self._transaction.statements.add_audit.run(self._connection, [line | {"subject": subject}])
 
     def _note_erased(self, memory: Memory, change: Change) -> None:
-        """A number says nothing of what is forgotten; an id that someone chose may, so the audit gives it up."""
+        """Note an erasure. An id that someone chose may tell something of what is forgotten, so the audit drops it; a
+        number does not.
+        """
         if not self._collection.is_audited or ids.whole_number(ids.address(memory.id).id) is not None:
             return self._note(change, memory.id)
         for number in self._touched_tenants():
@@ -199,7 +201,7 @@ class SqlWriting(SqlReading):
         return self._note(change, None)
 
     def _touched_tenants(self) -> dict[int, str]:
-        """Where a memory of this home may be spoken of: in its tenant, or if it is a global one in every tenant."""
+        """The tenants that may mention a memory of this home: its own, or for a global memory every tenant."""
         if self._home == GLOBAL_TENANT:
             return self._every_tenant()
         # The same id in another tenant, or among the global memories, is another memory.
@@ -210,7 +212,7 @@ class SqlWriting(SqlReading):
         return dict(found.all())
 
     def _hold_caller(self) -> int:
-        """The number of the caller's tenant, which is held: among the global memories it is another so far."""
+        """Lock the caller's tenant and return its number; a write to global memories does not hold it yet."""
         if not self._holds_caller:
             LockedHome.hold(self._connection, self._view.tenant)
             self._holds_caller = True
@@ -230,20 +232,22 @@ class SqlWriting(SqlReading):
         return found
 
     def _require_own(self, memory: Memory) -> None:
-        """A value is no permission: a row that this transaction did not find changeable is looked up again."""
+        """Look up again a row that this transaction did not find changeable: a value alone is no permission."""
         if key_of(memory) not in self._own and key_of(self.target(memory.id)) != key_of(memory):
-            raise _missing(memory.id)
+            raise no_memory(memory.id)
 
     def _require_seen(self, memory: Memory) -> None:
         if key_of(memory) not in self._own:
             seen = self.memory(memory.id)
             if seen is None or key_of(seen) != key_of(memory):
-                raise _missing(memory.id)
+                raise no_memory(memory.id)
 
     def add(self, memory: Memory, change: Change) -> Memory:
         in_place = (memory.scope == "global") == (self._home == GLOBAL_TENANT)
         if not in_place or not may_add(self._caller, memory):
-            raise Forbidden("Nobody adds a memory in another's name, or to a room that they are not in.")
+            raise Forbidden(
+                "You may add memories only in your own name, and only where you can see them yourself."
+            )
         self._changed = True
         id = ids.address(memory.id).id if memory.id else self._next_id()
         self._counters.note_id(id)
@@ -263,7 +267,7 @@ class SqlWriting(SqlReading):
         return added
 
     def _next_id(self) -> str:
-        """The next number that nobody chose before: one that lay far ahead was passed over when it was chosen."""
+        """The next number that nobody chose before; chosen numbers far ahead are skipped when it gets there."""
         while self._is_taken(id := self._counters.next_id()):
             pass
         if len(id) > ID_CHARACTERS:
@@ -307,7 +311,7 @@ class SqlWriting(SqlReading):
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
         # Vectors follow from the text: who says again what a higher tier said may make those that are missing.
         if key_of(memory) not in self._own and key_of(self.named(memory.id)) != key_of(memory):
-            raise _missing(memory.id)
+            raise no_memory(memory.id)
         place = _place(memory)
         if model is not None:
             digest = text_hash(embedded_text(memory))
@@ -351,22 +355,23 @@ class SqlWriting(SqlReading):
         return Erased(past.rowcount, edges, references)
 
     def _count_seen_edges(self, row: int, joined: ColumnElement[bool]) -> int:
-        """How many of the edges of a memory lead to one that the caller sees."""
+        """How many edges of a memory lead to one that the caller sees."""
         other = case((relations.c.source == row, relations.c.target), else_=relations.c.source)
         here = and_(*self._here(memories), *self._here(relations), memories.c.row == other, joined)
         told = self._connection.execute(select(memories.c.audience).where(here))
         return sum(map(self._home_view.sees, told.scalars()))
 
     def _proposals_of(self, memory: Memory) -> list[Memory]:
-        """What was proposed to change a memory, by whomever, settled or not."""
+        """The proposals to change a memory, by anyone, settled or not."""
         filed = select(facets.c.row).where(*self._here(facets), facets.c.facet == proposal_facet(memory.id))
         found = select(*PRESENT).where(*self._here(memories), memories.c.row.in_(filed))
         told = self._connection.execute(found.order_by(memories.c.row)).all()
         return [read_memory(row, self._home) for row in told]
 
     def _strip(self, reference: str, erased: RowPlace, change: Change) -> int:
-        """Take a reference out of every memory of the tenant and of its past, whoever may see them; gives of how many that
-        the caller sees."""
+        """Remove a reference from every memory of the tenant and its history, whoever may see them; returns how many
+        of those the caller sees.
+        """
         stripped = 0
         for key, name in sorted(self._touched_tenants().items()):
             view = self._view_of(name)
@@ -394,7 +399,7 @@ class SqlWriting(SqlReading):
 
     @property
     def _home_view(self) -> View:
-        """Where this transaction writes: the tenant's own, or the global one."""
+        """The view of the home that this transaction writes to: the tenant's own, or the global one."""
         view = self._view_of(self._home)
         assert view is not None, "its counters are held"
         return view
@@ -406,9 +411,11 @@ class SqlWriting(SqlReading):
     def strip(
         self, references: Sequence[str], change: Change, *, dry_run: bool = False
     ) -> dict[str, tuple[str, ...]]:
-        """Old versions keep what they said: the thing is gone, not the memory of it."""
+        """Remove references from present memories. Old versions keep them: the thing is gone, not what was said of
+        it.
+        """
         if not self._caller.is_admin:
-            raise Forbidden("References of every memory are taken out by an admin alone.")
+            raise Forbidden("Only an admin may remove references from every memory.")
         gone = frozenset(references)
         referring = {
             key_of(memory): memory
@@ -451,7 +458,9 @@ class SqlWriting(SqlReading):
         return [read_memory(row, name) for row in self._connection.execute(found).all()]
 
     def _strip_past(self, tenant: int, reference: str) -> None:
-        """Old versions have no index of their references: the text of the list narrows, the list decides."""
+        """Remove a reference from old versions, which have no index of references: the text of the list narrows the
+        search, the list decides.
+        """
         written = json.dumps(reference, ensure_ascii=False)
         holding = select(versions.c.row, versions.c.version, versions.c.entities).where(
             *self._here(versions, tenant), cast(versions.c.entities, Text).contains(written, autoescape=True)
@@ -470,7 +479,7 @@ class SqlWriting(SqlReading):
         self._require_own(source)
         self._require_seen(target)
         if _place(source).tenant != _place(target).tenant:
-            raise _missing(target.id)
+            raise no_memory(target.id)
         existing = self._edge(source, relation, target)
         if existing is not None:
             return existing, False
@@ -525,15 +534,11 @@ class SqlWriting(SqlReading):
         )
 
     def _next_time(self, source: Memory, relation: RelationName, target: Memory, at: datetime) -> datetime:
-        """Where the clock went back, an edge still begins no earlier than its forerunner ended."""
+        """A time for a new edge that is not before the end of its predecessor, even if the clock went back."""
         ended = self._connection.execute(
             select(func.max(relations.c.removed_at)).where(self._triple(source, relation, target))
         ).scalar_one()
         return at if ended is None else max(at, ended)
-
-
-def _missing(id: str) -> NotFound:
-    return NotFound(f"No memory {id} that you can see. Check the id, or browse what is there.")
 
 
 @cache
@@ -548,7 +553,7 @@ def _place(memory: Memory) -> RowPlace:
 
 
 def _is_under(reference: str, gone: AbstractSet[str]) -> bool:
-    """By a dot, and only in a catalog: an id of a memory may have dots of its own."""
+    """Whether a name lies under another by a dot; only in a catalog, since the id of a memory may contain dots."""
     if reference.startswith("memory:"):
         return reference in gone
     return not gone.isdisjoint(accumulate(reference.split("."), "{}.{}".format))

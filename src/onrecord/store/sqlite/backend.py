@@ -56,7 +56,7 @@ class SqliteBackend:
     fetch = staticmethod(fetch)
 
     def __init__(self, path: Path | None, beside: Path | None = None) -> None:
-        """Tables that are not in the file itself are looked for in the one `beside`, in the same transactions."""
+        """Tables that are not in the file are looked for in the file `beside`, in the same transactions."""
         self._path = path
         self.version_table = VERSION_TABLE if beside is None else f"beside.{VERSION_TABLE}"
         self.location = str(path) if path else "in memory, gone when this process ends"
@@ -188,9 +188,9 @@ class SqliteBackend:
         )
 
     def _fold(self, wait_ms: int) -> bool:
-        """Fold the log into the file and cut it off; False if someone who still reads it stands in the way.
+        """Move the log into the file and truncate it; False if a reader still needs it.
 
-        Whoever reads is waited for while no one may write, so not for long.
+        Waiting for readers blocks writers, so it does not wait long.
         """
         with suppress(Exception), self._turn, self._writer.connect() as connection:
             driver: Any = connection.connection.driver_connection
@@ -216,7 +216,7 @@ class SqliteBackend:
 
 
 class _Folding:
-    """Tries again and again to do away with erased pages, beside all else, until nobody reads them any more."""
+    """Tries in the background to remove erased pages, until nobody reads them any more."""
 
     def __init__(self, fold: Callable[[], bool]) -> None:
         self._fold = fold
@@ -272,7 +272,7 @@ def _engine(
 
 
 def _wait_for_the_lock(connection: Connection) -> None:
-    """Begin to write. SQLite's own waiting sleeps longer and longer while others come and go: ours looks often."""
+    """Begin to write. SQLite's own waiting sleeps longer and longer while others come and go; ours looks often."""
     deadline = time.monotonic() + _BUSY_TIMEOUT_S
     while True:
         try:
@@ -296,11 +296,11 @@ def _connect_writer(path: Path) -> sqlite3.Connection:
 
 
 class _Unlocked(sqlite3.Connection):
-    """Reads a file without its locks and its log: right only where there is no log."""
+    """Reads a file without locks and log: correct only if there is no log."""
 
 
 def _connect_reader(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write; where even the log's index cannot be made, the file is read as it is."""
+    """A read-only connection; if even the log's index cannot be made, the file alone is read."""
     try:
         return _tried(_connect(path.absolute().as_uri() + "?mode=rw", uri=True))
     except sqlite3.OperationalError as problem:
@@ -312,13 +312,13 @@ def _connect_reader(path: Path) -> sqlite3.Connection:
 
 
 def _has_log(path: Path) -> bool:
-    """Whether there are saves that are not in the file itself yet."""
+    """Whether some saves are only in the log so far."""
     log = Path(f"{path}-wal")
     return log.exists() and log.stat().st_size > 0
 
 
 def _tried(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """A reader that has read: what is wrong with the file shows only then."""
+    """A reader that has read once: only then does a damaged file show."""
     try:
         connection.execute("PRAGMA query_only=ON")
         connection.execute("SELECT 1 FROM sqlite_master").fetchone()
@@ -354,7 +354,7 @@ def _connect(
 
 
 def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    """Readers and a writer side by side. The switch ignores the busy timeout, so wait for it here."""
+    """Let readers and a writer work side by side. The switch ignores the busy timeout, so wait for it here."""
     deadline = time.monotonic() + _BUSY_TIMEOUT_S
     while connection.execute("PRAGMA journal_mode").fetchone()[0] not in ("wal", "memory"):
         try:
@@ -366,7 +366,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 
 def _refuse_strangers(path: Path) -> None:
-    """Said before anything of ours touches the file: already the switch to a log would change another program's."""
+    """Refuse another program's file before we touch it: even the switch to a log would change it."""
     with looking_at(path, _BUSY_TIMEOUT_S) as connection:
         names = table_names(connection)
         taken = [] if names & MARKS else sorted(names - legacy_tables.known_in(connection))
@@ -375,7 +375,9 @@ def _refuse_strangers(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """The file, as its owner's alone: SQLite gives its log the same mode. If it cannot be made, SQLite says why."""
+    """Make the file readable by its owner alone; SQLite gives its log the same mode. If it cannot be made, SQLite
+    says why.
+    """
     try:
         private_files.make_folder(path.parent)
     except OSError as problem:

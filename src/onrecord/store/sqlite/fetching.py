@@ -1,6 +1,6 @@
-"""HOW does SQLite answer what is asked often? By the driver, without a layer between.
+"""HOW does SQLite answer frequent statements? Through the driver, without SQLAlchemy.
 
-A search in a small store runs in the time that the library takes to hand over six statements.
+SQLAlchemy takes as long to pass on six statements as a whole search in a small store.
 """
 
 import sqlite3

@@ -1,7 +1,7 @@
-"""HOW does SQLite find near vectors? From memory: each tenant's vectors are read once, and then only what changed.
+"""HOW does SQLite find near vectors? In memory: each tenant's vectors are read once, and then only what changed.
 
-The stamp of a tenant's vectors tells a reader what is new, also when another process wrote it. What the cache
-holds beyond the reader's own state does no harm: a row that does not stand in it is left out later.
+The stamp of a tenant's vectors tells a reader what is new, even if another process wrote it. Newer entries than the
+reader's own state do no harm: rows that it does not see are left out later.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ _ROWS_AT_ONCE: Final = 10_000
 
 
 class VectorCache:
-    """The vectors of the tenants that were searched lately."""
+    """The vectors of recently searched tenants."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._shelves: LruCache[tuple[int, int, int], _Shelf] = LruCache(
@@ -61,7 +61,7 @@ def _of_tenant(tenant: int, found: Sequence[tuple[int, int, float]]) -> list[Nea
 
 
 class _Shelf:
-    """One tenant's vectors of one model, and how far they are known."""
+    """One tenant's vectors of one model, and up to which stamp they are known."""
 
     def __init__(self, covered: Coverage) -> None:
         from onrecord.store.index.nearest import Vectors
@@ -72,13 +72,13 @@ class _Shelf:
         self._lock = Lock()
 
     def codes_for(self, view: View) -> list[int] | None:
-        """The audiences that the caller belongs to, as numbers; None if all, whatever comes."""
+        """The audiences of the caller as numbers; None for all of them."""
         if view.caller.is_admin:
             return None
         return [code for audience, code in list(self._codes.items()) if view.sees(audience)]
 
     def catch_up(self, view: View, covered: Coverage) -> None:
-        """Read what was written since; a cache that has seen more than this reader stays as it is."""
+        """Read what was written since; a cache that is newer than this reader stays as it is."""
         if self._stamp >= covered.stamp:
             return
         with self._lock:
@@ -114,7 +114,7 @@ class _Shelf:
             self.vectors.put(rows, passages, codes, floats)
         except ValueError as damage:
             raise StoreUnavailable(
-                f"The store holds a vector that cannot be one ({damage}). Run `onrecord doctor`; "
+                f"The store holds a damaged vector ({damage}). Run `onrecord doctor`; "
                 "`onrecord reindex` drops what is damaged, and `onrecord embed-missing` makes it again."
             ) from damage
 

@@ -1,8 +1,8 @@
-"""HOW is a YAML file a store? Text is the truth, and a SQLite file beside it the index that everything is asked of.
+"""HOW is a YAML file a store? The text is the truth; a SQLite file beside it is an index that answers everything.
 
-`memories.yaml` holds each memory as it stands, `memories.history.jsonl` its versions and relations. The index in the
-folder `.onrecord` is derived from both and may be deleted at any time. It knows the digests of the files that it is
-of: where they differ, someone has edited a file, or pulled one, and the index follows before anything is read.
+`memories.yaml` holds the present state of each memory, `memories.history.jsonl` its versions and relations. The index
+in the folder `.onrecord` is derived from both and may be deleted at any time. It holds the digests of its files: if
+they differ, someone has edited or pulled a file, and the index is updated before anything is read.
 """
 
 import json
@@ -43,7 +43,7 @@ _WRITTEN_WITHIN_S: Final = 5
 
 
 class _Stamp(NamedTuple):
-    """Which files an index is of, and how it was made."""
+    """The digests of the files of an index, and how it was made."""
 
     files: Digests
     version: str = INDEX_VERSION
@@ -87,7 +87,9 @@ class YamlBackend:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Takes no lock, unless the files have changed: then the index follows, if nobody is writing just now."""
+        """Takes no lock, unless the files have changed: then the index is updated first, if nobody is writing just
+        now.
+        """
         with ExitStack() as stack:
             connection = stack.enter_context(self._index.reading())
             if not self._is_true(connection):
@@ -132,12 +134,14 @@ class YamlBackend:
                 yield held
 
     def _is_true(self, connection: Connection) -> bool:
-        """Whether the index is of the files as they are, and no crash has left anything to tidy up."""
+        """Whether the index fits the files, and no crash has left anything to clean up."""
         is_tidy = self._lock is None or not self._files.has_leftovers()
         return is_tidy and _stamp(connection) == _Stamp(self._files.digests())
 
     def _follow_if_free(self, *, wait: bool) -> None:
-        """Whoever holds the lock has looked at the files, so what the index says is right until they are done."""
+        """Update the index unless someone holds the lock: they have checked the files, so the index is right until
+        they are done.
+        """
         if self._lock is None or wait:
             with self._held() as held:
                 self._follow(held)
@@ -147,7 +151,7 @@ class YamlBackend:
                     self._follow(tried)
 
     def _follow(self, held: Held | None) -> None:
-        """Bring the index to where the files are. What looks wrong in a file of this moment is looked at again."""
+        """Update the index to the files. A file that was written just now and looks wrong is read again."""
         deadline = time.monotonic() + _WRITTEN_WITHIN_S
         while True:
             is_calm = self._files.is_calm() or time.monotonic() > deadline
@@ -191,7 +195,7 @@ class YamlBackend:
             raise Invalid([Fault(f"{self.location}, line {broken.line}", broken.reason)]) from None
 
     def _refuse_emptiness(self, index: FileIndex, content: bytes | None, is_calm: bool) -> None:
-        """A file that was lost is not a wish to forget everything."""
+        """Refuse a missing or empty file: losing it is not a wish to forget everything."""
         shown = (home for home in index.archive.homes() if home.collection.stands_in_file)
         known = sum(map(index.archive.count, shown))
         if known and not (content or b"").strip():
@@ -199,14 +203,14 @@ class YamlBackend:
                 raise Vanishing
             state = "is gone" if content is None else "is empty"
             raise StoreUnavailable(
-                f"{self.location} {state}, while its history tells of memories ({known}). Bring it back; or, to "
+                f"{self.location} {state}, but its history has memories ({known}). Restore it; or, to "
                 f"forget them all, write [] into it. Nothing was changed."
             )
 
     def _put_down(
         self, connection: Connection, changes: Changes, held: Held | None
     ) -> tuple[YamlDocument, Digests]:
-        """Write a change into the files; gives how they are then."""
+        """Write a change into the files; returns their state afterwards."""
         if held is None:
             raise StoreUnavailable(
                 f"{self.location} cannot be written (read-only); nothing was changed. It can still be read."
@@ -226,11 +230,11 @@ class YamlBackend:
             connection.execute(fact.on_conflict_do_update(index_elements=["name"], set_={"value": value}))
 
     def backup(self, path: Path) -> bool:
-        """An export says in one file what is in several here."""
+        """Always False: an export holds in one file what is in several here."""
         return False
 
     def copy_aside(self, name: str) -> str | None:
-        """The texts do not change with the tables."""
+        """Always None: the texts do not change with the tables."""
         return None
 
     def files(self) -> list[Path]:
@@ -243,7 +247,7 @@ class YamlBackend:
             yield from self._disagreements(connection)
 
     def _disagreements(self, connection: Connection) -> Iterator[str]:
-        """Where the index and the files say different things, though their digests are right."""
+        """Where the index and the files differ, though their digests are right."""
         content, history = self._files.yaml.read(), self._files.history.read() or b""
         if self._lock is None or not self._is_true(connection):
             # What cannot be written stands in the index alone; and if someone is writing, another look will tell.
@@ -291,7 +295,7 @@ def _fact(connection: Connection, name: str) -> str | None:
 
 
 def _said(document: YamlDocument, archive: SqlArchive) -> Iterator[tuple[EntryKey, Memory]]:
-    """What the file says, with what it leaves open taken from what is known."""
+    """The memory that the file describes; what it leaves open comes from what is known."""
     shown = (home for home in archive.homes() if home.collection.stands_in_file)
     known = {key_of(memory): memory for home in shown for memory in archive.memories(home)}
     for slot in document.slots:

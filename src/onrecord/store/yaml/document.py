@@ -1,6 +1,6 @@
-"""WHICH entries stand in memories.yaml, and where? So that one can be written anew and all others stay as they are.
+"""WHICH entries stand in memories.yaml, and where? So that one can be rewritten while all others stay as they are.
 
-Comments, blank lines and the hand of whoever wrote an entry survive every change of another entry.
+Comments, blank lines and people's own formatting of an entry survive every change of another entry.
 """
 
 import json
@@ -38,7 +38,7 @@ class YamlEntry:
 
 @dataclass(slots=True)
 class Slot:
-    """The place of one entry: its own lines, and what stands between it and the next."""
+    """The place of one entry: its own lines, and those between it and the next."""
 
     key: EntryKey | None
     text: str = ""
@@ -48,7 +48,9 @@ class Slot:
 
 @dataclass(slots=True)
 class YamlDocument:
-    """A file in pieces. If it cannot be cut, only `slots` with their keys are known, and all is written anew."""
+    """A file cut into pieces. If it cannot be cut, only the keys of `slots` are known, and the whole file is
+    rewritten.
+    """
 
     head: str = HEADER
     column: int = 0
@@ -59,7 +61,7 @@ class YamlDocument:
     is_outdated: bool = False
 
     def leave_out(self, slot: Slot) -> None:
-        """Without an entry that says nothing of its own; what people wrote around it stays."""
+        """Remove an entry that repeats another; what people wrote around it stays."""
         place = next(number for number, each in enumerate(self.slots) if each is slot)
         if place:
             self.slots[place - 1].gap += slot.gap
@@ -73,7 +75,7 @@ class YamlDocument:
         return "".join(pieces)
 
     def replaced(self, written: Mapping[EntryKey, str | None]) -> "YamlDocument":
-        """The file with some entries written anew, gone, or added at its end."""
+        """The file with some entries rewritten, removed, or added at its end."""
         self._end_last_line()
         head, slots = self.head, list[Slot]()
         for slot in self.slots:
@@ -92,7 +94,7 @@ class YamlDocument:
         return YamlDocument(head, self.column, self.newline, True, slots)
 
     def _end_last_line(self) -> None:
-        """More may follow now, so a last line without an end gets one."""
+        """Add a line break to the last line if it has none, since more may follow."""
         last = self.slots[-1] if self.slots else None
         if last is None:
             self.head = self._ended(self.head)
@@ -108,7 +110,7 @@ class YamlDocument:
         return text if not text or text.endswith(("\n", "\r")) else text + self.newline
 
     def layout(self) -> str:
-        """The lengths of the pieces, from which the same text is cut again without being read."""
+        """The lengths of the pieces, by which the same text can be cut again without parsing."""
         slots = [[*(slot.key or ()), len(slot.text), len(slot.gap)] for slot in self.slots]
         return json.dumps([len(self.head), self.column, self.newline, self.is_cut, slots])
 
@@ -123,7 +125,7 @@ class YamlDocument:
 
 
 def read_document(text: str) -> YamlDocument:
-    """The file with what each entry says. Broken names the line that cannot be understood."""
+    """The file with what each entry says. Broken names the line that cannot be read."""
     if marker := _MERGING.search(text):
         line = text.count("\n", 0, marker.start()) + 1
         raise Broken(
@@ -144,7 +146,7 @@ def read_document(text: str) -> YamlDocument:
 
 
 def _listing(root: Node | None) -> Listing | None:
-    """The list of entries, whether it is all there is or stands under its name."""
+    """The list of entries, which is the whole document or stands under its name."""
     if root is None or (isinstance(root, Scalar) and root.is_nothing):
         return None
     if isinstance(root, Listing):
@@ -192,7 +194,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _cut(text: str, listing: Listing, newline: str) -> YamlDocument | None:
-    """The pieces of a list in block style; None where an entry does not have its lines to itself."""
+    """The pieces of a list in block style; None if an entry shares a line with something else."""
     lines, column = _lines(text), listing.column
     begins = [node.line - 1 for node in listing.items]
     if listing.is_flow or not begins:
@@ -213,7 +215,7 @@ def _cut(text: str, listing: Listing, newline: str) -> YamlDocument | None:
 
 
 def _is_between(line: str, column: int) -> bool:
-    """Whether a line at the end of an entry is none of its own: no text goes so far to the left."""
+    """Whether a line after an entry does not belong to it: it is indented less."""
     text = line.lstrip(" ")
     return not text.strip() or (text.startswith("#") and len(line) - len(text) <= column)
 
@@ -230,7 +232,7 @@ def _entry(node: Node) -> YamlEntry:
 
 
 def _value(name: str, node: Node) -> Any:
-    """What a field holds: a text is one whatever it looks like, so that `id: 007` is not 7."""
+    """The value of a field; a text field is always a text, so that `id: 007` is not 7."""
     refuse_tag(node)
     shape = SHAPES.get(name)
     if isinstance(node, Scalar):

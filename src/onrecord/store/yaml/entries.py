@@ -1,7 +1,7 @@
-"""WHAT does a memory look like in a file? Its entry: the fields that say something, in one order.
+"""WHAT does a memory look like in a file? Its entry: the fields that differ from their defaults, in a fixed order.
 
 The names are those that people know from such files: `learning` is what it says, `description` when to recall it.
-A field that holds its default is left out. When a memory last changed is history and stands there.
+When a memory last changed is in the history.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,8 +13,8 @@ from onrecord.errors import Fault
 from onrecord.model import ids, rules
 from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DEFAULT_SCOPE, DIMENSION_OF, GLOBAL_TENANT
 from onrecord.model.memory import Memory, derive_title
-from onrecord.model.near_names import unknown_names
 from onrecord.model.record import RECORD_RULES, invariant_faults
+from onrecord.model.shapes import Faults, Object
 from onrecord.model.wire import to_json, write_instant
 
 #: Whose memories those are that name no tenant.
@@ -25,6 +25,9 @@ FILE: Final = "file"
 #: The format of an entry; those of 1 differ only in that their ids are numbers.
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
+
+#: An entry that a person has just added names none; the store gives it one.
+_NO_ID: Final = ""
 
 Shape = Literal["text", "texts", "json", "flag", "number"]
 
@@ -75,7 +78,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
 
 
 class EntryKey(NamedTuple):
-    """Which memory: its tenant, and its id as it is shown."""
+    """Which memory: its tenant, and its id as people see it."""
 
     tenant: str
     id: str
@@ -86,7 +89,7 @@ def key_of(memory: Memory) -> EntryKey:
 
 
 def entry_of(memory: Memory) -> dict[str, Any]:
-    """What the file says of a memory, as plain values in the order of writing."""
+    """The entry of a memory, as plain values in the order of writing."""
     entry: dict[str, Any] = {"version": FORMAT, "id": memory.id}
     if memory.tenant not in (DEFAULT_TENANT, GLOBAL_TENANT):
         entry["tenant"] = memory.tenant
@@ -94,7 +97,7 @@ def entry_of(memory: Memory) -> dict[str, Any]:
 
 
 def record_of(memory: Memory) -> dict[str, Any]:
-    """The same without its identity."""
+    """The same without tenant and id."""
     derived = _derived(memory.kind, memory.hint, memory.content, memory.created_at)
     left_out = _DEFAULTS | derived | {"author": memory.owner}
     return {
@@ -118,12 +121,12 @@ def _plain(value: Any) -> Any:
 
 
 def short_instant(moment: datetime) -> str:
-    """A time without the digits that say nothing."""
+    """A time without superfluous digits."""
     return write_instant(moment).replace(".000000Z", "Z")
 
 
 def _derived(kind: str, hint: str | None, content: str, created_at: datetime) -> dict[str, Any]:
-    """What a field holds unless someone chose otherwise."""
+    """The value of a field unless someone chose another."""
     return {
         "dimension": DIMENSION_OF.get(kind),  # type: ignore[call-overload]
         "title": derive_title(hint, content),
@@ -131,50 +134,18 @@ def _derived(kind: str, hint: str | None, content: str, created_at: datetime) ->
     }
 
 
-class Unsound(Exception):
-    """An entry is not one; its faults name the fields of the file."""
-
-    def __init__(self, faults: list[Fault]) -> None:
-        super().__init__(faults)
-        self.faults = faults
-
-
 def memory_of(entry: Mapping[str, Any], now: datetime, known: Memory | None = None) -> Memory:
-    """The memory that an entry describes; an empty id if it names none. Unsound if the entry breaks a rule.
+    """The memory that an entry describes, with an empty id if it names none; Faults if the entry breaks a rule.
 
-    What is `known` of it says what the file leaves open: when it was made, and when it last changed.
+    `known` supplies what the file leaves open: when the memory was made and last changed.
     """
-    faults = unknown_names(
-        (name for name in entry if name != "updated_at"),
-        SHAPES,
-        "is not a field of a memory",
-        f"; there are {', '.join(SHAPES)}",
-        synonyms=_SHOWN,
-    )
-    values: dict[str, Any] = {}
-    for name, own in (*_FIELDS, ("updated_at", "updated_at")):
-        value = entry.get(name)
-        if value is None or (own == "id" and value == ""):
-            continue
-        try:
-            values[own] = _RULES[own](value)
-        except ValueError as reason:
-            faults.append(Fault(name, str(reason)))
-    if entry.get("learning") is None:
-        faults.append(Fault("learning", "is missing: it is what the memory says"))
-    if entry.get("version", FORMAT) not in _FORMATS:
-        faults.append(Fault("version", f"is of a format that this OnRecord does not know; it knows {FORMAT}"))
-    try:
-        tenant = identity_of(entry).tenant
-    except ValueError as reason:
-        if "id" in values or entry.get("id") in (None, ""):
-            faults.append(Fault("tenant", str(reason)))
-    if faults:
-        raise Unsound(faults)
-    memory = _filled(values, tenant, now, known)
+    clean = _ENTRY(entry)
+    named = (*_FIELDS, ("updated_at", "updated_at"))
+    values = {own: value for name, own in named if (value := clean.get(name)) not in (None, _NO_ID)}
+    memory = _filled(values, identity_of(entry).tenant, now, known)
     faults = [Fault(_SHOWN.get(fault.field, fault.field), fault.message) for fault in _between(memory)]
     if faults:
-        raise Unsound(faults)
+        raise Faults(faults)
     return memory
 
 
@@ -188,14 +159,14 @@ def _filled(values: dict[str, Any], tenant: str, now: datetime, known: Memory | 
 
 
 def _between(memory: Memory) -> Iterator[Fault]:
-    """The rules between fields. An id that is still to be given will be a right one."""
+    """The rules between fields. A missing id is fine: it will be given later."""
     for fault in invariant_faults(memory):
         if memory.id or fault.field != "scope":
             yield fault
 
 
 def identity_of(entry: Mapping[str, Any]) -> EntryKey:
-    """Which memory an entry speaks of; without an id where one is still to be given. ValueError says what is wrong."""
+    """Which memory an entry describes; without an id if it has none yet. ValueError says what is wrong."""
     id = rules.ID(entry["id"]) if entry.get("id") not in (None, "") else ""
     is_global = ids.is_global(id) if id else entry.get("scope") == "global"
     home = GLOBAL_TENANT if is_global else DEFAULT_TENANT
@@ -205,4 +176,31 @@ def identity_of(entry: Mapping[str, Any]) -> EntryKey:
     return EntryKey(tenant, id)
 
 
+def _id(value: Any) -> str:
+    return _NO_ID if value == _NO_ID else rules.ID(value)
+
+
+def _format(value: Any) -> Any:
+    if value not in _FORMATS:
+        raise ValueError(f"is of a format that this OnRecord does not know; it knows {FORMAT}")
+    return value
+
+
+def _entry_faults(clean: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[Fault]:
+    if given.get("learning") is None:
+        yield Fault("learning", "is missing: it is what the memory says")
+    if "id" in clean or given.get("id") is None:
+        try:
+            identity_of(given)
+        except ValueError as reason:
+            yield Fault("tenant", str(reason))
+
+
 _SHOWN: Final = {own: name for name, own in _NAMES.items()}
+_ENTRY: Final = Object(
+    "a memory",
+    {name: _RULES[own] for name, own in _FIELDS}
+    | {"version": _format, "id": _id, "tenant": rules.NAME, "updated_at": rules.INSTANT},
+    between=_entry_faults,
+    synonyms=_SHOWN,
+)

@@ -38,9 +38,10 @@ _REPLACE_TRIES: Final = 20
 
 
 class TextFile:
-    """One file, whose digest is known without reading it where it cannot have changed.
+    """One file, whose digest is known without reading it if it cannot have changed.
 
-    What only programs write is taken to be the same when size and time are. People also change a letter at once.
+    A file that only programs write counts as unchanged when size and time are the same. People may change a letter
+    without either showing it.
     """
 
     def __init__(self, path: Path, *, by_people: bool) -> None:
@@ -51,11 +52,11 @@ class TextFile:
 
     @property
     def staged(self) -> Path:
-        """Where its next content lies ready."""
+        """The path of its next content, before it is moved into place."""
         return self.path.with_name(f".{self.path.name}.new")
 
     def read(self) -> bytes | None:
-        """What it holds; None if it is not there."""
+        """Its bytes; None if it does not exist."""
         try:
             with self.path.open("rb") as file:
                 stat = os.fstat(file.fileno())
@@ -77,7 +78,7 @@ class TextFile:
         return digest_of(self.read())
 
     def append(self, lines: bytes) -> str:
-        """Add to its end, and give the digest that it has then; if that fails, it is as it was."""
+        """Add to its end and return the new digest; if that fails, the file is as before."""
         with open(self.path, "ab", opener=private_files.opener) as file:
             before = os.fstat(file.fileno())
             known = self._known if self._known and self._known[0] == _mark(before) else None
@@ -96,7 +97,7 @@ class TextFile:
         return longer.hexdigest()
 
     def age(self) -> float:
-        """How many seconds ago it was changed; if it is gone, when anything in its folder was."""
+        """How many seconds ago it was changed; if it is gone, when its folder was."""
         for path in (self.path, self.path.parent):
             with suppress(OSError):
                 return time.time() - path.stat().st_mtime
@@ -108,7 +109,7 @@ def _mark(stat: os.stat_result) -> _Mark:
 
 
 def _is_fresh(stat: os.stat_result) -> bool:
-    """Whether a change that came now might not show in the time of the file."""
+    """Whether a change just now might not show in the file's time."""
     tick = _COARSE_TICK_NS if stat.st_mtime_ns % 1_000_000_000 == 0 else _TICK_NS
     return abs(time.time_ns() - stat.st_mtime_ns) < tick
 
@@ -121,7 +122,7 @@ class Digests(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a change puts down: the new file, if it changes, and lines for the history, or all of them anew."""
+    """What a change writes: the new file, if it changes, and new lines for the history, or the whole history."""
 
     yaml: bytes | None
     lines: bytes
@@ -136,24 +137,24 @@ class Files:
         self.history = TextFile(path.with_name(f"{path.stem}.history.jsonl"), by_people=False)
 
     def are_there(self) -> bool:
-        """Whether there is either of them; a history alone tells that the other was lost."""
+        """Whether either exists; a history alone means that the other was lost."""
         return self.yaml.path.exists() or self.history.path.exists()
 
     def digests(self) -> Digests:
         return Digests(self.yaml.digest(), self.history.digest())
 
     def has_leftovers(self) -> bool:
-        """Whether something lies ready: someone is writing, or was when they were interrupted."""
+        """Whether a staged file exists: someone is writing, or was interrupted."""
         return self.yaml.staged.exists() or self.history.staged.exists()
 
     def is_calm(self) -> bool:
-        """Whether neither was changed a moment ago, so that someone might still be at it."""
+        """Whether neither was changed a moment ago, when someone might still be writing."""
         return not any(0 <= file.age() < _CALM_S for file in (self.yaml, self.history))
 
     def recover(self, lines: bytes | None, tail: Tail) -> bytes | None:
-        """Finish what a crash has interrupted, or leave no trace of it; gives the history as it is then.
+        """Finish what a crash interrupted, or remove every trace of it; returns the history afterwards.
 
-        Under the lock alone.
+        Call it only with the lock held.
         """
         try:
             self._finish(tail)
@@ -168,7 +169,7 @@ class Files:
         return lines[: tail.sound]
 
     def _finish(self, tail: Tail) -> None:
-        """Put the file in place that lies ready, if the history says that its change was made."""
+        """Move the staged file into place, if the history says that its change was made."""
         if not self.yaml.staged.exists():
             return
         if tail.commit == (digest_of(self.yaml.staged.read_bytes()), self.yaml.digest()):
@@ -178,7 +179,7 @@ class Files:
             self.yaml.staged.unlink()
 
     def put_down(self, held: Held, change: Written, over: Digests) -> Digests:
-        """Make a change, if the files are still as they were, and give their digests after it."""
+        """Make a change if the files are unchanged, and return their digests afterwards."""
         try:
             if change.yaml is not None:
                 _write(self.yaml.staged, change.yaml, like=self.yaml.path)
@@ -203,7 +204,7 @@ class Files:
         return digest_of(change.lines)
 
     def _put_in_place(self, change: Written) -> None:
-        """The change is made. If the file cannot take its place now, whoever comes next sees to it."""
+        """The change is made. If the file cannot be moved into place now, the next process does it."""
         try:
             _sync_folder(self.yaml.path.parent)
             if change.yaml is not None:

@@ -1,7 +1,7 @@
-"""HOW does the index follow the files? It is derived anew from the history, and then the edits of people are made in it.
+"""HOW does the index follow the files? It is rebuilt from the history, and then people's edits are applied to it.
 
-The history says how each memory stood when a program last wrote. Where memories.yaml says otherwise, a person has
-changed it: that becomes a revision by `file`, a new entry a new memory, and what is gone from it is forgotten.
+The history holds the state of each memory when a program last wrote. If memories.yaml differs, a person has changed
+it: a changed entry becomes a revision by `file`, a new entry a new memory, and a missing entry is forgotten.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,6 +18,7 @@ from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS
 from onrecord.model.memory import Change, Memory
+from onrecord.model.shapes import Faults
 from onrecord.store.backend import Backend
 from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.ports.archive import Counters
@@ -45,7 +46,6 @@ from onrecord.store.yaml.entries import (
     DEFAULT_TENANT,
     FILE,
     EntryKey,
-    Unsound,
     identity_of,
     key_of,
     memory_of,
@@ -92,7 +92,7 @@ class FileIndex:
         return Transaction(self.connection, self.backend, self.statements, tenants)
 
     def address(self, home: Home) -> HomeAddress:
-        """Registered in this very transaction: all of this store is in one place."""
+        """The address of a home, registered in this transaction: all of this store is in one place."""
         return HomeAddress(self.transaction.tenants.register_in(self.connection, home.tenant), home)
 
     def change(self, name: str) -> Change:
@@ -103,7 +103,7 @@ class FileIndex:
 
 
 def derive(index: FileIndex, told: ReadHistory) -> Kept:
-    """Everything anew from the history; gives the vectors that were there, of whichever texts."""
+    """Rebuild everything from the history; returns the vectors that were there, by text."""
     kept, archive = _vectors(index.connection), index.archive
     # A home that the history no longer tells of keeps its counters: other processes know it by how often it was changed.
     emptied = {home for home in archive.homes() if archive.count(home)}
@@ -142,7 +142,7 @@ def _vectors(connection: Connection) -> Kept:
 
 
 def bring_back(index: FileIndex, kept: Kept) -> None:
-    """Give the memories their vectors again; what has none of its own is work for later."""
+    """Store the vectors of the memories again; a memory without any gets a job."""
     used = {model for _, model in kept}
     for home in index.archive.homes():
         address = index.archive.address(home)
@@ -160,11 +160,11 @@ def bring_back(index: FileIndex, kept: Kept) -> None:
 
 
 class Vanishing(Exception):
-    """Entries are gone from a file that was changed a moment ago: perhaps it is still being written."""
+    """Entries are missing from a file that was changed a moment ago; perhaps it is still being written."""
 
 
 class _Edit(NamedTuple):
-    """An entry that says something else than is known, or something new."""
+    """An entry that is new, or differs from what is known."""
 
     slot: Slot
     memory: Memory
@@ -172,7 +172,7 @@ class _Edit(NamedTuple):
 
 
 def take_edits(index: FileIndex, document: YamlDocument, name: str, *, calm: bool) -> None:
-    """Make what people changed in the file. What has vectors elsewhere in the store will need them here too."""
+    """Apply people's edits to the index. If the store has vectors, the new texts need them too."""
     archive = index.archive
     shown = [home for home in archive.homes() if home.collection.stands_in_file]
     known = {key_of(memory): memory for home in shown for memory in archive.memories(home)}
@@ -208,7 +208,7 @@ def _save(index: FileIndex, writing: SqlWriting, edit: _Edit) -> Memory:
 def _edits(
     index: FileIndex, document: YamlDocument, known: Mapping[EntryKey, Memory], name: str
 ) -> list[_Edit]:
-    """What the file says beyond what is known. Every slot whose entry has an id gets its key."""
+    """The entries that differ from what is known. Every slot whose entry has an id gets its key."""
     edits, faults, first = [], list[Fault](), dict[EntryKey, tuple[int, Memory]]()
     for slot in list(document.slots):
         entry = slot.entry
@@ -219,8 +219,8 @@ def _edits(
                 document.leave_out(slot)
                 continue
             memory = memory_of(entry.values, index.now, known.get(key) if key else None)
-        except Unsound as unsound:
-            faults += [_fault(name, entry, fault) for fault in unsound.faults]
+        except Faults as wrong:
+            faults += [_fault(name, entry, fault) for fault in wrong.faults]
             continue
         if key is None:
             edits.append(_Edit(slot, memory, None))
@@ -243,13 +243,13 @@ def _edits(
 
 
 def _says_the_same(memory: Memory, other: Memory) -> bool:
-    """Whenever it was: ids were numbers once, and a file may hold a memory as `42` and as `"42"`."""
+    """Whether two entries are the same apart from times: ids were numbers once, and a file may hold `42` and `"42"`."""
     times = {name: getattr(other, name) for name in ("created_at", "updated_at", "valid_from")}
     return replace(memory, **times) == other
 
 
 def _identity(entry: YamlEntry) -> EntryKey | None:
-    """Which memory an entry speaks of; None if it is still to be given an id, or names none that could be."""
+    """Which memory an entry describes; None if it has no id yet, or an impossible one."""
     try:
         key = identity_of(entry.values)
     except ValueError:

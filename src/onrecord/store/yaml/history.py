@@ -1,8 +1,9 @@
-"""WHAT was before? The lines of memories.history.jsonl: every version and every relation, a transaction at a time.
+"""WHAT was before? The lines of memories.history.jsonl: every version and every relation, one transaction after
+another.
 
-A transaction is some lines and a last one that says how memories.yaml stood after it: what has no such line at its
-end was never finished. When a version ended is not written, since the next one says it; so lines are only added,
-and only to forget is the whole written anew. Lines of two branches may be put together in any order.
+A transaction is some lines and a last one with the digest of memories.yaml after it; without that line it was never
+finished. The end of a version is not written, since the next one tells it. So lines are only added; only forgetting
+rewrites the whole. The lines of two branches may be merged in any order.
 """
 
 import hashlib
@@ -17,10 +18,11 @@ from onrecord.model import ids, rules
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.model.record import RELATION
+from onrecord.model.shapes import Faults
 from onrecord.model.tiers import credited
 from onrecord.model.wire import write_instant
 from onrecord.store.ports.archive import Counters, MemoryHistory
-from onrecord.store.yaml.entries import Unsound, memory_of, record_of
+from onrecord.store.yaml.entries import memory_of, record_of
 
 FORMAT: Final = 1
 _COMMIT: Final = b'{"commit":'
@@ -32,7 +34,7 @@ _LAST: Final = rules.Integer(0, 2**62)
 
 
 def digest_of(content: bytes | None) -> str:
-    """What tells one state of a file from another; empty for a file that is not there."""
+    """The digest of a file's bytes; empty for a file that does not exist."""
     return "" if content is None else hash_of(content).hexdigest()
 
 
@@ -49,7 +51,7 @@ class Commit(NamedTuple):
 
 @dataclass(slots=True)
 class ReadHistory:
-    """All that a history tells, in the order in which it was saved."""
+    """Everything in a history, in the order in which it was saved."""
 
     histories: dict[Home, list[MemoryHistory]] = field(default_factory=dict)
     edges: dict[Home, list[Relation]] = field(default_factory=dict)
@@ -63,7 +65,7 @@ class ReadHistory:
 
 
 class Tail(NamedTuple):
-    """How a history ends: how much of it is sound, and its last commit."""
+    """The end of a history: how much of it is sound, and its last commit."""
 
     sound: int
     commit: Commit | None
@@ -116,7 +118,7 @@ def _line(value: Mapping[str, Any]) -> bytes:
 
 
 def tail_of(content: bytes) -> Tail:
-    """Where the last transaction that was finished ends. One that a crash has torn counts for nothing."""
+    """Where the last finished transaction ends. One that a crash has torn does not count."""
     end = len(content)
     while (found := content.rfind(_COMMIT, 0, end)) >= 0:
         end, stop = found, content.find(b"\n", found)
@@ -129,7 +131,7 @@ def tail_of(content: bytes) -> Tail:
 
 
 def _is_whole(content: bytes, commit: int) -> bool:
-    """Whether the lines of the transaction that ends here arrived: after a loss of power some may not have."""
+    """Whether all lines of the transaction that ends here were written: after a loss of power some may be missing."""
     begin = content.rfind(b"\n" + _COMMIT, 0, max(commit - 1, 0))
     begin = 0 if begin < 0 else content.find(b"\n", begin + 1) + 1
     return b"\0" not in content[begin:commit]
@@ -145,7 +147,7 @@ def _read_commit(line: bytes) -> Commit | None:
 
 def read_history(content: bytes, sound: int, name: str) -> ReadHistory:
     """Everything that is sound. Invalid names the line that cannot be read."""
-    reader, at = _Reader(name), 0
+    reader, at = _HistoryReader(name), 0
     for number, line in enumerate(content.split(b"\n"), 1):
         at += len(line) + 1
         if not line.strip():
@@ -158,8 +160,8 @@ def read_history(content: bytes, sound: int, name: str) -> ReadHistory:
     return reader.told()
 
 
-class _Reader:
-    """Gathers lines, whatever their order, and puts them together in the end."""
+class _HistoryReader:
+    """Collects lines in any order and puts them together at the end."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -168,7 +170,7 @@ class _Reader:
         self._counters: dict[Home, Counters] = {}
 
     def glance(self, number: int, line: bytes) -> None:
-        """Look whether a line is one of ours at all."""
+        """Check that a line is one of ours at all."""
         try:
             json.loads(line)
         except ValueError as reason:
@@ -177,10 +179,9 @@ class _Reader:
     def take(self, number: int, line: bytes) -> None:
         try:
             self._take(json.loads(line), line)
-        except Unsound as unsound:
+        except Faults as wrong:
             raise Invalid(
-                Fault(f"{self._name}, line {number}, {fault.field}", fault.message)
-                for fault in unsound.faults
+                Fault(f"{self._name}, line {number}, {fault.field}", fault.message) for fault in wrong.faults
             ) from None
         except KeyError as missing:
             raise self._fault(number, f"has no {missing.args[0]}") from None
@@ -233,7 +234,7 @@ class _Reader:
 
 
 def _joined(versions: Iterable[Version]) -> tuple[Version, ...]:
-    """Versions in the order of their times, each up to the next; those of two branches are numbered anew."""
+    """Versions in the order of their times, each ending where the next begins; those of two branches are renumbered."""
     ordered = sorted(versions, key=lambda version: (version.at, version.number))
     ends: Sequence[datetime | None] = [*(version.at for version in ordered[1:]), None]
     return tuple(
@@ -268,7 +269,7 @@ def _memory(value: Mapping[str, Any], at: datetime) -> Memory:
 
 
 def lines_of(told: Iterable[tuple[Home, Iterable[MemoryHistory], Iterable[Relation]]]) -> Iterator[bytes]:
-    """A whole history anew, without its commit."""
+    """All lines of a history, without its commit."""
     yield head_line()
     for home, histories, edges in told:
         for history in histories:

@@ -1,6 +1,6 @@
-"""WHERE is the index, and what if it is gone or damaged? Made anew, since all that it says is said elsewhere.
+"""WHERE is the index, and what if it is lost or damaged? It is rebuilt, since everything in it is derived.
 
-What no file of text says, such as the keys and the audit, stands in a database beside it and is never made anew.
+Keys, the audit and others that are in no text file are in a database beside it, which is never rebuilt.
 """
 
 import os
@@ -33,7 +33,7 @@ _OWNER: Final = "onrecord index"
 
 
 def folder_beside(path: Path) -> Path | None:
-    """The folder of the index and the lock; None where it cannot be written, as on a disk that is read-only."""
+    """The folder of the index and the lock; None if it cannot be written, as on a read-only disk."""
     try:
         private_files.make_folder(path.parent)
     except OSError as problem:
@@ -54,7 +54,7 @@ def folder_beside(path: Path) -> Path | None:
 
 
 def _take_over(former: Path, folder: Path) -> None:
-    """The folder of the former name goes on under ours, with its keys and its audit; its index is made anew."""
+    """Rename the folder of the former name, with its keys and its audit; its index is rebuilt."""
     if not (former / _STATE).exists():
         return
     if folder.exists() and any(folder.iterdir()):
@@ -70,7 +70,7 @@ def _take_over(former: Path, folder: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    """It is for this machine alone; whoever keeps the files in git need not say so."""
+    """Make the folder and exclude it from git: it is for this machine alone."""
     private_files.make_folder(folder)
     ignore = folder / ".gitignore"
     if not ignore.exists():
@@ -103,7 +103,7 @@ class IndexFile:
             yield connection
 
     def of_today(self) -> SqliteBackend:
-        """The index at its place; if someone has deleted it, a new one."""
+        """The index at its path; a new one if someone has deleted it."""
         if self._identity_now() != self._identity:
             before, self._index = self._index, self._open()
             self._identity = self._identity_now()
@@ -125,7 +125,7 @@ class IndexFile:
         self._index.close()
 
     def _open(self) -> SqliteBackend:
-        """An index with its tables, though perhaps nothing in them."""
+        """An index with its tables, which may be empty."""
         path = self._path
         if path is None or self._opening is None:
             return _migrated(None)
@@ -153,14 +153,14 @@ class IndexFile:
 
 
 def _owner(view: "View") -> SqliteBackend:
-    """The index that a view reads: another may have taken its place meanwhile, with vectors of its own."""
+    """The index that a view reads; another file with other vectors may have replaced it meanwhile."""
     index = view.connection.info[_OWNER]
     assert isinstance(index, SqliteBackend)
     return index
 
 
 def _sound(path: Path) -> SqliteBackend | None:
-    """The index, if it is there and nothing is wrong with it."""
+    """The index, if it exists and is sound."""
     try:
         return _migrated(path) if path.exists() else None
     except (DatabaseError, UnicodeDecodeError):
@@ -183,7 +183,7 @@ def _migrated(path: Path | None) -> SqliteBackend:
 
 
 def _leave_to_state(index: SqliteBackend) -> None:
-    """What the index has no table for is found in the database beside it."""
+    """Drop the tables from the index that the database beside it holds."""
     with index.reading() as connection:
         present = set(inspect(connection).get_table_names()) & {table.name for table in BESIDE}
     if present:
@@ -193,7 +193,9 @@ def _leave_to_state(index: SqliteBackend) -> None:
 
 
 def _provide_state(path: Path) -> None:
-    """It has all tables, so that it can go through every step that is still to come; only those are used that go by name."""
+    """Make the database beside the index. It has all tables, so that it can take every future migration; only those
+    without derived rows are used.
+    """
     state = SqliteBackend(path)
     try:
         migrate(state)

@@ -1,6 +1,6 @@
-"""WHO may write? Whoever holds the lock of the folder: one at a time, among all processes and threads.
+"""WHO may write? The holder of the folder's lock: one at a time, among all processes and threads.
 
-The lock is the system's own, so it ends with the process that holds it, however that ends.
+The operating system holds the lock, so it ends with its process, however that ends.
 """
 
 import os
@@ -32,7 +32,7 @@ _LOOK_AGAIN_S: Final = (0.0005, 0.004)
 
 
 class Held:
-    """A lock that is held. Someone may have removed its file, so that another could take a new one."""
+    """A held lock. Someone may have removed its file, so that another process could take a new one."""
 
     def __init__(self, path: Path, file: int) -> None:
         self._path = path

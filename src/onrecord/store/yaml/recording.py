@@ -1,4 +1,4 @@
-"""HOW does a change of the index become text? The entries that it touched, and lines for the history."""
+"""HOW does a change of the index become text? As the changed entries, and lines for the history."""
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
@@ -8,6 +8,7 @@ from sqlalchemy import Connection, select
 from onrecord.model import ids
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Version
+from onrecord.model.shapes import Faults
 from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
@@ -15,7 +16,7 @@ from onrecord.store.tables import memories, versions
 from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.view import same_row
 from onrecord.store.yaml.document import YamlDocument, YamlEntry
-from onrecord.store.yaml.entries import EntryKey, Unsound, entry_of, key_of, memory_of
+from onrecord.store.yaml.entries import EntryKey, entry_of, key_of, memory_of
 from onrecord.store.yaml.files import Digests, Written
 from onrecord.store.yaml.history import (
     Commit,
@@ -33,7 +34,7 @@ from onrecord.store.yaml.watching import Changes, Place
 def record(
     connection: Connection, changes: Changes, document: YamlDocument, before: Digests
 ) -> tuple[Written, YamlDocument]:
-    """The text of a change to the files as they are, and how memories.yaml is laid out then."""
+    """The text of a change to the present files, and the new layout of memories.yaml."""
     archive, yaml = SqlArchive(connection), None
     homes = {(archive.address(home).number or 0, home.collection.number): home for home in archive.homes()}
     written = _written(connection, changes, homes, document)
@@ -55,7 +56,7 @@ def record(
 def _written(
     connection: Connection, changes: Changes, homes: Mapping[Place, Home], document: YamlDocument
 ) -> dict[EntryKey, str | None]:
-    """The entries that are to be written anew, and None for those that are gone."""
+    """The entries to rewrite, and None for those that are gone."""
     shown = [home for home in homes.values() if home.collection.stands_in_file]
     here = {home.tenant for home in shown}
     touched: dict[EntryKey, Memory | None] = {
@@ -82,12 +83,12 @@ def _written(
 
 
 def _says(entry: YamlEntry | None, memory: Memory | None) -> bool:
-    """Whether an entry that a person wrote says all that there is to say, so that it can stay as it is."""
+    """Whether a person's entry already says everything, so that it can stay as it is."""
     if entry is None or memory is None or not (entry.values.get("id") and entry.values.get("created_at")):
         return False
     try:
         return memory_of(entry.values, memory.created_at, memory) == memory
-    except Unsound:
+    except Faults:
         return False
 
 

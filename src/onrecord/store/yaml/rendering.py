@@ -1,6 +1,6 @@
-"""HOW is an entry written so that a diff reads well? One field a line, and long text line by line as it is.
+"""HOW is an entry written so that a diff reads well? One field a line, and long text line by line.
 
-Texts stand plain where any reader of YAML takes them for what they are, and in quotes where one might not.
+Texts are plain if every YAML reader takes them for texts, and quoted otherwise.
 """
 
 import re
@@ -64,7 +64,7 @@ def _nested(value: Any, indent: int) -> list[str]:
 
 
 def _value(value: Any, indent: int) -> tuple[str, list[str]]:
-    """What stands after the colon or dash, and the lines below."""
+    """What follows the colon or dash, and the lines below."""
     if isinstance(value, str):
         return _text(value, indent)
     if isinstance(value, Mapping | list):

@@ -1,4 +1,4 @@
-"""WHAT has a transaction changed? Triggers of this connection alone note it, so that only that is written down."""
+"""WHAT has a transaction changed? Triggers of this connection note it, so that only that is written."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ Place = tuple[int, int]
 
 @dataclass(slots=True)
 class Changes:
-    """By the keys of the index: homes by their numbers, memories by their id in it, versions by row and number."""
+    """What changed, by the keys of the index: homes by number, memories by id, versions by row and number."""
 
     memories: dict[Place, set[str]] = field(default_factory=dict)
     versions: dict[Place, set[tuple[int, int]]] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Changes:
 
 
 def watch(connection: Connection) -> None:
-    """Note from here on what this transaction changes."""
+    """From here on, note what this transaction changes."""
     if connection.exec_driver_sql(_IS_SET_UP).first() is None:
         connection.exec_driver_sql(f"CREATE TABLE temp.{_NOTED} (what, tenant, collection, first, second)")
         for number, (what, when, values) in enumerate(_TRIGGERS):

@@ -1,4 +1,4 @@
-"""HOW does a person at a shell reach us? One command per operation, read off the operations themselves."""
+"""HOW does a person at a shell reach us? Through one command for each operation, derived from the operations."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ EXIT_CODES: Final = (
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with the exit code that fits."""
+    """Run the command line and exit with the right code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     if given == ["--version"]:
         # Scripts ask it often, and nothing need be loaded for it.

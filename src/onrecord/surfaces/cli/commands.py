@@ -62,7 +62,7 @@ _GROUPS: Final = {
 
 
 def command_of(operation: Operation, known: Mapping[str, click.Command]) -> click.Command:
-    """The command of an operation, or the group that has it where its name has two words: a known one, if there is one."""
+    """The command of an operation; if its name has two words, the group that holds it, which may exist already."""
     first, _, second = (operation.command or "").partition(" ")
     if not second:
         return operation_command(operation, first)
@@ -164,7 +164,7 @@ def _runner(operation: Operation) -> Callable[..., None]:
 
 
 def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, Any]:
-    """Options that stand before or after the command; the one after it wins."""
+    """Options before or after the command; the one after it wins."""
     before = context.obj or {}
     common = {}
     for name in (str(option.name) for option in (*COMMON, IN_CONVERSATION)):
@@ -175,7 +175,7 @@ def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, A
 
 
 def config_of(common: dict[str, Any], **more: str | None) -> "Config":
-    """The settings in force, with what these options say."""
+    """The settings in force, with these options."""
     from onrecord.config import load
 
     return load(
@@ -201,7 +201,7 @@ def _request(kind: type[Request], given: dict[str, Any]) -> Request:
 
 
 def _standard_input() -> str:
-    """All of it, without the line break that `echo` puts at the end."""
+    """All of standard input, without the line break that `echo` adds."""
     try:
         return sys.stdin.read().removesuffix("\n")
     except UnicodeDecodeError as problem:
@@ -210,7 +210,7 @@ def _standard_input() -> str:
 
 
 def _read(value: Any, rule: Rule) -> Any:
-    """What is given on a command line, as the rule wants it."""
+    """A value from the command line, converted for the rule."""
     several = list_parser(rule)
     if several is not None:
         return several(value)
@@ -225,7 +225,7 @@ def _owner(common: dict[str, Any]) -> "Caller":
 
 @contextmanager
 def opened_door(common: dict[str, Any], *, create: bool = False) -> "Iterator[OnRecord]":
-    """The door of every command: to the store and for whom the options say. A store is made only for `create`."""
+    """The door of every command, to the store and for the caller in the options. A store is made only with `create`."""
     # Here, not above: `onrecord --help` must not wait for the database library.
     from onrecord.app import connect
 

@@ -1,4 +1,4 @@
-"""WHAT may come next? The words of a closed list, for whoever presses the tab key. What is typed is checked elsewhere."""
+"""WHAT may come next? The words of a closed list, for the tab key. Checks happen elsewhere."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -28,7 +28,7 @@ _KNOWN_ELSEWHERE: Final[dict[str, Callable[[], Iterable[str]]]] = {"recipe": _re
 
 
 def completion_of(name: str, rule: Rule) -> Completion | None:
-    """What completes a field, if there is a closed list for it."""
+    """The completion of a field that has a closed list."""
     kind = rule.rule if isinstance(rule, OrNone) else rule
     each = kind.each if isinstance(kind, ListOf) else kind
     if name in _KNOWN_ELSEWHERE:
@@ -40,7 +40,7 @@ def completion_of(name: str, rule: Rule) -> Completion | None:
 
 
 def among(words: Callable[[], Iterable[str]], *, several: bool = False) -> Completion:
-    """What begins like what is typed; with `several`, like what stands behind its last comma."""
+    """Words that begin like what is typed; with `several`, like the part after the last comma."""
 
     def complete(context: click.Context, parameter: click.Parameter, typed: str) -> list[CompletionItem]:
         before, comma, begun = typed.rpartition(",") if several else ("", "", typed)

@@ -118,7 +118,7 @@ def _run(
 
 
 def _others(data: Path, known: set[str]) -> "list[Task]":
-    """The tasks that are not measured themselves; one that asks nothing is passed over."""
+    """The tasks that are not measured themselves; tasks without questions are skipped."""
     from onrecord.evaluation.data import read_task, tasks_in
 
     others = []
@@ -141,7 +141,7 @@ def _way(read: "Sequence[Task]", recipe: str | None, through: str, within_dataso
 
 @contextmanager
 def _empty_store(store: str | None, task: int) -> "Iterator[OnRecord]":
-    """A new store in a folder of its own, or the one that was named, if nobody has put anything into it."""
+    """A new store in a folder of its own, or the named one, if it is empty."""
     from onrecord.app import connect
 
     with (

@@ -22,5 +22,5 @@ FACE: Final = click.Option(
 
 
 def names_in(given: Sequence[str]) -> list[str]:
-    """The names that were given, one by one or with commas between."""
+    """The given names, one by one or separated by commas."""
     return [name for each in given for part in each.split(",") if (name := part.strip())]

@@ -1,4 +1,4 @@
-"""WHICH commands are there? One for each operation, and those that are about the program itself."""
+"""WHICH commands are there? One for each operation, and those about the program itself."""
 
 from functools import cached_property
 from importlib import import_module
@@ -28,7 +28,7 @@ _OWN: Final = {
 
 
 class CommandLine(click.Group):
-    """What is typed. A command that is called by its name loads nothing of the others; they are made to be listed."""
+    """The command line. Calling a command by name loads no other; listing them loads all."""
 
     @cached_property
     def _all(self) -> Sectioned:
@@ -54,7 +54,7 @@ def command_line() -> click.Group:
 
 
 def command_group() -> Sectioned:
-    """All of them, made."""
+    """All commands, loaded."""
     group = Sectioned(**_root())
     for operation in features.OPERATIONS:
         if operation.command is not None:
@@ -74,7 +74,7 @@ def _own_command(name: str) -> click.Command:
 
 
 def _root() -> dict[str, Any]:
-    """What stands before every command, and what is said of them all."""
+    """The options before every command, and the general help."""
     return {
         "name": "onrecord",
         "params": [

@@ -1,6 +1,6 @@
-"""WHERE in a configuration is our entry? Found, put in and taken out as text, so that all around it stays as it was.
+"""WHERE in a configuration is our entry? It is found, added and removed as text, so that the rest stays as it was.
 
-After every change the file is read again: if anything but our entry differs, the change is not made.
+After every change the result is parsed: if anything but our entry differs, the change is not made.
 """
 
 import json
@@ -23,16 +23,16 @@ class Unreadable(Exception):
 
 
 class Form(Protocol):
-    """How a configuration is written."""
+    """The format of a configuration."""
 
     def whole(self, name: str, entry: dict[str, Any]) -> str:
-        """A configuration with this entry alone."""
+        """A configuration with only this entry."""
 
     def entry(self, text: str, name: str) -> dict[str, Any] | None:
         """The entry of this name, if there is one."""
 
     def put(self, text: str, name: str, entry: dict[str, Any]) -> str:
-        """The text with this entry in it, in the place of an earlier one of its name; Unreadable if that cannot be done."""
+        """The text with this entry, replacing an earlier one of its name; Unreadable if that is not possible."""
 
     def remove(self, text: str, name: str) -> str:
         """The text without the entry."""
@@ -40,7 +40,7 @@ class Form(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A member of an object in a text: from its name to the end of its value, where the value begins, and what it is."""
+    """A member of an object in a text: from its name to the end of its value, where the value begins, and the value."""
 
     start: int
     value: int
@@ -50,7 +50,7 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class JsonForm:
-    """JSON, also with comments and a comma too many, with servers as the members of one object."""
+    """JSON, also with comments and trailing commas, with servers as the members of one object."""
 
     section: str
 
@@ -181,7 +181,7 @@ def _after_comma(text: str, at: int, closing: str) -> int:
 
 
 def _inserted(text: str, members: dict[str, _Member], opening: int, name: str, entry: dict[str, Any]) -> str:
-    """A new member behind the last one, laid out as its neighbours are."""
+    """A new member after the last one, formatted like its neighbours."""
     if members:
         last = list(members.values())[-1]
         told = f"{json.dumps(name)}: {_written(text, last.start, entry)}"
@@ -206,7 +206,7 @@ def _inserted(text: str, members: dict[str, _Member], opening: int, name: str, e
 
 
 def _without(text: str, members: dict[str, _Member], name: str, opening: int) -> str:
-    """The text without a member and the comma that goes with it; what others have commented stays."""
+    """The text without a member and its comma; other people's comments stay."""
     names = list(members)
     place, there = names.index(name), members[name]
     comma = _after_blank(text, there.end)
@@ -226,7 +226,7 @@ def _without(text: str, members: dict[str, _Member], name: str, opening: int) ->
 
 
 def _break(text: str, start: int) -> str:
-    """What stands between two members: as before the one that begins here."""
+    """The white space between two members, as before the one that begins here."""
     line = text.rfind("\n", 0, start) + 1
     lead = text[line:start]
     return " " if lead.strip() else f"{_newline(text)}{lead}"

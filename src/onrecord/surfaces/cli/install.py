@@ -1,6 +1,7 @@
-"""HOW does an agent's host learn of us? `onrecord install` writes our entry into its configuration; `uninstall` takes it out.
+"""HOW does an agent's host learn of us? `onrecord install` writes our entry into its configuration; `uninstall`
+removes it.
 
-Nothing else in the file changes, not a byte: comments, order and layout are its owner's.
+Nothing else in the file changes, not a byte: comments, order and layout stay.
 """
 
 import difflib
@@ -36,7 +37,7 @@ beside it. With --print, the configuration is printed and no file is touched.
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host of agents: where its configuration is, how that is written, and in which words it names a server."""
+    """A host of agents: where its configuration is, its format, and how it names a server."""
 
     title: str
     path: Callable[[], Path]
@@ -151,7 +152,7 @@ def _uninstall(context: click.Context, host: str, yes: bool, **given: Any) -> No
 
 
 def _put(form: Form, text: str, entry: dict[str, Any]) -> str:
-    """Our entry in the place of an earlier one; what one of the former name was told is kept where nothing else is said."""
+    """Our entry in place of an earlier one; settings of an entry of the former name are kept unless given anew."""
     former = form.entry(text, _FORMER)
     if former is None:
         return form.put(text, NAME, entry)
@@ -185,7 +186,7 @@ def _local(host: Host, faces: list[str], common: dict[str, Any]) -> dict[str, An
 
 
 def _settings(common: dict[str, Any]) -> dict[str, str]:
-    """What this shell was told and a host that is started elsewhere would not know."""
+    """The settings of this shell that a host started elsewhere would not have."""
     from onrecord.config import load
 
     config = load(db=common["db"], tenant=common["tenant"], user=common["user"])
@@ -199,15 +200,15 @@ def _settings(common: dict[str, Any]) -> dict[str, str]:
 
 
 def _absolute(db: str) -> str:
-    """A host starts us in a folder of its own choice."""
+    """The store as an absolute path, since a host starts us in any folder."""
     if db == ":memory:":
-        raise Invalid([Fault("db", "in memory alone is gone with each session; name a file or a DSN")])
+        raise Invalid([Fault("db", "in memory is lost when the host stops; name a file or a DSN")])
     is_file = "://" not in db and not db.startswith("yaml:")
     return str(Path(db).expanduser().absolute()) if is_file else db
 
 
 def _command() -> str:
-    """Where we are: a host has no shell that would look for it."""
+    """The path of our command: a host has no shell that would look for it."""
     beside = Path(sys.executable).with_name("onrecord.exe" if os.name == "nt" else "onrecord")
     return str(beside) if beside.exists() else "onrecord"
 
@@ -236,7 +237,7 @@ def _remote(host: Host, url: str, variable: str | None, faces: list[str]) -> dic
 
 
 def _endpoint(url: str, faces: list[str]) -> str:
-    """Where a server speaks the protocol, if only the server is named."""
+    """The address of the protocol, if only the server is given."""
     try:
         there = urlsplit(url)
         is_address = there.scheme in ("http", "https") and bool(there.hostname) and not there.username
@@ -269,7 +270,7 @@ def _edited(path: Path, edit: Callable[[], str]) -> str:
 
 
 def _write(path: Path, before: str, after: str, *, yes: bool) -> None:
-    """Show what changes, ask, and put the new file in the place of the old one, which is kept beside it."""
+    """Show the changes, ask, and replace the file; the old one is kept beside it."""
     lines = (before.splitlines(), after.splitlines())
     for line in difflib.unified_diff(*lines, str(path), str(path), lineterm=""):
         click.echo(line)
@@ -287,7 +288,7 @@ def _write(path: Path, before: str, after: str, *, yes: bool) -> None:
 
 
 def _replace(path: Path, text: str, mode: int) -> None:
-    """The whole of it or nothing."""
+    """Replace the whole file or nothing."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -2,8 +2,10 @@
 
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +18,7 @@ from onrecord.surfaces.cli.faces import FACE, names_in
 if TYPE_CHECKING:
     from onrecord.config import Config
     from onrecord.model.caller import Caller
+    from onrecord.surfaces.mcp.server import ToolRequest
     from onrecord.surfaces.mcp.tools import Tool
 
 _HELP = """Serve this store to an agent over standard input and output, in the Model Context Protocol.
@@ -43,11 +46,18 @@ def mcp_command() -> click.Command:
 
 
 def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
-    """The tools of these faces, or of the usual one; Invalid if there are none of that name, or none can be had here."""
-    try:
+    """The tools of these faces, or of the usual one; Invalid for an unknown face, or if the MCP library is missing."""
+    with _mcp_needed():
         from onrecord.surfaces.mcp.faces import chosen
 
         return chosen(faces or [USUAL])
+
+
+@contextmanager
+def _mcp_needed() -> Iterator[None]:
+    """Turn a missing MCP library into Invalid, which names the extra to install."""
+    try:
+        yield
     except ModuleNotFoundError as problem:
         if problem.name not in ("mcp", "mcp_types"):
             raise
@@ -58,25 +68,38 @@ def tools_of(faces: Sequence[str]) -> "Mapping[str, Tool]":
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
     common = common_options(context, given)
     names = names_in(faces) or [USUAL]
-    # What is wrong with them is said before a store is looked for, or made.
-    tools_of(names)
-    from onrecord.app import terms_of
-    from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
-    from onrecord.surfaces.mcp.stdio import serve_stdio
-
+    if names != [USUAL]:
+        # What is wrong with them is said before a store is looked for, or made.
+        tools_of(names)
+    with _mcp_needed():
+        from onrecord.surfaces.mcp.stdio import serve_stdio
     config = config_of(common)
     if all(_is_kept_elsewhere(name, config) for name in names):
         common["db"] = ":memory:"
 
     def agent(owner: "Caller") -> "Caller":
-        """What an agent does is not what the person who runs the store does, though both sit at this machine."""
+        """The agent as a caller of its own: it may do less than the person at this machine."""
         return replace(owner, actor="agent" if run is None else "unattended", run=run, operator=False)
 
     # Standard output belongs to the protocol.
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
-    with opened_door(common, create=True) as owner:
-        tools = chosen(names, OpenedFaces(config, owner))
-        serve_stdio(owner.as_caller(agent(owner.caller), terms_of(config)), tools)
+    with ExitStack() as at_end:
+
+        @cache
+        def opened() -> "ToolRequest":
+            # Here, not above: the greeting is answered before the store and the tools are loaded.
+            from onrecord.app import terms_of
+            from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
+            from onrecord.surfaces.mcp.server import ToolRequest
+
+            owner = at_end.enter_context(opened_door(common, create=True))
+            door = owner.as_caller(agent(owner.caller), terms_of(config))
+            return ToolRequest(door, chosen(names, OpenedFaces(config, owner)))
+
+        if any(WITH_TOOLS[name].opening is not None for name in names):
+            # What its settings make impossible is said at once, too.
+            opened()
+        serve_stdio(opened)
 
 
 def _is_kept_elsewhere(name: str, config: "Config") -> bool:

@@ -1,4 +1,6 @@
-"""HOW is a store brought up to date from a shell? `onrecord migrate`: what the former name left is taken over, then the tables."""
+"""HOW is a store brought up to date from a shell? `onrecord migrate` takes over what the former name left, then
+updates the tables.
+"""
 
 from typing import Any
 

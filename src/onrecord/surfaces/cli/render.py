@@ -83,7 +83,7 @@ _SHOWN: Final[dict[str, Callable[[Any], Iterator[Part]]]] = {}
 
 
 def show_json(value: Any, *, err: bool = False, indent: int | None = 2) -> None:
-    """Print a value as JSON: the very same to a program, though a screen shows nothing that cannot be seen."""
+    """Print a value as JSON: unchanged for a program, with invisible characters written out on a screen."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     click.echo(visible(text, escaped=lambda letter: json.dumps(letter)[1:-1]), err=err)
 
@@ -91,7 +91,7 @@ def show_json(value: Any, *, err: bool = False, indent: int | None = 2) -> None:
 def show(answer: Any) -> None:
     """Print an answer for a person, or for the program that reads our output.
 
-    Memory text is not ours: it must not move the cursor or change the title of someone's terminal, nor hide a word.
+    Memory text is not trusted: it must not move the cursor or change the title of a terminal, nor hide a word.
     """
     for part in parts_of(answer):
         if isinstance(part, str):
@@ -104,13 +104,13 @@ def show(answer: Any) -> None:
 
 
 def is_bad_news(answer: Any) -> bool:
-    """Whether a program that only sees the exit code must be told that something is wrong."""
+    """Whether the exit code must say that something is wrong."""
     return bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
 
 
 @contextmanager
 def progress() -> Iterator[Callable[[str, int, int | None], None]]:
-    """A bar while a person waits; silence where nobody watches."""
+    """A bar while a person waits; nothing if nobody watches."""
     if not sys.stderr.isatty():
         yield lambda what, done, total: None
         return
@@ -169,12 +169,12 @@ def parts_of(answer: Any) -> Iterator[Part]:
 
 
 def _shows(show: Callable[[Any], Iterator[Part]]) -> None:
-    """What shows the kind of answer that its annotation names: by the name alone, so that no other kind is loaded."""
+    """The function that shows this type of answer, found by the type's name, so that no other type is loaded."""
     _SHOWN[show.__annotations__["answer"].partition("[")[0]] = show
 
 
 def _fields_of(answer: Any) -> Iterator[Part]:
-    """Where nobody has said anything better."""
+    """Show the plain fields of an answer that has no function of its own."""
     for name, value in to_json(answer).items():
         yield f"{name.replace('_', ' ')}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
 
@@ -286,7 +286,7 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
 
 
 def _proposal(memory: "Memory") -> str | None:
-    """What a memory that waits would do."""
+    """What a pending memory would change."""
     if memory.proposes is None:
         return None
     return " ".join((memory.proposes.change, *(f"#{id}" for id in memory.proposes.of)))
@@ -449,7 +449,7 @@ def _(answer: "Imported") -> Iterator[Part]:
 
 
 def _workspace(answer: "Exported | Imported") -> str:
-    """What was moved beside memories, or nothing."""
+    """How much of the workspace was moved, if any."""
     moved = {
         "conversation": answer.conversations,
         "file": answer.artifacts,

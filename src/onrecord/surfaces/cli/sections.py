@@ -1,4 +1,4 @@
-"""WHERE in the help does a command stand? Under what it is about, which is where its request lives."""
+"""WHERE in the help is a command? In the section of its feature."""
 
 from typing import Any, Final
 
@@ -32,7 +32,7 @@ def section_of(operation: Operation) -> str:
 
 
 class InOrder(click.Group):
-    """Commands in the order in which people meet them."""
+    """Commands in the order in which they were added."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)
@@ -46,7 +46,7 @@ class Sectioned(InOrder):
         self.sections: dict[str, list[str]] = {section: [] for section in SECTIONS}
 
     def put(self, section: str, *commands: click.Command) -> None:
-        """Add commands under a heading; a group that is there already stays where it is."""
+        """Add commands under a heading; an existing group stays where it is."""
         for command in commands:
             name = str(command.name)
             if name not in self.commands:

@@ -1,4 +1,6 @@
-"""HOW is a server started from a shell? `onrecord serve`: on this machine unless keys guard it, until it is told to stop."""
+"""HOW is a server started from a shell? `onrecord serve` runs until it is stopped; without keys, only for this
+machine.
+"""
 
 import os
 import signal
@@ -69,12 +71,12 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
         from onrecord.surfaces.serving.workers import Workers
     except ModuleNotFoundError as missing:
         raise StoreUnavailable(
-            f"A server needs more packages ({missing.name} is not there): pip install 'onrecord[server]'."
+            f"A server needs more packages ({missing.name} is missing): pip install 'onrecord[server]'."
         ) from None
     config = _config(context, given)
     if workers > 1 and config.db == ":memory:":
         raise Invalid(
-            [Fault("workers", "a store in memory is of one process; name a file, or leave it at 1")]
+            [Fault("workers", "only one process can use a store in memory; name a file, or leave it at 1")]
         )
     parts = open_server_parts(config)
     try:
@@ -111,7 +113,7 @@ def _serve(app: "ASGIApp", settings: dict[str, Any], listening: socket.socket) -
 
 @contextmanager
 def _shared_by_all(config: Config) -> Iterator[None]:
-    """What other processes are told through the environment: how it is configured, and where they count together."""
+    """What other processes get through the environment: the configuration, and where they count together."""
     with tempfile.TemporaryDirectory(prefix="onrecord-figures-") as figures:
         os.environ.update(as_environment(config) | {"PROMETHEUS_MULTIPROC_DIR": figures})
         yield
@@ -128,7 +130,7 @@ def _config(context: click.Context, given: dict[str, Any]) -> Config:
 
 
 def _refuse_open_doors(config: Config, parts: "ServerParts") -> None:
-    """Nobody but this machine reaches a server that lets everyone in."""
+    """Refuse to listen for other machines while no key is needed."""
     from onrecord.access.keys import has_keys
     from onrecord.app import is_loopback
 
@@ -193,7 +195,7 @@ def _announce(announcement: str) -> None:
 
 @contextmanager
 def _stoppable(told: Callable[..., None]) -> Iterator[None]:
-    """The server ends by itself when it is told to; the signal that told it must not end us a second time."""
+    """The server ends itself on a signal; the same signal must not end us a second time."""
     before = {number: signal.signal(number, told) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield

@@ -1,4 +1,4 @@
-"""HOW does a worker run from a shell? `onrecord work`: what saves have put off, until it is told to stop."""
+"""HOW does a worker run from a shell? `onrecord work` does jobs that saves have put off, until it is stopped."""
 
 import signal
 import threading

@@ -1,8 +1,8 @@
-"""HOW is a person asked first? By a form that their client shows them; where it can show none, nobody has agreed.
+"""HOW is a person asked first? By a form that their client shows; if it cannot show one, nobody has agreed.
 
-In the newer era of the protocol the question is the answer to the call, and the call comes again with what the person said;
-in the older one it goes to the client while the call waits. Nothing that a model is told or sends is an agreement: what was
-asked is signed, not kept, and travels between client and server alone.
+In the newer version of the protocol the question is the answer to the call, and the call comes again with the
+person's reply; in the older one the question goes to the client while the call waits. Nothing that a model sees or
+sends counts as an agreement: the question is signed, not stored, and travels between client and server alone.
 """
 
 import json
@@ -34,7 +34,7 @@ Said = Literal["yes", "no", "nothing"]
 
 @dataclass(frozen=True, slots=True)
 class Elicitation:
-    """What a person is asked, and the word that the answer is to come back with."""
+    """The question to a person, and the token that must come back with the reply."""
 
     text: str
     word: str
@@ -42,7 +42,7 @@ class Elicitation:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A call of a tool: whether its client can ask a person, and what the person said, to which word."""
+    """A call of a tool: whether its client can ask a person, and the person's reply with its token."""
 
     arguments: Arguments
     can_ask: bool = False
@@ -50,7 +50,7 @@ class ToolCall:
     word: str | None = None
 
     def answered(self, said: Said | None, question: Elicitation) -> "ToolCall":
-        """With what came of the question; None is a client that could not show it after all."""
+        """The call with the reply; None means that the client could not show the question."""
         if said is None:
             return replace(self, can_ask=False)
         return replace(self, said=said, word=question.word)
@@ -63,7 +63,7 @@ def is_modern(context: ServerRequestContext[Any, Any]) -> bool:
 def reply_of(
     context: ServerRequestContext[Any, Any], asked: protocol.CallToolRequestParams
 ) -> tuple[bool, Said | None, str | None]:
-    """Whether a person can be asked through this client, and what one said if that came with the call."""
+    """Whether this client can ask a person, and the person's reply if it came with the call."""
     able = context.session.client_capabilities
     forms = able.elicitation if able is not None else None
     # One that names no kind of question at all can show forms: they were the first kind.
@@ -77,7 +77,7 @@ def reply_of(
 
 
 def _said(reply: protocol.ElicitResult) -> Said:
-    """Yes is yes alone: a form that was sent back without it, or not at all, is a no."""
+    """Only a yes is a yes: a form that came back without it, or not at all, is a no."""
     return "yes" if reply.action == "accept" and (reply.content or {}).get(_YES) is True else "no"
 
 
@@ -89,7 +89,7 @@ def input_required(question: Elicitation) -> protocol.InputRequiredResult:
 
 
 async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: Elicitation) -> Said | None:
-    """In the older era: send the form and wait, though not for ever. None if the client failed to show it."""
+    """In the older version: send the form and wait for a limited time. None if the client failed to show it."""
     with anyio.move_on_after(ANSWER_WITHIN):
         try:
             return _said(await context.session.elicit_form(question.text, dict(_FORM), context.request_id))
@@ -99,7 +99,9 @@ async def asked_of_a_person(context: ServerRequestContext[Any, Any], question: E
 
 
 def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicitation:
-    """Do it if no one need be asked, or a person has said yes to exactly this; else what to ask, or what comes of no yes."""
+    """Do it if no one needs to be asked, or if a person has said yes to exactly this; otherwise the question, or the
+    answer to a refusal.
+    """
     asks = tool.confirmation
     text = None if asks is None else asks.question(door, call.arguments)
     if asks is None or text is None:

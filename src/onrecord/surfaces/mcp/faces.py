@@ -1,4 +1,4 @@
-"""WHICH tools does a choice of faces have? Those of each, loaded when it is chosen; the table is `onrecord.faces`."""
+"""WHICH tools do the chosen faces have? Those of each face, loaded when it is chosen; the table is `onrecord.faces`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
@@ -25,7 +25,7 @@ class _Faces(Mapping[str, Sequence[Tool]]):
 
 
 class OpenedFaces(_Faces):
-    """The same as they are set, on a store at hand; the door is that of whoever runs it."""
+    """The same according to their settings, on an open store; the door is that of whoever runs it."""
 
     def __init__(self, config: Config, door: OnRecord) -> None:
         self._config, self._door = config, door
@@ -42,7 +42,7 @@ FACES: Final = _Faces()
 
 
 def chosen(names: Iterable[str], faces: Mapping[str, Sequence[Tool]] = FACES) -> dict[str, Tool]:
-    """The tools of these faces by name, in the order given; Invalid if one is unknown or two have a tool of one name."""
+    """The tools of these faces by name, in the given order; Invalid for an unknown face or two tools of one name."""
     tools: dict[str, Tool] = {}
     owners: dict[str, str] = {}
     faults: list[Fault] = []

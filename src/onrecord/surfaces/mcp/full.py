@@ -1,4 +1,4 @@
-"""WHICH tools does the full face have? One for each operation that a model may ask for, read off the operations."""
+"""WHICH tools does the full face have? One for each operation that a model may use, derived from the operations."""
 
 from typing import Final
 

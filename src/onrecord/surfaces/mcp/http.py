@@ -1,7 +1,8 @@
-"""HOW does an agent reach us over HTTP? One stateless endpoint for both eras of the protocol, a path for each choice of faces.
+"""HOW does an agent reach us over HTTP? Through one stateless endpoint for both versions of the protocol, with a path
+for each choice of faces.
 
-It is an OAuth resource server: who asks comes from the headers of each request, and whoever comes without a key or
-token is told where to get one (RFC 9728).
+It is an OAuth resource server: the headers of each request say who asks, and a request without a key or token is told
+where to get one (RFC 9728).
 """
 
 import re
@@ -43,7 +44,7 @@ _TOOL_REQUEST: Final = "onrecord.mcp"
 
 
 class Runner(Protocol):
-    """Who lets a request in, and runs it."""
+    """Authenticates a request and runs it."""
 
     def admit(self, request: Request, /) -> OnRecord: ...
 
@@ -64,7 +65,7 @@ def mcp_app(
     `issuer` is whose tokens are taken. The routes may be taken into another application, which then runs
     `app.router.lifespan_context(app)` within its own.
     """
-    endpoint = _Endpoint(runner, faces, speaks, issuer, security)
+    endpoint = _McpEndpoint(runner, faces, speaks, issuer, security)
     return Starlette(
         routes=[
             Route(WELL_KNOWN, endpoint.metadata, methods=["GET"]),
@@ -76,8 +77,8 @@ def mcp_app(
     )
 
 
-class _Endpoint:
-    """The one endpoint of the protocol, whichever faces its path names."""
+class _McpEndpoint:
+    """The endpoint of the protocol, for all faces."""
 
     def __init__(
         self,
@@ -126,7 +127,7 @@ class _Endpoint:
         await self._sessions.handle_request(scope, receive, send)
 
     def _tools(self, request: Request) -> Mapping[str, Tool]:
-        """Those of the faces in the path: `/mcp/native+slayer` names two."""
+        """The tools of the faces in the path: `/mcp/native+slayer` names two."""
         named = [face for face in request.path_params.get("faces", "").strip("/").split("+") if face]
         try:
             return chosen(named, self._faces) if named else self._spoken
@@ -134,7 +135,7 @@ class _Endpoint:
             raise NotFound(f"There is nothing at {request.url.path!a}: {problem}.") from None
 
     async def metadata(self, request: Request) -> Response:
-        """What a client must know to get a token for this resource."""
+        """What a client needs to get a token for this resource."""
         if (refused := await self._security.validate_request(request)) is not None:
             return refused
         path = request.path_params.get("resource", PATH.strip("/"))
@@ -144,7 +145,7 @@ class _Endpoint:
 
 
 def _of_an_agent(door: OnRecord) -> OnRecord:
-    """Who speaks this protocol and has nothing to show is an agent on this machine, and not its owner in person."""
+    """A caller of this protocol without a key is an agent on this machine, not its owner in person."""
     return door.as_caller(replace(door.caller, actor="agent"))
 
 

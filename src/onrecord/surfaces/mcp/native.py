@@ -1,6 +1,7 @@
 """WHICH tools does an agent get by default? Six, small enough to be in every prompt.
 
-Their shapes come from the requests; only the words are chosen here, because each is paid for in every conversation.
+Their schemas come from the requests; only the descriptions are chosen here, because each word costs tokens in every
+conversation.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -68,7 +69,7 @@ def _operation(method: Any) -> Operation:
 def _takes(
     *asked: tuple[type[Request], Mapping[str, str]], required: tuple[str, ...], **more: dict[str, Any]
 ) -> dict[str, Any]:
-    """The fields of requests that matter to an agent, with what it is told about each."""
+    """The fields of requests that matter to an agent, with a description of each."""
     properties: dict[str, Any] = dict(more)
     for request, words in asked:
         known = input_schema(request)["properties"]
@@ -78,7 +79,7 @@ def _takes(
 
 
 def _short(schema: Mapping[str, Any], told: str) -> dict[str, Any]:
-    """The type and its choices; bounds are left to the rules, which say them to whoever oversteps."""
+    """The type and its choices, without bounds: an error names those when they are exceeded."""
     given = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     # An id may be sent as a number, too; that needs no words.
     kinds = [kind for kind in given if kind not in ("null", "integer")] or ["integer"]
@@ -99,7 +100,7 @@ def _gives(required: tuple[str, ...], **properties: str) -> dict[str, Any]:
 
 
 def shown(memory: Memory) -> dict[str, Any]:
-    """A memory without what is empty: readers of a tool's answer pay for every word."""
+    """A memory without empty fields: readers of a tool's answer pay for every word."""
     told = {name: to_json(getattr(memory, name)) for name in _SHOWN}
     times = {name: getattr(memory, name) for name in _TIMES}
     told |= {name: write_instant(moment) for name, moment in times.items() if moment is not None}
@@ -121,7 +122,7 @@ def _context(door: OnRecord, arguments: Arguments) -> ToolAnswer:
 
 
 def _without_text(found: ContextGiven) -> str:
-    """What did not fit is not what is not there."""
+    """The text of an empty context: nothing there, or nothing that fits."""
     if not found.left_out:
         return "Nothing is kept for this yet."
     return f"Nothing fits into so few tokens: {found.left_out} piece(s) were left out. Allow more with max_tokens."
@@ -254,7 +255,9 @@ def _approve(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
 
 
 def _approval(door: OnRecord, arguments: Arguments) -> str | None:
-    """What the person at this machine is asked, whose agent wants a proposal accepted; others approve with their own key."""
+    """The question to the person at this machine whose agent wants to accept a proposal; others approve with their
+    own key.
+    """
     if arguments.get("action") != "approve" or not is_agent_here(door.caller):
         return None
     here, given = in_conversation(door, arguments)
@@ -292,9 +295,9 @@ def _goes_with(gone: Forgotten) -> str:
 
 
 def _before_erasing(door: OnRecord, arguments: Arguments) -> str | None:
-    """What a person is asked for whom an agent erases; nobody is asked about what is not there, or not theirs to erase.
+    """The question to a person before an agent erases; None if there is nothing to erase or the caller may not.
 
-    Nor is one where a yes would not do: what is of a higher tier than the key waits for that of a person.
+    None also if a yes would not be enough: what is of a higher tier than the key waits for a person's own key.
     """
     if door.caller.actor == "person":
         return None

@@ -1,4 +1,4 @@
-"""WHICH prompts can a person pick? remember, recall and review: words for the agent, and nothing that was stored."""
+"""WHICH prompts can a person pick? remember, recall and review: words for the agent, and no stored text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from onrecord.model.limits import Permission
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """One prompt; `argument` is what the person adds to it, put in the place of {0}."""
+    """One prompt; `argument` is what the person adds, in place of {0}."""
 
     name: str
     title: str
@@ -91,7 +91,7 @@ def listed(caller: Caller) -> list[protocol.Prompt]:
 
 
 def given(caller: Caller, name: str, arguments: Mapping[str, str]) -> protocol.GetPromptResult:
-    """The words of a prompt; NotFound if there is none of that name for this caller."""
+    """The text of a prompt; NotFound if this caller has none of that name."""
     prompt = next(
         (each for each in PROMPTS if each.name == name and each.permission in caller.permissions), None
     )

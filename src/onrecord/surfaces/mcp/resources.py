@@ -1,4 +1,6 @@
-"""WHAT can be opened by address? memory://entry/{id}, memory://entity/{ref} and memory://context, framed as every memory is."""
+"""WHAT can be opened by address? memory://entry/{id}, memory://entity/{ref} and memory://context, framed like every
+memory.
+"""
 
 import re
 from collections.abc import Callable
@@ -56,7 +58,7 @@ def templates(caller: Caller) -> list[protocol.ResourceTemplate]:
 
 
 def read(door: OnRecord, uri: str) -> str:
-    """The text behind an address; NotFound is the same for what is not there and for what is not for this caller."""
+    """The text at an address; NotFound both for what does not exist and for what this caller may not see."""
     if "memory.read" not in door.caller.permissions:
         raise NotFound(_missing(uri))
     if uri == _CONTEXT:
@@ -87,7 +89,7 @@ def _entity(door: OnRecord, reference: str) -> str:
 
 
 def _model(door: OnRecord, reference: str) -> list[str]:
-    """What the catalog says, if it is a model; a description is a text that someone wrote, too."""
+    """What the catalog says of a model; a description is untrusted text too."""
     try:
         return [quoted(door.inspect(reference, sections=_OF_A_MODEL).markdown)]
     except (Invalid, NotFound):

@@ -1,4 +1,6 @@
-"""HOW is a request of the protocol answered? One server for both eras; who asks, and with which tools, comes with each request."""
+"""HOW is a request of the protocol answered? By one server for both versions; each request brings its caller and its
+tools.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
@@ -55,12 +57,12 @@ _RESOURCE_NOT_FOUND: Final = -32002
 
 
 async def in_thread(work: Callable[..., Any], *given: Any, slow: bool = False) -> Any:
-    """The door is synchronous; the loop goes on meanwhile."""
+    """Run it in a thread, since the door is synchronous; the event loop goes on meanwhile."""
     return await anyio.to_thread.run_sync(work, *given)
 
 
 class ToolRequest(NamedTuple):
-    """Who asks, as a door; the tools of the faces they came to; and who runs what they ask for in a thread."""
+    """The caller's door, the tools of its faces, and the function that runs a call in a thread."""
 
     door: OnRecord
     tools: Mapping[str, Tool]
@@ -72,7 +74,7 @@ class ToolRequest(NamedTuple):
 
 
 def build_server(state_of: Callable[[Context], ToolRequest]) -> Server[Any]:
-    """The server; `state_of` says for each request who asks."""
+    """The server; `state_of` gives the door and the tools of each request."""
     answers = _Answers(state_of)
     return Server(
         "onrecord",
@@ -91,7 +93,7 @@ def build_server(state_of: Callable[[Context], ToolRequest]) -> Server[Any]:
 
 
 class _Answers:
-    """What is answered to each kind of request. Lists are short: no page of them ever has a next one."""
+    """The answers to each kind of request. Lists are short and have one page."""
 
     def __init__(self, state_of: Callable[[Context], ToolRequest]) -> None:
         self._visit_of = state_of
@@ -122,7 +124,7 @@ class _Answers:
             return result
         except StoreUnavailable as problem:
             # It had no answer in time.
-            _LOG.error("The tool %s was given up: %s", asked.name, problem)
+            _LOG.error("The tool %s did not end in time: %s", asked.name, problem)
             return _failure(str(type(problem)()))
 
     async def list_resources(self, context: Context, asked: Page) -> protocol.ListResourcesResult:
@@ -154,7 +156,7 @@ class _Answers:
 
 
 def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolResult | Elicitation:
-    """What came of a call, or what a person is to be asked first."""
+    """The result of a call, or the question to ask a person first."""
     tool = visit.tools.get(name)
     if tool is None or not tool.is_offered_to(visit.door.caller):
         if tool is not None and not tool.operation.is_offered_to(visit.door.caller):

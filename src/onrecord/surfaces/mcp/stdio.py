@@ -1,18 +1,37 @@
 """HOW does an agent on this machine reach us? Over the standard streams of a process that it started."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable
+from typing import Any, Final
 
 import anyio
+import mcp_types as protocol
 from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
 
-from onrecord.service import OnRecord
+from onrecord.errors import OnRecordError, StoreUnavailable
 from onrecord.surfaces.mcp.server import ToolRequest, build_server
-from onrecord.surfaces.mcp.tools import Tool
+
+_LOG: Final = logging.getLogger(__name__)
 
 
-def serve_stdio(door: OnRecord, tools: Mapping[str, Tool]) -> None:
-    """Answer until the other side closes."""
-    server = build_server(lambda context: ToolRequest(door, tools))
+def serve_stdio(opened: Callable[[], ToolRequest]) -> None:
+    """Answer until the other side closes. `opened` opens the store and the tools, at the first request that needs
+    them.
+
+    If that fails, the request gets an error, and the next one tries again: a database may come back.
+    """
+
+    def state_of(context: Any) -> ToolRequest:
+        try:
+            return opened()
+        except StoreUnavailable as problem:
+            _LOG.error("The store could not be opened: %s", problem)
+            raise MCPError(code=protocol.INTERNAL_ERROR, message=str(StoreUnavailable())) from None
+        except OnRecordError as problem:
+            raise MCPError(code=protocol.INTERNAL_ERROR, message=str(problem)) from None
+
+    server = build_server(state_of)
 
     async def run() -> None:
         async with stdio_server() as (incoming, outgoing):

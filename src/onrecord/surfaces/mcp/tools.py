@@ -1,4 +1,6 @@
-"""WHAT is a tool? Described once, for every protocol era: its words, its shapes, what it takes, and who does the work."""
+"""WHAT is a tool? One description for every version of the protocol: its texts, its schemas, and the function that
+does the work.
+"""
 
 import json
 from collections.abc import Callable, Mapping
@@ -25,9 +27,9 @@ NOTICE: Final = "notice"
 
 
 class ToolAnswer(NamedTuple):
-    """What a tool answers: its fields, and a text for whoever reads; without one, the fields as JSON are the text.
+    """The answer of a tool: its fields, and a text for readers; without a text, the fields as JSON.
 
-    As JSON every line of a memory stays inside its quotation marks.
+    In JSON every line of a memory stays inside quotation marks.
     """
 
     structured: Any
@@ -36,10 +38,10 @@ class ToolAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Confirmation:
-    """What a person is asked before a tool does its work.
+    """The question to a person before a tool does its work.
 
-    `question` is None where there is nothing to ask, and the tool is handled as any other. `agreed` is what is done after a
-    yes, `unable` where the client cannot ask anyone, `declined` after a no, and `late` where nothing is said in time.
+    `question` returns None if there is nothing to ask; then the tool simply runs. `agreed` runs after a yes, `unable`
+    if the client cannot ask anyone, `declined` after a no, and `late` if nobody answers in time.
     """
 
     question: Callable[[OnRecord, Arguments], str | None]
@@ -50,21 +52,21 @@ class Confirmation:
 
 
 def is_agent_here(caller: Caller) -> bool:
-    """Whether it is the agent of the person at this machine: elsewhere a key says who acts."""
+    """Whether the caller is the agent of the person at this machine; elsewhere a key says who acts."""
     return caller.actor == "agent" and caller.key is None and caller.request is None
 
 
 def by_person(door: OnRecord) -> OnRecord:
-    """For what is done after a yes: what the person at this machine has agreed to in a form is their own deed."""
+    """The door for what follows a yes: what the person at this machine agreed to counts as their own act."""
     return door.as_caller(replace(door.caller, actor="person")) if is_agent_here(door.caller) else door
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """One tool. `operation` is the one whose permission and effect it has, whatever else it does on the way.
+    """One tool. It has the permission and the effect of `operation`, whatever else it does.
 
-    `is_for_people` is for what no agent does in their place. `replaces` is for one that loses what was there before, though
-    nobody would call it erasing. `repeats` is for one that changes something and shows what is stored, too.
+    `is_for_people`: no agent may use it. `replaces`: it overwrites without a history, though it erases nothing.
+    `repeats`: it changes something and also shows stored text.
     """
 
     name: str
@@ -88,11 +90,11 @@ class Tool:
 
     @property
     def shows_stored(self) -> bool:
-        """Whether its answers hold what someone has stored."""
+        """Whether its answers contain stored text."""
         return self.repeats or self.operation.effect == "read"
 
     def rendered(self, told: ToolAnswer) -> protocol.CallToolResult:
-        """An answer as a model gets it, in whichever of its two forms the client hands on: as data, and marked as such."""
+        """The answer for a model, in both forms a client may pass on: as data, and marked as such."""
         fields = None if told.structured is None else data(told.structured)
         if fields is not None and self.shows_stored:
             fields = {NOTICE: CAUTION, **fields}
@@ -100,7 +102,7 @@ class Tool:
         return protocol.CallToolResult(content=[protocol.TextContent(text=text)], structured_content=fields)
 
     def described(self) -> protocol.Tool:
-        """As the protocol has it. Nothing that anyone saved is ever part of it."""
+        """The description in the protocol. It never contains stored text."""
         effect = self.operation.effect
         return protocol.Tool(
             name=self.name,
@@ -119,7 +121,7 @@ class Tool:
 
 
 def known_arguments(tool: Tool, arguments: Arguments) -> None:
-    """Invalid for what the tool does not take and for what it cannot do without; values are checked by their rules."""
+    """Invalid for unknown and missing arguments; the rules check the values."""
     properties = tool.takes.get("properties", {})
     faults = unknown_names(
         arguments, properties, "is not an argument of this tool", f"; there are {', '.join(properties)}"
@@ -132,9 +134,9 @@ def known_arguments(tool: Tool, arguments: Arguments) -> None:
 
 
 def in_conversation(door: OnRecord, arguments: Arguments) -> tuple[OnRecord, dict[str, Any]]:
-    """The door as seen from the conversation that was named, and what else was given.
+    """The door inside the named conversation, and the other arguments.
 
-    Where the connection is in a conversation already, a model cannot move it to another.
+    If the connection is in a conversation already, a model cannot move it to another.
     """
     rest = {name: value for name, value in arguments.items() if name != CONVERSATION and value is not None}
     here = inside(door.caller, arguments.get(CONVERSATION))

@@ -19,13 +19,13 @@ _JSON_TYPE: Final = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;\s*charse
 
 
 async def read_body(request: Request, most: int = BODY_BYTES) -> bytes:
-    """All of it; too large if it is said to be, or turns out to be."""
+    """The whole body; too large if it says so or turns out to be."""
     parts = [part async for part in chunks(request, most)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The body as it comes in; too large if it is said to be, or turns out to be."""
+    """The body as it arrives; too large if it says so or turns out to be."""
     told = request.headers.get("content-length", "0")
     if told.isdigit() and int(told[:20]) > most:
         raise _too_large(most)

@@ -1,4 +1,4 @@
-"""WHAT does a face have over HTTP? One value for each of its routes: the server answers by it, and is described by it."""
+"""WHAT does a face offer over HTTP? One value for each of its routes, which both serves and describes it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,13 +26,13 @@ TEXT: Final = {"type": "string"}
 
 
 def schema_named(name: str) -> JsonSchema:
-    """One of the `schemas` of a face, by its name."""
+    """A reference to one of the `schemas` of a face."""
     return {"$ref": SCHEMAS + name}
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """What an address holds beside its fixed parts: in the path where that has its name, else in the query."""
+    """A variable part of an address: in the path if that has its name, else in the query."""
 
     name: str
     description: str
@@ -41,7 +41,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class RouteAnswer:
-    """What comes back under one status: a sentence about it, and its shape, which is a schema or an answer's type."""
+    """The answer under one status: a sentence about it, and its schema or type."""
 
     description: str
     schema: JsonSchema | type | None
@@ -50,7 +50,7 @@ class RouteAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaceRoute:
-    """One thing that can be done: `POST /memories`, what it is called, what it takes, and what it answers."""
+    """One route of a face, such as `POST /memories`: its name, what it takes, and what it answers."""
 
     method: str
     path: str
@@ -67,7 +67,7 @@ class FaceRoute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaceHttp:
-    """All that a face has over HTTP."""
+    """Everything that a face offers over HTTP."""
 
     face: str
     routes: Sequence[FaceRoute]
@@ -78,23 +78,23 @@ class FaceHttp:
     schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
 
     def open(self, runner: RequestRunner) -> list[BaseRoute]:
-        """The routes as the server has them."""
+        """The routes for the server."""
         by_path: dict[str, list[FaceRoute]] = defaultdict(list)
         for each in self.routes:
             by_path[each.path].append(each)
         return [
-            Route(path, endpoint=_Endpoint(runner, self, {each.method: each for each in routes}))
+            Route(path, endpoint=_FaceEndpoint(runner, self, {each.method: each for each in routes}))
             for path, routes in by_path.items()
         ]
 
 
 def of_faces() -> Iterator[FaceHttp]:
-    """What every face has over HTTP, in the order of the table."""
+    """What every face offers over HTTP, in the order of the table."""
     return (module.HTTP for module in faces.loaded("routes"))
 
 
-class _Endpoint:
-    """Everything that can be done with one path of a face."""
+class _FaceEndpoint:
+    """All methods of one path of a face."""
 
     def __init__(self, runner: RequestRunner, http: FaceHttp, routes: Mapping[str, FaceRoute]) -> None:
         self._runner, self._http, self._methods = runner, http, routes

@@ -1,8 +1,8 @@
-"""WAS it done already? A write with an `Idempotency-Key` is done once; who sends it again gets the same answer.
+"""WAS it done already? A write with an `Idempotency-Key` is done once; sending it again gives the same answer.
 
-The answer is kept in the transaction that does it, so that whatever ends the server or its connection leaves both or
-neither. What is kept names a memory and its version, a conversation or a file, and not what stands in it: that stays
-where it can be erased.
+The answer is stored in the transaction that does it, so that a crash or a lost connection leaves both or neither.
+What is stored names a memory and its version, a conversation or an artifact, but not its text, which stays where it
+can be erased.
 """
 
 import re
@@ -87,7 +87,7 @@ def once(
 
 
 def worded(answer: Any) -> Answer:
-    """An answer of an operation in the words of HTTP."""
+    """An answer of an operation as an HTTP response."""
     match answer:
         case Remembered(outcome="created", dry_run=False) | CreatedKey() | CreatedTenant(created=True):
             return 201, to_json(answer)
@@ -95,8 +95,9 @@ def worded(answer: Any) -> Answer:
 
 
 def _kept(operation: Operation, answer: Any) -> KeptAnswer:
-    """An answer without what must not lie about: what memories and titles say, the secret of a key, and the id of what
-    was erased, which whoever asks again has told."""
+    """An answer without what must not be stored twice: texts of memories and titles, the secret of a key, and the id
+    of an erased memory, which a repeated request names anyway.
+    """
     status, told = worded(answer)
     kept = {name: value for name, value in told.items() if name != "secret"}
     if operation.name == "forget":
@@ -111,7 +112,7 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
 
 
 def _again(door: OnRecord, operation: Operation, values: dict[str, Any], done: Done) -> Answer:
-    """The answer as it was, with a memory as it stood then, and a conversation or a file as it is."""
+    """The same answer again, with a memory in its state then, and a conversation or an artifact as it is now."""
     if done.state == "different":
         raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
     if done.state == "forgotten":

@@ -1,6 +1,6 @@
-"""WHO gets a thread next? So many at once, of one tenant no more than its share, and of those who wait each tenant in turn.
+"""WHO gets a thread next? So many at once, one tenant no more than its share, and waiting tenants take turns.
 
-A tenant whose requests all wait, for a lock or for a database, leaves room for those of the others.
+A tenant whose requests all wait for a lock or a database leaves room for the others.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ _FREE: Final = float("inf")
 
 
 class Lane:
-    """Threads for one kind of work; it belongs to the loop that runs."""
+    """Threads for one kind of work; it belongs to the running event loop."""
 
     def __init__(self, threads: int, share: int) -> None:
         self._left, self._share = threads, share
@@ -26,7 +26,9 @@ class Lane:
         self._threads = CapacityLimiter(_FREE)
 
     async def run(self, tenant: str | None, act: Callable[[], Answer]) -> Answer:
-        """Do something in a thread; what is of no tenant has no share. Whoever stops waiting leaves it running, and its place taken until it is done."""
+        """Run something in a thread; work without a tenant has no share. If the caller stops waiting, the work goes
+        on and keeps its place until it is done.
+        """
         await self._enter(tenant)
         loop = asyncio.get_running_loop()
         has_begun = has_left = False

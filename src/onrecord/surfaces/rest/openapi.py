@@ -1,4 +1,4 @@
-"""WHAT can be asked over HTTP? OpenAPI 3.1, written from the table of operations and from what the faces declare."""
+"""WHAT can be asked over HTTP? OpenAPI 3.1, made from the table of operations and from what the faces declare."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def routes() -> list[BaseRoute]:
 
 
 def document() -> Schema:
-    """The whole description."""
+    """The whole document."""
     definitions = Definitions(SCHEMAS)
     paths: dict[str, Schema] = {}
     for operation in OPERATIONS:
@@ -141,7 +141,7 @@ def _parameters(operation: Operation, method: str) -> list[Schema]:
 
 
 def _text_schema(rule: Rule) -> Schema:
-    """What a field takes in an address: there a number and a name look alike, and nothing is an empty text."""
+    """The schema of a field in an address, where everything is a text, and an empty text means nothing."""
     if isinstance(rule, OrNone):
         return {"anyOf": [_text_schema(rule.rule), {"type": "string", "maxLength": 0}]}
     schema = rule_schema(rule, exact=True)
@@ -193,7 +193,7 @@ def _responses(operation: Operation, method: str, definitions: Definitions) -> S
 
 
 def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Schema:
-    """What a face declares of one of its routes."""
+    """The description of a face's route."""
     in_path = set(re.findall(r"{(\w+)", route.path))
     told: Schema = {
         "operationId": f"{http.face}_{route.name}",
@@ -227,7 +227,7 @@ def _answer(answer: RouteAnswer, definitions: Definitions) -> Schema:
 
 
 def _refusals(http: FaceHttp, route: FaceRoute) -> Schema:
-    """What may come instead. Whoever is stopped at the door, or meets a fault of ours, is told so in our shape."""
+    """The error answers, all in our shape, also those from authentication and internal errors."""
     problem = {PROBLEM: {"schema": {"$ref": f"{SCHEMAS}ProblemDetails"}}}
     statuses = {status: text for status, text in _STATUSES.items() if status != 412} | dict(route.refusals)
     if http.error is None:

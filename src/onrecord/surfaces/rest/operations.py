@@ -1,4 +1,6 @@
-"""HOW does an operation become a route? A loop over the table; what is read and answered is settled once, at the start."""
+"""HOW does an operation become a route? A loop over the table; how to read and answer is worked out once, at the
+start.
+"""
 
 import json
 import re
@@ -34,7 +36,7 @@ _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
 
 class OperationHandler:
-    """One operation behind one method and path."""
+    """One operation under one method and path."""
 
     def __init__(self, runner: RequestRunner, operation: Operation) -> None:
         self.operation = operation
@@ -72,7 +74,7 @@ class OperationHandler:
         await response(request.scope, request.receive, send)
 
     def answer(self, request: Request, body: bytes) -> Response:
-        """The response to one request. It runs in a thread."""
+        """The response to one request; runs in a thread."""
         door = self.runner.admit(request)
         values = self.values(request, body)
         key = idempotency.key_in(request.headers)
@@ -87,7 +89,7 @@ class OperationHandler:
         return self.response(request, told, repeated=repeated)
 
     def values(self, request: Request, body: bytes) -> dict[str, Any]:
-        """The fields of the request, from wherever they were put."""
+        """The fields of the request, from path, query and body."""
         query, headers = _query(request), request.headers
         if self.has_body:
             values = {
@@ -96,14 +98,12 @@ class OperationHandler:
             }
             if query:
                 names = dict.fromkeys(name for name, _ in _pairs(query))
-                raise Invalid(
-                    [Fault(name, "belongs into the JSON body, not into the address") for name in names]
-                )
+                raise Invalid([Fault(name, "belongs in the JSON body, not in the address") for name in names])
         else:
             values = self._from_query(query)
         for name in self.in_path:
             if name in values:
-                raise Invalid([Fault(name, "stands in the path; leave it out elsewhere")])
+                raise Invalid([Fault(name, "is in the path already; leave it out elsewhere")])
             values[name] = request.path_params[name]
         if "if-match" in headers:
             self._expect(headers["if-match"], values)
@@ -127,11 +127,11 @@ class OperationHandler:
         }
 
     def _expect(self, wanted: str, values: dict[str, Any]) -> None:
-        """What `If-Match` says, in the words of the request."""
+        """`If-Match` as a field of the request."""
         if "expected_version" not in self._one:
-            raise Invalid([Fault("If-Match", "is understood where a memory is revised, and only there")])
+            raise Invalid([Fault("If-Match", "can only be used to revise a memory")])
         if "expected_version" in values:
-            raise Invalid([Fault("expected_version", "is what If-Match says already; give one of them")])
+            raise Invalid([Fault("expected_version", "is given by If-Match already; send only one of them")])
         if wanted.strip() == "*":
             return
         tag = _TAG.fullmatch(wanted.strip())
@@ -155,7 +155,7 @@ class OperationHandler:
 
 
 class Endpoint:
-    """Everything that can be done with one path."""
+    """All methods of one path."""
 
     def __init__(self, handlers: Sequence[OperationHandler]) -> None:
         self._takes_slashes = any(":path}" in template(each.path, each.operation) for each in handlers)
@@ -178,18 +178,18 @@ class Endpoint:
             raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", allow)
 
     def _is_meant(self, scope: Scope) -> bool:
-        """Whether the path was found as it was sent: no empty name, and no hidden slash that makes another path of it."""
+        """Whether the path matched as it was sent: no empty name, and no encoded slash that makes it another path."""
         hides = b"%2f" in scope.get("raw_path", b"").lower()
         return all(scope["path_params"].values()) and (self._takes_slashes or not hides)
 
 
 def path_fields(operation: Operation) -> tuple[str, ...]:
-    """The fields that stand in the path."""
+    """The fields in the path."""
     return tuple(_PARAMETERS.findall(operation.route or ""))
 
 
 def template(path: str, operation: Operation) -> str:
-    """The path as the router wants it: a name at its end may hold slashes, an id may not."""
+    """The path for the router: a name at its end may contain slashes, an id may not."""
     rules = {each.name: each.metadata["rule"] for each in request_fields(operation.request)}
     last = _PARAMETERS.findall(path)[-1:]
     if last and path.endswith("}") and not isinstance(rules[last[0]], Identifier):
@@ -198,14 +198,14 @@ def template(path: str, operation: Operation) -> str:
 
 
 def _whole(value: Any) -> Any:
-    """To JSON, 3.0 is a whole number."""
+    """In JSON, 3.0 is a whole number."""
     if isinstance(value, list):
         return [_whole(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _query(request: Request) -> str:
-    """As it was sent."""
+    """The query as it was sent."""
     asked: bytes = request.scope.get("query_string", b"")
     return asked.decode("latin-1")
 
@@ -222,14 +222,14 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _sent(request: Request, body: bytes) -> tuple[bytes, ...]:
-    """All that makes a request the same as another."""
+    """Everything that makes a request the same as another."""
     expected = request.headers.get("if-match", "").encode("latin-1")
     query: bytes = request.scope.get("query_string", b"")
     return request.method.encode(), request.scope["path"].encode(), query, expected, body
 
 
 def _tag(told: Any) -> str:
-    """The version of a memory; with edges a mark of those behind it, since they change without it."""
+    """The version of a memory; with relations also a hash of the related memories, which change without it."""
     version = told["memory"]["version"]
     if edges := told.get("edges"):
         mark = sha256(json.dumps(edges).encode()).hexdigest()[:12]
@@ -245,7 +245,7 @@ def _is_known(wanted: str | None, tag: str) -> bool:
 
 
 def _next(request: Request, mark: str) -> str:
-    """Where the next page is: the same question, after this mark."""
+    """The address of the next page: the same question, after this mark."""
     query = [pair for pair in _pairs(_query(request)) if pair[0] != "after"]
     asked = urlencode([*query, ("after", mark)], errors="surrogateescape")
     return f'<{quote(request.scope["path"])}?{asked}>; rel="next"'

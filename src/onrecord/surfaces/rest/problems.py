@@ -36,7 +36,7 @@ class ProblemType:
 
 
 class Refusal(OnRecordError):
-    """What is wrong with a message before anything in it is understood."""
+    """What is wrong with a message before any field of it is read."""
 
     def __init__(self, kind: ProblemType, detail: str, headers: Mapping[str, str] | None = None) -> None:
         self.kind, self.headers = kind, headers or {}
@@ -77,7 +77,7 @@ _GUARDED: Final = {
 
 
 def problem(error: Exception, request: str, *, conditional: bool = False) -> Response:
-    """The response to a request that could not be answered; `conditional` if it named the version it wanted."""
+    """The response to a failed request; `conditional` if it named the version it wanted."""
     kind = PRECONDITION if conditional and isinstance(error, VersionConflict) else kind_of(error)
     told: dict[str, Any] = {
         "type": f"urn:onrecord:{kind.name}",
@@ -101,7 +101,7 @@ def kind_of(error: Exception) -> ProblemType:
 
 
 def detail_of(error: Exception) -> str:
-    """What whoever asks may know of it."""
+    """The part of an error that the caller may know."""
     return _GUARDED.get(kind_of(error).name) or str(error)
 
 

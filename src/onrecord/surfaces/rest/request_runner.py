@@ -1,4 +1,4 @@
-"""WHO runs a request? One hop to a thread, in which the caller is found out, counted, and given its door."""
+"""WHO runs a request? A thread, which finds the caller, counts the request, and opens the caller's door."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class RequestState:
 
 
 class RequestRunner:
-    """A door for everyone who knocks over the network."""
+    """Authenticates and runs requests from the network."""
 
     def __init__(
         self,
@@ -63,8 +63,9 @@ class RequestRunner:
         within_s: float | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """`readers` is how many read at once; those who write have threads of their own, since they wait for each other.
-        What is not slow by nature is answered `within_s` seconds, or not."""
+        """`readers` is how many requests read at once; writes have threads of their own, since they wait for each
+        other. Requests that are not slow by nature must end within `within_s` seconds.
+        """
         self.door, self.store, self.authenticator, self.clock = door, store, authenticator, clock
         self._throttle, self._readers, self._within_s = throttle, readers, within_s
         self._lanes: _Lanes | None = None
@@ -72,7 +73,7 @@ class RequestRunner:
         self._tenants: LruCache[int, str] = LruCache(_MOST_CREDENTIALS)
 
     def admit(self, request: Request) -> OnRecord:
-        """The door of whoever sent this request; Unauthenticated or TooMany if it has none. Call it in a thread."""
+        """The door of the request's caller; Unauthenticated or TooMany otherwise. Call it in a thread."""
         state = state_of(request)
         if state.door is None:
             peer = request.client.host if request.client else None
@@ -88,17 +89,17 @@ class RequestRunner:
         state.budget = self._throttle.take(caller)
 
     async def meet(self, request: Request) -> None:
-        """Let in whoever sends a large body before it is read: nobody else may fill our memory.
+        """Authenticate the sender of a large body before reading it, so that a stranger cannot fill our memory.
 
-        A small one has come with its headers; to look first would cost every request a second hop.
+        A small body is there with the headers; checking first would cost every request a second thread hop.
         """
         if _may_be_large(request.headers):
             await self.run(self.admit, request, by=request)
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
-        """What `act` does with the door of whoever sent the request, in one hop to a thread.
+        """Run `act` with the door of the request's caller, in one thread hop.
 
-        Errors pass through; those of ours that nobody catches leave the server as problem details.
+        Errors pass through; uncaught ones of ours become problem details.
         """
         return await self.run(lambda: act(self.admit(request)), by=request)
 
@@ -110,9 +111,9 @@ class RequestRunner:
         slow: bool = False,
         reads: bool = False,
     ) -> Answer:
-        """Do something in a thread; what is slow has few threads of its own, so that nobody else waits for it.
+        """Run something in a thread; slow work has a few threads of its own, so that nothing else waits for it.
 
-        What is done `by` a request waits for others of its tenant where that has its share of the threads.
+        Work `by` a request waits for others of its tenant if the tenant has its share of the threads.
         """
         # Made here, since they belong to the loop that runs.
         if self._lanes is None:
@@ -129,7 +130,7 @@ class RequestRunner:
         raise StoreUnavailable(f"{late}.") if reads else OutcomeUnknown(f"{late}; it may still be done.")
 
     def _whose(self, request: Request) -> str:
-        """The tenant that a request is of; until that is known, whoever has its credentials is one by itself."""
+        """The tenant of a request; until that is known, its credentials stand for it."""
         credential = _credential(request)
         return self._tenants.get(credential) or f"\0{credential}"
 
@@ -141,7 +142,7 @@ def _credential(request: Request) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Lanes:
-    """Where is done what is usual, what is slow, and what only reads."""
+    """The lanes for usual work, slow work, and reading."""
 
     usual: Lane
     slow: Lane
@@ -158,6 +159,6 @@ def _may_be_large(headers: Headers) -> bool:
 
 
 def state_of(request: Request) -> RequestState:
-    """What is known of the request; the server has noted it before anyone else saw it."""
+    """The state of the request, which the outermost layer has created."""
     state: RequestState = request.scope["onrecord.request"]
     return state

@@ -1,4 +1,4 @@
-"""HOW does a whole tenant move over the network? An export and an import are files; here they are streams of lines."""
+"""HOW does a whole tenant move over the network? As a stream of lines; locally an export is a file."""
 
 import tempfile
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ FILE_FIELD: Final = "path"
 
 
 class Transfer(OperationHandler):
-    """An operation on a file, with the file in the message: its other fields are read from the query."""
+    """An operation on a file whose content is the body; its other fields are in the query."""
 
     def __init__(self, runner: RequestRunner, operation: Operation) -> None:
         super().__init__(runner, operation)
@@ -44,7 +44,7 @@ class Transfer(OperationHandler):
 
 
 class ExportTransfer(Transfer):
-    """The lines of an export, from a file that is complete before the first of them is sent."""
+    """Sends the lines of an export, from a file that is complete before the first line is sent."""
 
     async def respond(self, request: Request, send: Send) -> None:
         with _temporary_file("export.jsonl") as path:
@@ -67,7 +67,7 @@ class ExportTransfer(Transfer):
 
 
 class ImportTransfer(Transfer):
-    """The lines of an export, kept in a file until all have come."""
+    """Stores the lines of an export in a file until all have arrived."""
 
     async def respond(self, request: Request, send: Send) -> None:
         # Nobody fills our disk who may not come in.
@@ -93,6 +93,6 @@ class ImportTransfer(Transfer):
 
 @contextmanager
 def _temporary_file(name: str) -> Iterator[Path]:
-    """A file that nobody else reads, gone afterwards."""
+    """A private file, deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="onrecord-") as folder:
         yield Path(folder) / name

@@ -1,4 +1,4 @@
-"""HOW is a server put together? One application: REST, MCP, health and figures behind one guard and one log."""
+"""HOW is a server put together? One application: REST, MCP, health and metrics behind one guard and one log."""
 
 import logging
 import sys
@@ -33,13 +33,13 @@ _WORKER_ENDS_S: Final = 3.0
 
 
 def from_environment() -> ASGIApp:
-    """The application as it is configured: for whoever starts it by its name, `--workers` among them."""
+    """The application by its configuration, for those who start it by its name, such as `--workers`."""
     config = load()
     return application(config, open_server_parts(config))
 
 
 def application(config: Config, parts: ServerParts, *, log: Log | None = None) -> ASGIApp:
-    """The whole server. It closes the parts when it ends."""
+    """The whole server. It closes its parts when it ends."""
     log = log or json_log()
     readers = THREADS if _waits_for_others(config) else COMPUTING_THREADS
     runner = RequestRunner(
@@ -77,7 +77,7 @@ def application(config: Config, parts: ServerParts, *, log: Log | None = None) -
 
 
 def _waits_for_others(config: Config) -> bool:
-    """Whether a question is answered with the help of a database, a model, or someone who knows the caller, elsewhere."""
+    """Whether answers depend on a database, a model or an identity service elsewhere."""
     keys = config.oidc_jwks or config.oidc_issuer or ""
     return (
         config.db.startswith("postgres")
@@ -96,7 +96,7 @@ async def _nothing_here(scope: Scope, receive: Receive, send: Send) -> None:
 def _lifespan(
     config: Config, parts: ServerParts, log: Log, inner: list[Callable[[], Any]]
 ) -> Callable[[Any], Any]:
-    """From the first request to the last: the worker beside them, and the store closed after them."""
+    """From start to end: run the worker, and close the store at the end."""
     works = read_choice("worker", config.worker)
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""WHO came, what came of it, and how long did it take? Around every request: its id, its log line, its figures."""
+"""WHO asked, with which result, and how long did it take? Around every request: its id, its log line, its metrics."""
 
 import json
 import logging
@@ -33,7 +33,9 @@ Log = Callable[..., Any]
 
 
 def json_log(stream: TextIO | None = None) -> Log:
-    """One line of JSON for each request. It names who asked and where, never what: no text, no query, no key."""
+    """One line of JSON for each request. It names the caller and the route, never the content: no text, no query, no
+    key.
+    """
     logger = structlog.wrap_logger(
         structlog.WriteLogger(stream or sys.stderr),
         processors=[_timestamp, structlog.processors.JSONRenderer(serializer=json.dumps)],
@@ -43,7 +45,7 @@ def json_log(stream: TextIO | None = None) -> Log:
 
 
 class LogHandler(logging.Handler):
-    """What the parts of a server have to say, in the lines of its log. Of an error only its kind: its words may hold text."""
+    """Writes other log messages as lines of the same log. Of an error only its kind: its message may contain text."""
 
     def __init__(self, log: Log) -> None:
         super().__init__()
@@ -61,9 +63,9 @@ def _timestamp(logger: Any, name: str, told: MutableMapping[str, Any]) -> dict[s
 
 
 class AccessLog:
-    """The outermost layer: nothing leaves without its id, and no error without the one shape.
+    """The outermost layer: every response has an id, and every error has our shape.
 
-    Plain ASGI, since a middleware of Starlette's would hold back what is streamed and could not see how it ended.
+    Plain ASGI, since Starlette's middleware would buffer streams and could not see how they ended.
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, log: Log) -> None:
@@ -112,7 +114,7 @@ class AccessLog:
         self._log("request", **told)
 
     def _note(self, error: Exception, state: RequestState) -> None:
-        """Why something failed that should not have; the words of an error may hold what was sent, so not those."""
+        """Log an unexpected failure, without its message, which may contain what was sent."""
         if isinstance(error, StoreUnavailable):
             self._log("unavailable", request=state.request, reason=str(error))
         elif not isinstance(error, OnRecordError | HTTPException):
@@ -125,7 +127,7 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 
 def _refusal(error: Exception) -> Exception:
-    """What a route of Starlette's own says no with, in our words."""
+    """An error of Starlette's own routing, in our shape."""
     if not isinstance(error, HTTPException) or error.status_code not in (404, 405):
         return error
     headers = error.headers or {}

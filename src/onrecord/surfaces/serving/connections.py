@@ -1,7 +1,7 @@
 """HOW long may a sender take, how much may it send before it is known, and who stays when there are too many?
 
-uvicorn reads whatever comes for as long as it comes. Here a request whose head is too large or that is not sent in time
-is ended, and of too many connections those go first that have shown no key.
+uvicorn reads whatever comes for as long as it comes. Here a request is ended if its head is too large or it is not
+sent in time; of too many connections, those without a key are closed first.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ class Limits:
 
 
 def server_settings(config: Config) -> dict[str, Any]:
-    """What uvicorn is told; other processes can be told the same."""
+    """The settings of uvicorn, which other processes can use too."""
     limits = Limits(
         connections=read_number("connections", config.connections, 1, 1_000_000),
         sent_within_s=request_timeout(config),
@@ -133,7 +133,7 @@ class Connection(HttpToolsProtocol):
     # What is ours
 
     def _begin(self) -> None:
-        """A head has so long in all; a body has it again and again, as long as it comes."""
+        """Set the time limit: once for the head; for a body again and again, as long as it keeps coming."""
         self._stop_waiting()
         self._sent = self._sent if self._in_head else 0
         self._deadline = self.loop.call_later(self._limits.sent_within_s, self._look)
@@ -168,7 +168,7 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def _make_room(self) -> None:
-        """Of those that have shown no key, one on which nothing is answered goes: it may be waiting for nothing."""
+        """Close an idle connection that has shown no key."""
         _tell_of_crowd(self._limits.connections)
         others = [
             each
@@ -187,7 +187,7 @@ class _Crowd:
 
 
 def _tell_of_crowd(most: int) -> None:
-    """Not each time: whoever fills the connections would fill the log as well."""
+    """Warn, but not each time: whoever fills the connections would also fill the log."""
     if (now := time.monotonic()) - _Crowd.told_at >= _TELL_AGAIN_S:
         _Crowd.told_at = now
         _log.warning(

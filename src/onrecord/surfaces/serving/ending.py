@@ -1,7 +1,7 @@
-"""WHEN has a server ended? When it has finished what it began, and in any case soon after its time to do so is over.
+"""WHEN has a server ended? When it has finished its requests, and in any case soon after the time limit.
 
-A thread that waits for a database which does not answer cannot be ended from within this process, and everything that
-waits for that thread would wait with it.
+A thread that waits for an unresponsive database cannot be ended from within this process, and everything that waits
+for that thread would wait with it.
 """
 
 import logging
@@ -20,7 +20,7 @@ _log: Final = logging.getLogger("onrecord.serving")
 
 
 class EndingServer(uvicorn.Server):
-    """A server that ends when it is told to, whatever hangs."""
+    """A server that ends when it is told to, even if something hangs."""
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
@@ -32,7 +32,7 @@ class EndingServer(uvicorn.Server):
 
 
 def _end() -> None:
-    """Whatever was done is in the store, and whatever was not is not: a transaction that never ended counts for nothing."""
+    """End the process. Nothing is lost: committed work is in the store, and an open transaction never counted."""
     _log.error(
         "Something did not end in time (a database that does not answer?); the process ends without it."
     )

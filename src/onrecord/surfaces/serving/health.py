@@ -1,4 +1,4 @@
-"""IS it alive, is it ready, how is it doing? For those who run it; strangers learn yes or no and nothing more."""
+"""IS it alive, is it ready, how is it doing? Operators see details; strangers only yes or no."""
 
 import asyncio
 import json
@@ -38,11 +38,11 @@ class _Health:
         self._looking: asyncio.Future[bool] | None = None
 
     async def live(self, request: Request) -> Response:
-        """That this process answers; the store is not asked."""
+        """Whether this process answers; the store is not asked."""
         return _told(200, {"status": "live"})
 
     async def ready(self, request: Request) -> Response:
-        """Whether the store answers; where it is and what runs here is for those who may care for it."""
+        """Whether the store answers; details are for callers with the permission."""
         ready = await self._is_ready_soon()
         told: dict[str, Any] = {"status": "ready" if ready else "unavailable"}
         if ready and "authorization" in request.headers and await self._is_admin_soon(request):
@@ -50,7 +50,7 @@ class _Health:
         return _told(200 if ready else 503, told)
 
     async def metrics(self, request: Request) -> Response:
-        """The figures; from elsewhere they take the permission of whoever cares for the store."""
+        """The metrics; from other machines they need the admin permission."""
         peer = request.client.host if request.client else None
         if not is_from_here(request.headers.__contains__, peer, unknown=False):
             await self._runner.call(request, lambda door: door.caller.require("memory.admin"))
@@ -58,7 +58,7 @@ class _Health:
         return Response(body, media_type=CONTENT_TYPE)
 
     async def _is_ready_soon(self) -> bool:
-        """What a look at the store finds, which is not waited for long: one that hangs is the only one, and says no."""
+        """Check the store for a short time; while one check hangs, no other is started, and the answer is no."""
         if self._looking is None or self._looking.done():
             self._looking = asyncio.ensure_future(
                 to_thread.run_sync(self._look, limiter=CapacityLimiter(1), abandon_on_cancel=True)

@@ -1,4 +1,4 @@
-"""MAY this be asked at all? Host, Origin and address are looked at before anything else: pages elsewhere may not ask."""
+"""MAY this be asked at all? Host, Origin and address are checked first: foreign web pages may not ask."""
 
 import re
 from collections.abc import Collection
@@ -35,14 +35,16 @@ _EXPOSED: Final = "ETag, Link, Location, Retry-After, X-Request-Id, Mcp-Session-
 
 
 class HostGuard:
-    """Lets through what names a host of ours and comes from no foreign page.
+    """Lets requests through that name one of our hosts and come from no foreign page.
 
-    Starlette's own for hosts and origins answer in plain text, and let a request of a foreign page through to its route.
+    Starlette's own middleware for hosts and origins answers in plain text, and lets a foreign page's request through
+    to its route.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str] | None, origins: Collection[str]) -> None:
-        """`hosts` is None if any name will do. Pages are of this server, or of the `origins` named: whoever else serves some
-        on this machine may have them from anywhere."""
+        """`hosts` is None if any name is accepted. Pages must be of this server or of the named `origins`: other
+        pages served on this machine may come from anywhere.
+        """
         self._app = app
         self._hosts = None if hosts is None else frozenset(each.lower() for each in hosts)
         self._origins = frozenset(each.lower().rstrip("/") for each in origins)
@@ -103,7 +105,7 @@ def _shared(origin: str) -> dict[str, str]:
 
 
 def _sharing(origin: str, send: Send) -> Send:
-    """The page that was let in may also read the answer."""
+    """The headers that let an accepted page read the answer."""
 
     async def send_on(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""HOW much is asked, and how quickly is it answered? Figures for Prometheus, of all workers of a server."""
+"""HOW much is asked, and how quickly is it answered? Metrics for Prometheus, of all workers of a server."""
 
 from typing import Final
 
@@ -46,7 +46,7 @@ class Metrics:
         self._seconds.labels(route, method).observe(took_s)
 
     def exposition(self) -> bytes:
-        """All figures, of every worker if there are several."""
+        """All metrics, of every worker if there are several."""
         try:
             gathered = CollectorRegistry()
             MultiProcessCollector(gathered)  # type: ignore[no-untyped-call]
@@ -57,5 +57,5 @@ class Metrics:
 
 
 def forget(worker: int | None) -> None:
-    """What was under way in a worker that is no more; what it has counted stays."""
+    """Drop the gauges of a dead worker; its counters stay."""
     mark_process_dead(worker)  # type: ignore[no-untyped-call]

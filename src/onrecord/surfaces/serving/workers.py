@@ -1,7 +1,7 @@
-"""HOW do several processes serve as one? Each has a place with a socket, and one that falls is followed by another.
+"""HOW do several processes serve as one? Each has a socket, and a process that dies is replaced.
 
-The system spreads connections over the sockets. The process that began the others holds them too: whoever waits at one
-whose process fell is answered by the process that follows.
+The system spreads connections over the sockets. The parent process holds them too: connections that wait at the
+socket of a dead process are answered by its successor.
 """
 
 import multiprocessing
@@ -48,7 +48,7 @@ class Workers:
         self._stopping = False
 
     def run(self, ready: Callable[[], None]) -> None:
-        """Until `stop`. Tells when all of them take connections."""
+        """Run until `stop`. Reports when all of them accept connections."""
         try:
             for place in range(len(self._sockets)):
                 self._begin(place)
@@ -87,12 +87,12 @@ class Workers:
                 worker.process.join()
                 code = worker.process.exitcode
                 raise StoreUnavailable(
-                    f"A process of the server ended as it began (code {code}); its reason stands above."
+                    f"A process of the server ended while it started (code {code}); the reason is above."
                 ) from None
         return True
 
     def _follow(self, place: int) -> None:
-        """Another process in the place of one that fell; one that falls at once is not tried without end or pause."""
+        """Replace a dead process; one that dies at once is restarted only a few times, with pauses."""
         fallen = self._workers[place]
         if fallen.process.is_alive() or self._stopping:
             return
@@ -112,7 +112,7 @@ class Workers:
 
 
 def _sockets(listening: socket.socket, places: int) -> list[socket.socket]:
-    """One for each place where the system spreads connections over them; elsewhere that one for all."""
+    """One socket for each process if the system spreads connections over them; otherwise one for all."""
     if sys.platform == "linux":
         with suppress(OSError):
             # Not before it was bound: a second server that was told the same port would join us, and not be refused.

@@ -3,7 +3,7 @@
 from datetime import datetime, tzinfo
 from typing import Final
 
-from onrecord.text.times.words import NOTHING, Clock, TimeToken
+from onrecord.text.times.words import NOTHING, TimeOfDay, TimeToken
 
 TO: Final = frozenset({"to", "until", "till", "through", "thru", "-", "–"})
 # Low and high: some counts are vague, and are read generously.
@@ -98,12 +98,12 @@ class Cursor:
         after += token.word == "couple" and self._at(after).word == "of"
         return *COUNTS[token.word], after
 
-    def _clock(self, place: int) -> tuple[Clock, int] | None:
+    def _clock(self, place: int) -> tuple[TimeOfDay, int] | None:
         token, following = self._at(place), self._at(place + 1).word
         half = following in ("am", "pm")
         if token.kind == "number" and half and isinstance(token.value, int):
-            clock = Clock(token.value)
-        elif isinstance(token.value, Clock):
+            clock = TimeOfDay(token.value)
+        elif isinstance(token.value, TimeOfDay):
             clock = token.value
         else:
             return None

@@ -34,7 +34,7 @@ class DatePart(NamedTuple):
     until: int
 
 
-class Clock(NamedTuple):
+class TimeOfDay(NamedTuple):
     """A time of day as it was written; without minutes the whole hour is meant."""
 
     hour: int
@@ -42,7 +42,7 @@ class Clock(NamedTuple):
 
 
 # A datetime is a date with a time, perhaps with a zone of its own.
-Value = int | Unit | Period | Yearly | Weekly | DatePart | Clock | datetime | None
+Value = int | Unit | Period | Yearly | Weekly | DatePart | TimeOfDay | datetime | None
 
 
 class TimeToken(NamedTuple):
@@ -98,8 +98,8 @@ _VOCABULARY: Final[dict[str, tuple[TokenKind, Value]]] = {
     "afternoon": ("part", DatePart(12, 18)),
     "evening": ("part", DatePart(18, 24)),
     "night": ("part", DatePart(18, 30)),
-    "noon": ("clock", Clock(12)),
-    "midnight": ("clock", Clock(0)),
+    "noon": ("clock", TimeOfDay(12)),
+    "midnight": ("clock", TimeOfDay(0)),
     **{
         name: ("ordinal", at)
         for at, name in enumerate(
@@ -277,4 +277,4 @@ def _clock(hour: int, minute: str | None, half: str | None) -> tuple[TokenKind, 
         hour = hour % 12 + (12 if half == "pm" else 0)
     if hour > 23 or int(minute or 0) > 59:
         return None
-    return "clock", Clock(hour, int(minute) if minute else None)
+    return "clock", TimeOfDay(hour, int(minute) if minute else None)
