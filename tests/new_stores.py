@@ -6,9 +6,10 @@ SQLite into changing tables that were made a moment before: there only the last 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, event, inspect
+from sqlalchemy import Connection, create_engine, event, inspect
 
 from onrecord.store import migrations
 from onrecord.store.backend import Backend
@@ -80,3 +81,18 @@ def statements(backend: Backend) -> Statements:
     if type(backend) not in _STATEMENTS:
         _STATEMENTS[type(backend)] = Statements(backend)
     return _STATEMENTS[type(backend)]
+
+
+class Compiled(dict[Any, Any]):
+    """What the library compiled, by what was asked alone: all stores of one kind of database ask in the same words."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
+        super().__setitem__(key[1:], compiled)
+
+
+def compiling_once() -> Callable[..., Any]:
+    """Makes engines of one kind of database; each would otherwise compile every statement for itself."""
+    return partial(create_engine, execution_options={"compiled_cache": Compiled()})
