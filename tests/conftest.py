@@ -100,7 +100,8 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             patch.setattr(backend, "create_engine", compiling_once())
         kept_vectors = KeptVectors(shared_folder / "vectors")
         patch.setattr(opening, "E5", lambda: kept_vectors)
-        patch.setattr(openapi, "document", cache(openapi.document))
+        for name in ("document", "routes"):
+            patch.setattr(openapi, name, cache(getattr(openapi, name)))
         # It looks ten times a second whether it was told to stop, and waits as long for each step of that.
         waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
         patch.setattr(uvicorn.server, "asyncio", waiting)
