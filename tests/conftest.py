@@ -18,14 +18,13 @@ from onrecord import OnRecord, connect
 from onrecord.app import local_caller
 from onrecord.config import load
 from onrecord.providers import opening
-from onrecord.store import migrations, sql
-from onrecord.store.postgres import backend as postgres_backend
+from onrecord.store import migrations
 from onrecord.store.sqlite import backend as sqlite_backend
 from onrecord.surfaces.rest import openapi
 
 from . import kept
 from .kept_vectors import KeptVectors
-from .new_stores import REPEATING, compiling_once, statements
+from .new_stores import REPEATING, compile_once
 from .schemas import Schemas, address, new_schema
 
 settings.register_profile(
@@ -95,9 +94,7 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             ]
             patch.setattr(sqlite_backend, name, tuple(said))
         patch.setattr(migrations, "_upgrade", REPEATING)
-        patch.setattr(sql, "Statements", statements)
-        for backend in (sqlite_backend, postgres_backend):
-            patch.setattr(backend, "create_engine", compiling_once())
+        compile_once(patch.setattr)
         kept_vectors = KeptVectors(shared_folder / "vectors")
         patch.setattr(opening, "E5", lambda: kept_vectors)
         for name in ("document", "routes"):

@@ -11,9 +11,11 @@ from typing import Any
 
 from sqlalchemy import Connection, create_engine, event, inspect
 
-from onrecord.store import migrations
+from onrecord.store import migrations, sql
 from onrecord.store.backend import Backend
+from onrecord.store.postgres import backend as postgres_backend
 from onrecord.store.prepared import Statements
+from onrecord.store.sqlite import backend as sqlite_backend
 
 Upgrade = Callable[[Connection], None]
 Statement = tuple[str, Any]
@@ -93,6 +95,15 @@ class Compiled(dict[Any, Any]):
         super().__setitem__(key[1:], compiled)
 
 
-def compiling_once() -> Callable[..., Any]:
-    """Makes engines of one kind of database; each would otherwise compile every statement for itself."""
-    return partial(create_engine, execution_options={"compiled_cache": Compiled()})
+def compile_once(put: Callable[[Any, str, Any], None] = setattr) -> None:
+    """From now on a process compiles a statement for the first of its stores alone, and its forks find it done.
+
+    Each store would otherwise compile all that it says for itself.
+    """
+    put(sql, "Statements", statements)
+    for backend in (sqlite_backend, postgres_backend):
+        put(
+            backend,
+            "create_engine",
+            partial(create_engine, execution_options={"compiled_cache": Compiled()}),
+        )

@@ -17,20 +17,24 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-import onrecord
 from onrecord import OnRecord, connect
 from onrecord.errors import OutcomeUnknown, StoreUnavailable
 from onrecord.store.postgres import backend as postgres_backend
+from tests.forked import Forked
 
 pytestmark = pytest.mark.usefixtures(
     "words_alone"
 )  # What is asked here is asked of the store; no model need be loaded.
 
-#: The command, which kills itself after the first transaction that ends while a file lies there.
+#: The command, which kills itself after the first transaction that ends while a file lies there. Whether a commit was
+#: done it does not ask for long.
 FATAL = """
 import os, signal
 from contextlib import contextmanager
+from onrecord.store.postgres import backend
 from onrecord.store.sql import SqlStore
+
+backend._ASK_FOR_S = 0.2
 
 real = SqlStore.writing
 
@@ -51,15 +55,11 @@ class Server:
     """`onrecord serve` in a process of its own."""
 
     def __init__(self, db: str, fatal: Path) -> None:
-        source = str(Path(onrecord.__file__).parents[1])
-        self.process = subprocess.Popen(
+        self.process = Forked(
             [sys.executable, "-c", FATAL, "serve", "--db", db, "--port", "0"],
-            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
-            env=os.environ | {"PYTHONPATH": source, "TEST_FATAL": str(fatal)},
+            env=os.environ | {"TEST_FATAL": str(fatal)},
         )
-        assert self.process.stdout is not None
         found = re.search(r"Listening on http://[^:]+:(\d+)", self.process.stdout.readline())
         assert found
         self.port = int(found[1])
@@ -75,7 +75,6 @@ class Server:
 
     def end(self) -> int:
         self.process.kill()
-        assert self.process.stdout is not None
         self.process.stdout.close()
         return self.process.wait(600)
 
