@@ -18,13 +18,13 @@ from onrecord import OnRecord, connect
 from onrecord.app import local_caller
 from onrecord.config import load
 from onrecord.providers import opening
-from onrecord.store import migrations, sql
+from onrecord.store import migrations
 from onrecord.store.sqlite import backend as sqlite_backend
 from onrecord.surfaces.rest import openapi
 
 from . import kept
 from .kept_vectors import KeptVectors
-from .new_stores import REPEATING, statements
+from .new_stores import REPEATING, compile_once
 from .schemas import Schemas, address, new_schema
 
 settings.register_profile(
@@ -94,10 +94,11 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             ]
             patch.setattr(sqlite_backend, name, tuple(said))
         patch.setattr(migrations, "_upgrade", REPEATING)
-        patch.setattr(sql, "Statements", statements)
+        compile_once(patch.setattr)
         kept_vectors = KeptVectors(shared_folder / "vectors")
         patch.setattr(opening, "E5", lambda: kept_vectors)
-        patch.setattr(openapi, "document", cache(openapi.document))
+        for name in ("document", "routes"):
+            patch.setattr(openapi, name, cache(getattr(openapi, name)))
         # It looks ten times a second whether it was told to stop, and waits as long for each step of that.
         waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
         patch.setattr(uvicorn.server, "asyncio", waiting)

@@ -6,13 +6,16 @@ SQLite into changing tables that were made a moment before: there only the last 
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, event, inspect
+from sqlalchemy import Connection, create_engine, event, inspect
 
-from onrecord.store import migrations
+from onrecord.store import migrations, sql
 from onrecord.store.backend import Backend
+from onrecord.store.postgres import backend as postgres_backend
 from onrecord.store.prepared import Statements
+from onrecord.store.sqlite import backend as sqlite_backend
 
 Upgrade = Callable[[Connection], None]
 Statement = tuple[str, Any]
@@ -80,3 +83,27 @@ def statements(backend: Backend) -> Statements:
     if type(backend) not in _STATEMENTS:
         _STATEMENTS[type(backend)] = Statements(backend)
     return _STATEMENTS[type(backend)]
+
+
+class Compiled(dict[Any, Any]):
+    """What the library compiled, by what was asked alone: all stores of one kind of database ask in the same words."""
+
+    def get(self, key: tuple[Any, ...], default: Any = None) -> Any:
+        return super().get(key[1:], default)
+
+    def __setitem__(self, key: tuple[Any, ...], compiled: Any) -> None:
+        super().__setitem__(key[1:], compiled)
+
+
+def compile_once(put: Callable[[Any, str, Any], None] = setattr) -> None:
+    """From now on a process compiles a statement for the first of its stores alone, and its forks find it done.
+
+    Each store would otherwise compile all that it says for itself.
+    """
+    put(sql, "Statements", statements)
+    for backend in (sqlite_backend, postgres_backend):
+        put(
+            backend,
+            "create_engine",
+            partial(create_engine, execution_options={"compiled_cache": Compiled()}),
+        )

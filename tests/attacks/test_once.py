@@ -12,25 +12,29 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-import onrecord
 from onrecord import OnRecord, connect
 from onrecord.errors import OutcomeUnknown, StoreUnavailable
 from onrecord.store.postgres import backend as postgres_backend
+from tests.forked import Forked
 
 pytestmark = pytest.mark.usefixtures(
     "words_alone"
 )  # What is asked here is asked of the store; no model need be loaded.
 
-#: The command, which kills itself after the first transaction that ends while a file lies there.
+#: The command, which kills itself after the first transaction that ends while a file lies there. Whether a commit was
+#: done it does not ask for long.
 FATAL = """
 import os, signal
 from contextlib import contextmanager
+from onrecord.store.postgres import backend
 from onrecord.store.sql import SqlStore
+
+backend._ASK_FOR_S = 0.2
 
 real = SqlStore.writing
 
@@ -51,15 +55,11 @@ class Server:
     """`onrecord serve` in a process of its own."""
 
     def __init__(self, db: str, fatal: Path) -> None:
-        source = str(Path(onrecord.__file__).parents[1])
-        self.process = subprocess.Popen(
+        self.process = Forked(
             [sys.executable, "-c", FATAL, "serve", "--db", db, "--port", "0"],
-            stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            text=True,
-            env=os.environ | {"PYTHONPATH": source, "TEST_FATAL": str(fatal)},
+            env=os.environ | {"TEST_FATAL": str(fatal)},
         )
-        assert self.process.stdout is not None
         found = re.search(r"Listening on http://[^:]+:(\d+)", self.process.stdout.readline())
         assert found
         self.port = int(found[1])
@@ -75,7 +75,6 @@ class Server:
 
     def end(self) -> int:
         self.process.kill()
-        assert self.process.stdout is not None
         self.process.stdout.close()
         return self.process.wait(600)
 
@@ -93,55 +92,69 @@ def serve(db: str, tmp_path: Path) -> Iterator[Callable[[], Server]]:
         each.end()
 
 
-#: A write of each sort, and how much of what it makes is there afterwards.
-WRITES: list[tuple[str, str, Any, Callable[[OnRecord], int], int]] = [
-    (
-        "POST",
-        "/v1/memories",
-        {"content": "Once.", "dedupe": False},
-        lambda door: len(door.browse().memories),
-        3,
+class Write(NamedTuple):
+    """A write, and how much of what it makes is there before and after it."""
+
+    method: str
+    path: str
+    body: Any
+    count: Callable[[OnRecord], int]
+    before: int
+    after: int
+
+
+def memories(door: OnRecord) -> int:
+    return len(door.browse().memories)
+
+
+#: One of each sort, in the order in which they are made.
+WRITES = [
+    Write("POST", "/v1/memories", {"content": "Once.", "dedupe": False}, memories, 2, 3),
+    Write(
+        "PATCH", "/v1/memories/1", {"content": "Changed."}, lambda door: len(door.history("1").versions), 1, 2
     ),
-    ("PATCH", "/v1/memories/1", {"content": "Changed."}, lambda door: len(door.history("1").versions), 2),
-    ("PUT", "/v1/memories/1/relations/supports/two", None, lambda door: len(door.relations().relations), 1),
-    ("DELETE", "/v1/memories/two", None, lambda door: len(door.browse().memories), 1),
-    (
+    Write(
+        "PUT",
+        "/v1/memories/1/relations/supports/two",
+        None,
+        lambda door: len(door.relations().relations),
+        0,
+        1,
+    ),
+    Write("DELETE", "/v1/memories/two", None, memories, 3, 2),
+    Write(
         "POST",
         "/v1/workspace/scratchpads/scout",
         {"content": "Once."},
         lambda door: door.read_scratchpad("scout").content.count("Once."),
+        0,
         1,
     ),
 ]
 
 
-@pytest.mark.parametrize(("method", "path", "body", "count", "expected"), WRITES)
 def test_who_asks_again_after_the_server_was_killed_gets_the_first_answer_and_no_second_row(
-    serve: Callable[[], Server],
-    db: str,
-    tmp_path: Path,
-    method: str,
-    path: str,
-    body: Any,
-    count: Callable[[OnRecord], int],
-    expected: int,
+    serve: Callable[[], Server], db: str, tmp_path: Path
 ) -> None:
-    first = serve()
-    first.ask("POST", "/v1/memories", {"content": "One."})
-    first.ask("POST", "/v1/memories", {"content": "Two.", "id": "two"})
-    (tmp_path / "fatal").touch()
-    with suppress(OSError, HTTPException):
-        pytest.fail(f"It was answered: {first.ask(method, path, body, 'the key')}")
-    assert first.end() == -signal.SIGKILL
-    (tmp_path / "fatal").unlink()
+    """The server that is asked again is the one that the next write kills."""
+    server, fatal = serve(), tmp_path / "fatal"
+    server.ask("POST", "/v1/memories", {"content": "One."})
+    server.ask("POST", "/v1/memories", {"content": "Two.", "id": "two"})
     with connect(db) as door:
-        assert count(door) == expected
-    again = serve()
-    told = [again.ask(method, path, body, "the key") for _ in range(2)]
-    assert told[0] == told[1]
-    assert (told[0][0] in (200, 201), told[0][2]) == (True, True)
-    with connect(db) as door:
-        assert count(door) == expected
+        for number, write in enumerate(WRITES):
+            ask = (write.method, write.path, write.body, f"key {number}")
+            assert write.count(door) == write.before
+            fatal.touch()
+            with suppress(OSError, HTTPException):
+                pytest.fail(f"It was answered: {server.ask(*ask)}")
+            assert server.end() == -signal.SIGKILL
+            fatal.unlink()
+            assert write.count(door) == write.after
+            server = serve()
+            told = [server.ask(*ask) for _ in range(2)]
+            assert told[0] == told[1]
+            assert (told[0][0] in (200, 201), told[0][2]) == (True, True)
+            assert write.count(door) == write.after
         assert door.doctor().problems == ()
 
 

@@ -13,6 +13,7 @@ from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, f
 from onrecord.errors import Forbidden, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import CONTEXT_PARTS, KINDS
+from onrecord.testing.embedder import StubEmbedder
 from onrecord.text.tokens import count_tokens
 from tests.context.conftest import Doors, inside
 
@@ -146,7 +147,8 @@ def test_whatever_the_store_holds_the_whole_fits(
 ) -> None:
     caller = Caller(tenant="acme", user="ann", conversation="talk")
     moment = datetime(2026, 3, 1, tzinfo=UTC)
-    with connect(":memory:", caller=caller, clock=lambda: moment) as door:
+    # Which memories are near says nothing here of what fits, and long texts that nobody saw before take long to embed.
+    with connect(":memory:", caller=caller, clock=lambda: moment, embedder=StubEmbedder()) as door:
         for content in always:
             door.remember(content, always_inject=True, dedupe=False, conversation=None)
         for content in pinned:

@@ -1,7 +1,6 @@
 """Does everything that a server acknowledged outlive its end, and do readers get on while writers cannot?"""
 
 import json
-import os
 import re
 import signal
 import sqlite3
@@ -18,8 +17,8 @@ from typing import Any
 
 import pytest
 
-import onrecord
 from onrecord import connect
+from tests.forked import Forked
 
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 ANNOUNCED = re.compile(r"Listening on http://[^:]+:(\d+)")
@@ -32,15 +31,7 @@ class Server:
     """`onrecord serve` in a process of its own."""
 
     def __init__(self, db: Path) -> None:
-        source = str(Path(onrecord.__file__).parents[1])
-        self._process = subprocess.Popen(
-            [*COMMAND, "serve", "--db", str(db), "--port", "0"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            env=os.environ | {"PYTHONPATH": source},
-        )
-        assert self._process.stdout is not None
+        self._process = Forked([*COMMAND, "serve", "--db", str(db), "--port", "0"], stderr=subprocess.DEVNULL)
         found = ANNOUNCED.search(self._process.stdout.readline())
         assert found
         self.port = int(found[1])
@@ -49,7 +40,6 @@ class Server:
         if self._process.poll() is None:
             self._process.send_signal(number)
         code = self._process.wait(600)
-        assert self._process.stdout is not None
         self._process.stdout.close()
         return code
 

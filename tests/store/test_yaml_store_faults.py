@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from itertools import count, cycle, product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -560,7 +561,16 @@ def patiently(attempt: Any) -> Any:
 
 def main() -> None:
     """Fork a child for every line of standard input, and say how it ended."""
-    connect(":memory:", caller=ANN).close()
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from tests.new_stores import compile_once
+
+    # What the children do is loaded and compiled here, once for all of them.
+    compile_once()
+    with TemporaryDirectory() as folder, connect(f"yaml:{folder}", caller=ANN) as door:
+        fill(door)
+        for act, given in CHANGES.values():
+            if act != "import_":
+                getattr(door, act)(**given)
     for line in sys.stdin:
         job, given = json.loads(line)
         child = os.fork()

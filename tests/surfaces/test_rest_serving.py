@@ -21,22 +21,21 @@ from onrecord.config import load
 from onrecord.errors import StoreUnavailable
 from onrecord.surfaces.serving import _waits_for_others
 from onrecord.surfaces.serving.workers import Workers
+from tests.forked import Forked
 
 ANNOUNCED = re.compile(r"Listening on (http://\S+) ")
 
 
 class Process:
-    """`onrecord serve`, as a person starts it."""
+    """`onrecord serve`, as a person starts it; `anew` as the first program after a machine has started."""
 
-    def __init__(self, command: list[str], *words: str, **environment: str) -> None:
-        self._process = subprocess.Popen(
-            [*command, "serve", "--port", "0", *words],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=os.environ | environment,
+    def __init__(self, command: list[str], *words: str, anew: bool = False, **environment: str) -> None:
+        command, env = [*command, "serve", "--port", "0", *words], os.environ | environment
+        self._process: Any = (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+            if anew
+            else Forked(command, stderr=subprocess.PIPE, env=env)
         )
-        assert self._process.stdout is not None
         self.said = self._process.stdout.readline()
         found = ANNOUNCED.search(self.said)
         assert found, (self.said, self._process.stderr and self._process.stderr.read())
@@ -75,8 +74,8 @@ Starting = Callable[..., Process]
 def started(shell: Any) -> Iterator[Starting]:
     running: list[Process] = []
 
-    def start(*words: str, **environment: str) -> Process:
-        running.append(Process(shell.command, *words, **environment))
+    def start(*words: str, **how: Any) -> Process:
+        running.append(Process(shell.command, *words, **how))
         return running[-1]
 
     yield start
@@ -85,7 +84,7 @@ def started(shell: Any) -> Iterator[Starting]:
 
 
 def test_it_says_where_it_listens_and_which_store(started: Starting) -> None:
-    server = started()
+    server = started(anew=True)
     assert "the store is shell.db" in server.said
     assert "127.0.0.1" in server.said
     said = server.client.post("/v1/memories", json={"content": "Deploys are frozen."})

@@ -33,7 +33,8 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def start(address: str) -> Iterator[Any]:
     """Start processes that wait until they are told to go on; they end with the test at the latest."""
     started: list[subprocess.Popen[str]] = []
-    environment = os.environ | {"PYTHONPATH": str(Path(onrecord.__file__).parents[1])}
+    places = (Path(onrecord.__file__).parents[1], Path(__file__).parents[2])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, places))}
 
     def begin(job: str, given: int = 0) -> subprocess.Popen[str]:
         started.append(

@@ -13,6 +13,7 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Conflict
 from onrecord.model.limits import PERMISSIONS
 from onrecord.workspace import artifacts, scratchpads
+from tests.new_stores import compile_once
 
 ANN = Caller(tenant="default", user="ann", permissions=frozenset(PERMISSIONS), operator=True)
 
@@ -38,7 +39,9 @@ def fill(memory: OnRecord, number: int) -> None:
 
 def fork(db: str) -> None:
     """For each statement that is told, a process that dies there: it has loaded all it needs, and starts at once."""
-    connect(":memory:", caller=ANN).close()
+    compile_once()
+    with connect(":memory:", caller=ANN) as door:
+        door.conversations()
     print("ready", flush=True)
     for line in sys.stdin:
         child = os.fork()

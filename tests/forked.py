@@ -1,0 +1,178 @@
+"""HOW is our command started many times? As forks of one process that has loaded what a server needs.
+
+Of what a server costs until it listens, nine tenths are imports. That the command starts from nothing is shown by
+test_starting.py and test_rest_serving.py.
+"""
+
+import atexit
+import gc
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from select import select
+from typing import IO
+
+_ROOT = str(Path(__file__).parents[1])
+_LOAD = f"import sys; sys.path.insert(0, {_ROOT!r}); from tests import forked; exec(forked.asked(int(sys.argv[1])))"
+_MESSAGE_BYTES = 200_000
+
+
+class Forked:
+    """Stands for a process as `subprocess.Popen` does, as far as tests use that: `python -c program` with some words."""
+
+    def __init__(
+        self,
+        command: list[str],
+        *,
+        env: Mapping[str, str] = os.environ,
+        stderr: int | None = None,
+    ) -> None:
+        """The errors are read where they are piped, shown where nothing is said, and else nobody's."""
+        executable, option, program, *words = command
+        assert (executable, option) == (sys.executable, "-c")
+        out, child_out = os.pipe()
+        err, child_err = os.pipe() if stderr == subprocess.PIPE else (None, _sink(stderr))
+        told, child_told = os.pipe()
+        nothing = os.open(os.devnull, os.O_RDONLY)
+        _Loaded.get().ask(
+            {"program": program, "words": words, "env": dict(env), "folder": os.getcwd()},
+            [nothing, child_out, child_err, child_told],
+        )
+        self.stdout: IO[str] = os.fdopen(out, encoding="utf-8")
+        self.stderr: IO[str] | None = None if err is None else os.fdopen(err, encoding="utf-8")
+        self._told = os.fdopen(told, encoding="utf-8")
+        self._turn = threading.Lock()
+        self.returncode: int | None = None
+        self.pid = int(self._told.readline())
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def poll(self) -> int | None:
+        """What it left with, once it has."""
+        return self.returncode if self._is_told(0) else None
+
+    def wait(self, timeout: float) -> int:
+        if not self._is_told(timeout):
+            raise subprocess.TimeoutExpired("a forked process", timeout)
+        assert self.returncode is not None
+        return self.returncode
+
+    def communicate(self, timeout: float) -> tuple[str, str]:
+        """What it still said, when it has ended."""
+        said: dict[str, str] = {}
+        readers = [
+            threading.Thread(target=lambda name=name, file=file: said.update({name: file.read()}))
+            for name, file in (("out", self.stdout), ("err", self.stderr))
+            if file is not None and not file.closed
+        ]
+        for reader in readers:
+            reader.start()
+        self.wait(timeout)
+        for reader in readers:
+            reader.join(timeout)
+        for file in (self.stdout, self.stderr):
+            if file is not None:
+                file.close()
+        return said.get("out", ""), said.get("err", "")
+
+    def _is_told(self, timeout: float) -> bool:
+        with self._turn:
+            if self.returncode is None and select([self._told], [], [], timeout)[0]:
+                self.returncode = os.waitstatus_to_exitcode(int(self._told.readline()))
+                self._told.close()
+            return self.returncode is not None
+
+
+def _sink(stderr: int | None) -> int:
+    return os.open(os.devnull, os.O_WRONLY) if stderr == subprocess.DEVNULL else os.dup(2)
+
+
+class _Loaded:
+    """The process that is forked, one for each worker of the tests."""
+
+    def __init__(self) -> None:
+        self._line, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._turn = threading.Lock()
+        with other:
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _LOAD, str(other.fileno())], pass_fds=[other.fileno()]
+            )
+        atexit.register(self._end)
+
+    @staticmethod
+    @cache
+    def get() -> "_Loaded":
+        return _Loaded()
+
+    def ask(self, what: object, files: list[int]) -> None:
+        with self._turn:
+            socket.send_fds(self._line, [json.dumps(what).encode()], files)
+        for file in files:
+            os.close(file)
+
+    def _end(self) -> None:
+        self._line.close()
+        self._process.wait()
+
+
+# What the processes do
+
+
+def asked(line_number: int) -> str:
+    """Fork a process for each message; this returns in each of them, with the program that it is to run."""
+    import onrecord.app
+    import onrecord.store.postgres
+    import onrecord.surfaces.cli.group
+    import onrecord.surfaces.serving  # noqa: F401
+
+    sys.path.remove(_ROOT)
+    gc.freeze()
+    # Nobody waits for those who wait for the processes.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    line = socket.socket(fileno=line_number)
+    while True:
+        message, files, _, _ = socket.recv_fds(line, _MESSAGE_BYTES, 4)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            line.close()
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            told = files.pop()
+            if (child := os.fork()) == 0:
+                os.close(told)
+                return _become(json.loads(message), files)
+            for file in files:
+                os.close(file)
+            os.write(told, f"{child}\n".encode())
+            os.write(told, f"{os.waitpid(child, 0)[1]}\n".encode())
+            os._exit(0)
+        for file in files:
+            os.close(file)
+
+
+def _become(what: dict[str, object], files: list[int]) -> str:
+    """Be the process that was asked for: its streams, folder, settings and words."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    sys.stdin, sys.stdout, sys.stderr = (
+        os.fdopen(number, mode, encoding="utf-8", closefd=False)
+        for number, mode in ((0, "r"), (1, "w"), (2, "w"))
+    )
+    os.environ.clear()
+    os.environ.update(what["env"])  # type: ignore[arg-type]
+    os.chdir(str(what["folder"]))
+    sys.argv = ["-c", *what["words"]]  # type: ignore[misc]
+    return str(what["program"])
