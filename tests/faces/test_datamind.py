@@ -232,7 +232,7 @@ class TestRanking:
         assert found(store, "paris", profile="A") == ["Paris is in France"]
         store.close()
 
-    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    @pytest.mark.usefixtures("with_and_without_vectors")
     def test_a_query_that_matches_nothing_gives_nothing(self, store: OnRecordMemoryStore) -> None:
         three_scopes(store)
         assert found(store, "zeppelin", profile="lawfirm-A", session_id="paper-2026") == []
@@ -401,6 +401,8 @@ class TestItems:
             "metadata": {"page": 3},
             "created_at": str(clock.now.timestamp()),
             "namespace": "A",
+            "author": quick.door.caller.user,
+            "tier": "person",
         }
         assert float(told.created_at) == clock.now.timestamp()
 

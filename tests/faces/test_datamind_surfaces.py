@@ -248,6 +248,14 @@ class TestFilters:
         ]
         assert contents(filled.did("memory_recall", query="tea", kinds=["skill"])) == []
 
+    def test_each_content_is_labelled_with_whose_word_it_is(self, filled: Agent) -> None:
+        told = filled.did("memory_recall", query="tea")["results"]
+        assert {each["scope"]: (each["author"], each["tier"]) for each in told} == {
+            "global": ("chief", "agent"),
+            "profile": ("ann", "agent"),
+            "session": ("ann", "agent"),
+        }
+
     def test_archived_items_are_shown_to_whoever_asks_for_them(self, filled: Agent) -> None:
         filled.did("memory_forget", item_id="1")
         assert "tea for the profile" not in contents(filled.did("memory_recall", query="tea"))
@@ -261,7 +269,7 @@ class TestFilters:
         assert ann.did("memory_recall", query="tea", top_k=20)["count"] == 20
         assert ann.did("memory_recall", query="tea")["count"] == 8
 
-    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    @pytest.mark.usefixtures("with_and_without_vectors")
     def test_nothing_relevant_gives_nothing(self, filled: Agent) -> None:
         assert filled.did("memory_recall", query="zeppelin") == {
             "notice": CAUTION,
@@ -314,7 +322,7 @@ class TestRoute:
         more = server.client.get("/api/memory/lawfirm-A", params=asked | {"top_k": "12"}).json()
         assert len(more["results"]) == 12
 
-    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    @pytest.mark.usefixtures("with_and_without_vectors")
     def test_nothing_relevant_gives_nothing(self, server: Served) -> None:
         said = server.client.get("/api/memory/lawfirm-A?query=zeppelin")
         assert (said.status_code, said.json()["results"]) == (200, [])
@@ -325,7 +333,10 @@ class TestRoute:
             server.parts.door.remember(f"coffee number {number}", dedupe=False)
         told = server.client.get(f"/api/memory/lawfirm-A{asked}").json()
         assert contents(told) == [f"coffee number {number}" for number in range(11, 1, -1)]
-        assert {each["score"] for each in told["results"]} == {0.0}
+        assert {each["score"] for each in told["results"]} == {1.0}
+        assert {(each["author"], each["tier"]) for each in told["results"]} == {
+            (server.parts.door.caller.user, "person")
+        }
         more = server.client.get("/api/memory/lawfirm-A?top_k=20").json()
         assert set(contents(more)) >= {"tea means matcha here", "tea is for everyone", "coffee number 0"}
 

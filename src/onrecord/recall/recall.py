@@ -159,8 +159,8 @@ class Recalled(Answer):
     """The hits, best first; `degraded` says what could not be done, so that a failure never looks like silence.
 
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
-    `queries` holds example queries where they were asked for apart. `looked_at` counts the memories that were there to
-    find, and `best_relevance` is what the best of them reached: with no hits, that is how far off they were.
+    `queries` holds example queries where they were asked for apart. With no hits, `looked_at` counts the
+    memories that the caller sees, and `best_relevance` is what the best of them reached: that is how far off they were.
     """
 
     hits: tuple[Hit, ...]
@@ -203,7 +203,8 @@ def recall(call: Call, ask: Recall) -> Recalled:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
-                return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
+                looked_at = 0 if done.draft.hits else reading.seen()
+                return _answer(done, ask, looked_at, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
 
 

@@ -59,9 +59,14 @@ def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
 def end(
     writing: Writing, memory: Memory, status: str, at: datetime, reason: str | None, change: Change
 ) -> Memory:
-    """Close a memory's window; one that became true later than it ended was never true."""
+    """Close a memory's window; one that became true later than it ended was never true.
+
+    What waited and never counted goes on being for its owner and reviewers alone, also where it says not what it proposes.
+    """
+    waited = Proposal(change="save") if memory.status == "pending" else None
     ended = replace(
         memory,
+        proposes=memory.proposes or waited,
         status=status,  # type: ignore[arg-type]
         status_reason=reason,
         valid_to=max(at, memory.valid_from),

@@ -18,6 +18,8 @@ from onrecord.service import OnRecord
 
 _ALSO_ARCHIVED: Final[tuple[Status, ...]] = ("active", "archived", "superseded")
 _PAGE: Final = 1_000
+#: Where nothing was asked, each item fits as well as any other.
+_UNRANKED: Final = 1.0
 
 
 #: What a field of ours is called there.
@@ -106,7 +108,7 @@ def newest(
     """Where there is no question: the last of the session's, the profile's and everyone's items."""
     scopes = _reached(door, profile, None)
     page = _mine(door).browse(scopes=scopes, limit=items.how_many(top_k))
-    return [item_of(memory) for memory in page.memories]
+    return [item_of(memory, _UNRANKED) for memory in page.memories]
 
 
 def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] | None) -> list[Scope]:

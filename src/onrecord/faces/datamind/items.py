@@ -30,7 +30,10 @@ _THEIR_SCOPE: Final[Mapping[str, ItemScope]] = {"session": "session", "global": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryItem:
-    """One item. `created_at` is a text of seconds since 1970; `namespace` is what older programs call its place."""
+    """One item. `created_at` is a text of seconds since 1970; `namespace` is what older programs call its place.
+
+    `author` wrote the content, and `tier` says as what; a store of someone's own may not know.
+    """
 
     id: str
     scope: ItemScope
@@ -43,6 +46,8 @@ class MemoryItem:
     metadata: Mapping[str, Any] = field(default_factory=dict)
     created_at: str
     namespace: str
+    author: str | None = None
+    tier: limits.Tier | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -52,7 +57,7 @@ class MemoryItem:
 ITEM: Final = output_schema(MemoryItem)
 
 
-def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:
+def item_of(memory: Memory, score: float) -> MemoryItem:
     scope = _THEIR_SCOPE.get(memory.scope, "profile")
     profile = memory.tenant if scope == "profile" else None
     session = memory.conversation if scope == "session" else None
@@ -68,6 +73,8 @@ def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:
         metadata=dict(memory.metadata),
         created_at=str(memory.created_at.timestamp()),
         namespace=profile or session or "global",
+        author=memory.author,
+        tier=memory.tier,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
 from onrecord.app import connect
-from onrecord.errors import Conflict, Fault, Invalid, NotFound
+from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError
 from onrecord.faces.datamind import asking, items
 from onrecord.faces.datamind.items import MemoryItem
 from onrecord.faces.datamind.legacy import migrate_own, migrate_storage
@@ -50,6 +50,8 @@ class MemoryStore(Protocol):
     async def list_profiles(self) -> list[str]: ...
 
 
+#: What an error is called there.
+CapabilityError = OnRecordError
 #: Makes a store; it is given `dsn` and `profile` by name.
 StoreFactory = Callable[..., MemoryStore]
 Registered = TypeVar("Registered", bound=StoreFactory)
