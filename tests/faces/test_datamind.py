@@ -366,11 +366,20 @@ class TestProfiles:
 
     def test_items_are_counted_by_scope_profile_and_session(self, quick: OnRecordMemoryStore) -> None:
         three_scopes(quick)
-        assert run(quick.count()) == 3
-        assert run(quick.count(scope="global")) == 1
-        assert run(quick.count(scope="profile")) == 2
-        assert run(quick.count(scope="profile", profile="saas-B")) == 1
-        assert run(quick.count(scope="session", session_id="other")) == 1
+        for asked, expected in (
+            ({}, 5),
+            ({"scope": "global"}, 1),
+            ({"scope": "profile"}, 2),
+            ({"scope": "session"}, 2),
+            ({"profile": "lawfirm-A"}, 1),
+            ({"session_id": "other"}, 1),
+            ({"scope": "profile", "profile": "saas-B"}, 1),
+            ({"scope": "session", "profile": "saas-B"}, 0),
+            ({"scope": "session", "profile": "lawfirm-A"}, 2),
+            ({"scope": "session", "session_id": "other"}, 1),
+            ({"profile": "saas-B", "session_id": "other"}, 0),
+        ):
+            assert run(quick.count(**asked)) == expected, asked  # type: ignore[arg-type]
 
     def test_a_global_item_saved_under_one_profile_is_recalled_under_another_by_default(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

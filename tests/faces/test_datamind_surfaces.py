@@ -215,6 +215,12 @@ class TestWhoAsks:
     ) -> None:
         assert agent().did("memory_forget", item_id=id, hard=hard)["deleted"] is False
 
+    def test_what_an_unattended_run_shares_is_said_to_wait(self, agent: Connect) -> None:
+        robot, person = agent(actor="unattended", run="night"), agent(actor="person")
+        told = robot.did("memory_save", content="tea at five")
+        assert "`onrecord approve 1` accepts it" in told["notes"][0]
+        assert contents(person.did("memory_recall", query="tea")) == []
+
     def test_an_unattended_run_has_no_tool_to_forget_with(self, agent: Connect) -> None:
         assert "memory_forget" not in agent(actor="unattended", run="night").tools
 

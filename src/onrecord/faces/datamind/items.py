@@ -37,15 +37,15 @@ class MemoryItem:
 
     id: str
     scope: ItemScope
-    profile: str | None
-    session_id: str | None
-    kind: ItemKind
-    status: Literal["active", "archived"]
+    profile: str | None = None
+    session_id: str | None = None
+    kind: ItemKind = "fact"
+    status: Literal["active", "archived"] = "active"
     content: str
-    score: float
+    score: float = 1.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    created_at: str
-    namespace: str
+    created_at: str = ""
+    namespace: str = ""
     author: str | None = None
     tier: limits.Tier | None = None
 
@@ -76,6 +76,16 @@ def item_of(memory: Memory, score: float) -> MemoryItem:
         author=memory.author,
         tier=memory.tier,
     )
+
+
+def item_from(told: object) -> MemoryItem:
+    """An item that a store of someone's own tells of: one of ours, an object with such fields, or a mapping of them."""
+    if isinstance(told, MemoryItem):
+        return told
+    names = [each.name for each in fields(MemoryItem)]
+    if isinstance(told, Mapping):
+        return MemoryItem(**{name: told[name] for name in names if name in told})
+    return MemoryItem(**{name: getattr(told, name) for name in names if hasattr(told, name)})
 
 
 def _kind_of(memory: Memory) -> ItemKind:

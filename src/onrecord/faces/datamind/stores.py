@@ -159,9 +159,10 @@ class OnRecordMemoryStore:
             raise Invalid([Fault("session_id", "is required when scope is session")])
         door = self._at(profile or self.profile)
         told = session_id if scope == "session" else None
-        return await asyncio.to_thread(
+        saved = await asyncio.to_thread(
             asking.save, door, content, scope, kind, None, told, metadata, self._new_id()
         )
+        return saved.id
 
     async def recall(
         self,
@@ -215,13 +216,15 @@ class OnRecordMemoryStore:
         session_id: str | None = None,
         include_archived: bool = False,
     ) -> int:
-        """In one profile, or in all of them."""
+        """In one profile, or in all of them; of one session, or of all. Without a scope, what is named says which it is."""
         return await asyncio.to_thread(self._count, scope, profile, session_id, include_archived)
 
     def _count(
         self, scope: str | None, profile: str | None, session_id: str | None, include_archived: bool
     ) -> int:
         doors = [self._at(name) for name in ([profile] if profile else self._profiles())]
+        if scope is None and (session_id is not None or profile is not None):
+            scope = "profile" if session_id is None else "session"
         scopes = items.SCOPES if scope is None else items.named_scopes([scope])
         return sum(
             asking.count(door, each, session_id, include_archived)
