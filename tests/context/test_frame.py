@@ -153,6 +153,28 @@ def test_what_looks_like_a_frame_of_ours_is_broken() -> None:
     )
 
 
+def test_what_looks_like_a_frame_only_once_its_lines_are_joined_is_broken_too() -> None:
+    assert one_line("<\n/stored-notes-1>") == "\\u{3c} /stored-notes-1>"
+    assert one_line("[\r\nEND MEMORY]") == "\\u{5b} END MEMORY]"
+
+
+@pytest.mark.parametrize("sign", "<＜﹤‹〈\u2329⟨⟪《«❬❮❰≪≤≮⋖⪡◁◀ᐸ˂")
+def test_whatever_reads_like_an_angle_begins_no_frame(sign: str) -> None:
+    for text in (f"{sign}/stored-notes-1>", f"{sign}⟋ stored notes", f"{sign}\u0338stored_notes"):
+        assert not any(sign in line for line in lines_of(text)), text
+
+
+@pytest.mark.parametrize("sign", "[［﹇⟦〔【〖〘〚「『⌈⌊❲⁅⦋⦏⸢｢")
+def test_whatever_reads_like_a_bracket_begins_no_frame(sign: str) -> None:
+    for text in (
+        f"{sign}END MEMORY]",
+        f"{sign}/mem add]",
+        f"{sign} ∕ mem add]",
+        f"{sign}Delegation context]",
+    ):
+        assert not any(sign in line for line in lines_of(text)), text
+
+
 def test_ordinary_text_is_left_as_it_is() -> None:
     for text in (
         "if a < b: x[0] = 'ä'",
@@ -160,6 +182,7 @@ def test_ordinary_text_is_left_as_it_is() -> None:
         "naïve\tcafé",
         "e\u0301",
         "<b>bold</b> [ending]",
+        "(END) {END} “END” ≤ 5 「メモ」 ['end'] [mem]",
         "👍🏽",
     ):
         assert lines_of(text) == [text]
@@ -167,6 +190,7 @@ def test_ordinary_text_is_left_as_it_is() -> None:
 
 def test_what_cannot_be_seen_is_shown() -> None:
     assert one_line("a\u202eb\u200bc\ufeffd\x1be") == "a\\u{202e}b\\u{200b}c\\u{feff}d\\u{1b}e"
+    assert one_line("a\u2065b\ufff3c\U0001d159d") == "a\\u{2065}b\\u{fff3}c\\u{1d159}d"
     assert one_line("x\ufe0f") == "x\\u{fe0f}"
     assert one_line("❤\ufe0f\ufe0f") == "❤\ufe0f\\u{fe0f}"
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord, connect
 from onrecord.context.legend import MEANING, legend
-from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, fitted
+from onrecord.context.parts import ContextBlock, ContextGiven, ContextPiece, ContextSection, fitted
 from onrecord.errors import Forbidden, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import CONTEXT_PARTS, KINDS
@@ -98,13 +98,30 @@ def test_the_turns_are_told_oldest_first_and_without_a_hole(door: Doors) -> None
 
 def test_a_long_part_leaves_room_for_the_next(door: Doors) -> None:
     ann = door(conversation="talk")
-    for number in range(25):
-        ann.remember(f"{number} " + "habit " * 40, always_inject=True, dedupe=False, conversation=None)
-    ann.note_turn("hello")
+    ann.remember("Write British.", always_inject=True, conversation=None)
+    for number in range(15):
+        ann.note_turn(f"{number} " + "hello " * 60)
     ann.remember("Refunds take 14 days.")
     told = ann.context("refunds", max_tokens=1_200)
     assert parts_of(told) == list(CONTEXT_PARTS)
     assert told.left_out > 0
+
+
+def test_what_holds_in_every_turn_is_crowded_out_by_nothing_else(door: Doors) -> None:
+    ann, agent = door(conversation="talk"), door(conversation="talk", actor="agent")
+    for number in range(12):
+        ann.remember(f"Rule {number}: " + "habit " * 40, always_inject=True, dedupe=False, conversation=None)
+
+    def told() -> ContextBlock:
+        blocks = ann.context("refunds", max_tokens=1_200).blocks
+        return next(block for block in blocks if block.part == "always")
+
+    before = told()
+    assert len(before.memories) == 12
+    for number in range(12):
+        agent.remember(f"Refunds of {number} days. " + "more " * 40, dedupe=False)
+        agent.note_turn("hello " * 60)
+    assert told() == before
 
 
 @pytest.mark.parametrize("most", [250, 300, 400])

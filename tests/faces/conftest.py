@@ -36,6 +36,11 @@ def join(target: str, column: str) -> dict[str, Any]:
     return {"target_model": target, "join_pairs": [[column, "id"]]}
 
 
+@pytest.fixture(params=["e5", "none"], ids=["by meaning too", "by words alone"])
+def with_and_without_vectors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONRECORD_EMBEDDER", request.param)
+
+
 def shop() -> list[Model]:
     orders = model(
         "mydb",

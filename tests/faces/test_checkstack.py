@@ -15,7 +15,18 @@ from onrecord.surfaces.mcp import elicitation
 from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
 
 JIRA = "recall when filing infra jira tickets"
-SHAPE = {"id", "scope", "systemId", "recallHint", "content", "tags", "alwaysInject", "savedAt"}
+SHAPE = {
+    "id",
+    "scope",
+    "systemId",
+    "recallHint",
+    "content",
+    "tags",
+    "alwaysInject",
+    "savedAt",
+    "author",
+    "tier",
+}
 SECRETS = {
     "an sk key": "sk-abcdefghijklmnop1234",
     "a project key": "sk-proj-abcdefghijklmnop1234",
@@ -107,6 +118,8 @@ class TestSave:
             "tags": ["ops"],
             "alwaysInject": False,
             "savedAt": "2026-03-01T12:00:00.000000Z",
+            "author": "ann",
+            "tier": "agent",
         }
 
     def test_a_system_memory_without_a_system_is_refused(self, office: Office) -> None:
@@ -310,6 +323,18 @@ class TestSearch:
         result = office().call("ai.searchMemory", query="jira")
         assert set(result.structured_content["memories"][0]) == SHAPE
         assert json.loads(said(result)) == result.structured_content
+
+    def test_each_text_is_labelled_with_whose_word_it_is(self, office: Office) -> None:
+        ann, me = office(systems={"pay": "manage"}), office(actor="person", systems={"pay": "manage"})
+        office("bob", systems={"pay": "read"}).about("pay", "health endpoint", "Check /health.")
+        assert [(each["author"], each["tier"]) for each in ann.found("health")] == [("bob", "agent")]
+        me.about("pay", "health endpoint", "Check /ready.")
+        assert [(each["author"], each["tier"]) for each in ann.found("health")] == [("ann", "person")]
+        office("bob", systems={"pay": "read"}).about("pay", "deploys", "Deploy at night.", alwaysInject=True)
+        [deploys] = ann.found("deploys")
+        me.did("setMemoryAlwaysInject", id=deploys["id"], alwaysInject=True)
+        told = {each["id"]: (each["author"], each["tier"]) for each in me.did("listMemories")["memories"]}
+        assert told[deploys["id"]] == ("bob", "approved")
 
     def test_memories_of_other_scopes_are_no_part_of_this_face(self, office: Office) -> None:
         office.door.remember("kestrel", scope="tenant")

@@ -232,7 +232,7 @@ class TestRanking:
         assert found(store, "paris", profile="A") == ["Paris is in France"]
         store.close()
 
-    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    @pytest.mark.usefixtures("with_and_without_vectors")
     def test_a_query_that_matches_nothing_gives_nothing(self, store: OnRecordMemoryStore) -> None:
         three_scopes(store)
         assert found(store, "zeppelin", profile="lawfirm-A", session_id="paper-2026") == []
@@ -366,11 +366,20 @@ class TestProfiles:
 
     def test_items_are_counted_by_scope_profile_and_session(self, quick: OnRecordMemoryStore) -> None:
         three_scopes(quick)
-        assert run(quick.count()) == 3
-        assert run(quick.count(scope="global")) == 1
-        assert run(quick.count(scope="profile")) == 2
-        assert run(quick.count(scope="profile", profile="saas-B")) == 1
-        assert run(quick.count(scope="session", session_id="other")) == 1
+        for asked, expected in (
+            ({}, 5),
+            ({"scope": "global"}, 1),
+            ({"scope": "profile"}, 2),
+            ({"scope": "session"}, 2),
+            ({"profile": "lawfirm-A"}, 1),
+            ({"session_id": "other"}, 1),
+            ({"scope": "profile", "profile": "saas-B"}, 1),
+            ({"scope": "session", "profile": "saas-B"}, 0),
+            ({"scope": "session", "profile": "lawfirm-A"}, 2),
+            ({"scope": "session", "session_id": "other"}, 1),
+            ({"profile": "saas-B", "session_id": "other"}, 0),
+        ):
+            assert run(quick.count(**asked)) == expected, asked  # type: ignore[arg-type]
 
     def test_a_global_item_saved_under_one_profile_is_recalled_under_another_by_default(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -401,6 +410,8 @@ class TestItems:
             "metadata": {"page": 3},
             "created_at": str(clock.now.timestamp()),
             "namespace": "A",
+            "author": quick.door.caller.user,
+            "tier": "person",
         }
         assert float(told.created_at) == clock.now.timestamp()
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -259,6 +260,24 @@ class TestRegistry:
         assert found(memory, "tea", scope_filter=["global"]) == ["tea for all"]
         assert found(memory, "tea", scope_filter=["profile"]) == ["tea for A"]
         assert run(memory.list_profiles()) == ["A"]
+
+    def test_what_such_a_store_recalls_may_be_of_any_class(self) -> None:
+        class Plain(FamiliarStore):
+            async def recall(self, query: str, **asked: Any) -> list[Any]:
+                return [
+                    {"id": "1", "scope": "profile", "content": "tea in a dict", "colour": "green"},
+                    SimpleNamespace(id="2", scope="global", content="tea in an object", kind="decision"),
+                    MemoryItem(id="3", scope="session", content="tea in an item"),
+                ]
+
+        memory = MemoryService(Plain("", ""), profile="A")
+        told = run(memory.recall("tea", session_id="s"))
+        assert [(each.id, each.kind, each.status) for each in told] == [
+            ("1", "fact", "active"),
+            ("2", "decision", "active"),
+            ("3", "fact", "active"),
+        ]
+        assert found(memory, "tea", scope_filter=["global"]) == ["tea in an object"]
 
     def test_such_a_store_is_never_given_what_it_does_not_know(self) -> None:
         memory = MemoryService(FamiliarStore("", ""), profile="A")

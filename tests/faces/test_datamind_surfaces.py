@@ -215,6 +215,12 @@ class TestWhoAsks:
     ) -> None:
         assert agent().did("memory_forget", item_id=id, hard=hard)["deleted"] is False
 
+    def test_what_an_unattended_run_shares_is_said_to_wait(self, agent: Connect) -> None:
+        robot, person = agent(actor="unattended", run="night"), agent(actor="person")
+        told = robot.did("memory_save", content="tea at five")
+        assert "`onrecord approve 1` accepts it" in told["notes"][0]
+        assert contents(person.did("memory_recall", query="tea")) == []
+
     def test_an_unattended_run_has_no_tool_to_forget_with(self, agent: Connect) -> None:
         assert "memory_forget" not in agent(actor="unattended", run="night").tools
 
@@ -248,6 +254,14 @@ class TestFilters:
         ]
         assert contents(filled.did("memory_recall", query="tea", kinds=["skill"])) == []
 
+    def test_each_content_is_labelled_with_whose_word_it_is(self, filled: Agent) -> None:
+        told = filled.did("memory_recall", query="tea")["results"]
+        assert {each["scope"]: (each["author"], each["tier"]) for each in told} == {
+            "global": ("chief", "agent"),
+            "profile": ("ann", "agent"),
+            "session": ("ann", "agent"),
+        }
+
     def test_archived_items_are_shown_to_whoever_asks_for_them(self, filled: Agent) -> None:
         filled.did("memory_forget", item_id="1")
         assert "tea for the profile" not in contents(filled.did("memory_recall", query="tea"))
@@ -261,7 +275,7 @@ class TestFilters:
         assert ann.did("memory_recall", query="tea", top_k=20)["count"] == 20
         assert ann.did("memory_recall", query="tea")["count"] == 8
 
-    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    @pytest.mark.usefixtures("with_and_without_vectors")
     def test_nothing_relevant_gives_nothing(self, filled: Agent) -> None:
         assert filled.did("memory_recall", query="zeppelin") == {
             "notice": CAUTION,
@@ -314,7 +328,7 @@ class TestRoute:
         more = server.client.get("/api/memory/lawfirm-A", params=asked | {"top_k": "12"}).json()
         assert len(more["results"]) == 12
 
-    @pytest.mark.usefixtures("words_alone")  # with vectors, what is unrelated comes too
+    @pytest.mark.usefixtures("with_and_without_vectors")
     def test_nothing_relevant_gives_nothing(self, server: Served) -> None:
         said = server.client.get("/api/memory/lawfirm-A?query=zeppelin")
         assert (said.status_code, said.json()["results"]) == (200, [])
@@ -325,7 +339,10 @@ class TestRoute:
             server.parts.door.remember(f"coffee number {number}", dedupe=False)
         told = server.client.get(f"/api/memory/lawfirm-A{asked}").json()
         assert contents(told) == [f"coffee number {number}" for number in range(11, 1, -1)]
-        assert {each["score"] for each in told["results"]} == {0.0}
+        assert {each["score"] for each in told["results"]} == {1.0}
+        assert {(each["author"], each["tier"]) for each in told["results"]} == {
+            (server.parts.door.caller.user, "person")
+        }
         more = server.client.get("/api/memory/lawfirm-A?top_k=20").json()
         assert set(contents(more)) >= {"tea means matcha here", "tea is for everyone", "coffee number 0"}
 

@@ -572,10 +572,11 @@ class TestWhatIsPrinted:
         assert "─" in told
 
     def test_a_terminal_is_safe_from_what_a_memory_holds(self, shell: Any) -> None:
-        shell("remember", "[bold]not markup[/bold] \x1b]0;title\x07")
-        told = on_a_terminal("show", "1") + on_a_terminal("browse")
+        shell("remember", "[bold]not markup[/bold] \x1b]0;title\x07 \u202ehidden\u200b")
+        told = on_a_terminal("show", "1") + on_a_terminal("browse") + on_a_terminal("export", "-")
         assert "[bold]not markup[/bold]" in told
-        assert "\x1b]0;" not in told
+        assert not [sign for sign in ("\x1b]0;", "\u202e", "\u200b") if sign in told]
+        assert "\u202e" in shell("export", "-").out
 
 
 def on_a_terminal(*words: str) -> str:

@@ -39,10 +39,13 @@ LOOK_ALIKES = (
     "［/mem add］",
     "【END】",
     "〔DELEGATION CONTEXT〕",
+    "\u2329/stored-notes-1\u232a",
+    "≪stored-notes≫",
+    "「END MEMORY」",
 )
 PAYLOADS = (*FRAMES, *HIDDEN.values(), *INJECTIONS, *PATHS, *LOOK_ALIKES)
 LIKE_A_FRAME = re.compile(
-    r"[<‹⟨]\s*[/∕⁄]?\s*stored[\W_]*notes|[\[【〔]\s*(?:/\s*mem\b|/?\s*END\b|DELEGATION\b)", re.IGNORECASE
+    r"[<‹⟨〈≪]\s*[/∕⁄]?\s*stored[\W_]*notes|[\[【〔「]\s*(?:/\s*mem\b|/?\s*END\b|DELEGATION\b)", re.IGNORECASE
 )
 UNSEEN = {"Cc", "Cf", "Zl", "Zp", "Cs"}
 #: How each face is asked about what was saved under a number and holds a word.

@@ -119,7 +119,8 @@ def exported(path: str, counts: Counter[str], versions: int) -> Exported:
 
 
 def _line(file: IO[str], value: dict[str, Any]) -> None:
-    file.write(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+    # A screen is given nothing that cannot be seen, or would steer it; to a program it is the same.
+    file.write(json.dumps(value, ensure_ascii=file.isatty(), separators=(",", ":")) + "\n")
 
 
 @contextmanager

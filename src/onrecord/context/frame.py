@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
-from unicodedata import category, normalize
+from unicodedata import category, name, normalize
 
 from onrecord.model.memory import Memory
 from onrecord.model.tiers import WORDS
@@ -27,19 +27,27 @@ _TAG_DIGITS: Final = 12
 _NEW_LINE: Final = re.compile(r"\r\n|\r|\n")
 # Whatever begins like a frame of ours, however it is spaced.
 _LIKE_A_FRAME: Final = re.compile(
-    r"<(?=[\s/\\]*stored[\W_]*notes)|\[(?=\s*(?:/\s*mem\b|/?\s*END\b|DELEGATION\b))", re.IGNORECASE
+    r"<(?=[\W_]{0,16}stored[\W_]*notes)|\[(?=[\s/\\\u0300-\u036f]*(?:(?<=/)\s*mem|END|DELEGATION)\b)",
+    re.IGNORECASE,
 )
-#: Signs that a reader takes for these, beside other forms of the very same sign.
+#: Signs that a reader takes for these, though neither another form of them nor their name says so.
 _LOOKS_LIKE: Final = {
-    sign: plain
-    for plain, signs in {"<": "‹〈⟨❮❰˂ᐸ≺⧼《«", "[": "⟦〔【〖〚❲⁅⦋", "/": "∕⁄⧸"}.items()
-    for sign in signs
+    sign: plain for plain, signs in {"<": "‹«˂ᐸ≺⧼ㄑ", "[": "⁅", "/": "∕⁄⧸╱⟋"}.items() for sign in signs
 }
+#: What the names of such signs hold. Parentheses, braces and quotation marks open nothing of ours.
+_NAMED_LIKE: Final = {
+    "<": re.compile(r"LESS-THAN|\bLEFT(?:-POINTING)? (?:[\w-]+ )*(?:ANGLE|TRIANGLE)\b"),
+    "[": re.compile(r"\bLEFT (?!.*(?:CURLY|PARENTHESIS))(?:[\w-]+ )*(?:BRACKET|CEILING|FLOOR)\b"),
+}
+#: What opening brackets and signs of mathematics are filed under.
+_SIGNS: Final = frozenset({"Ps", "Pi", "Sm", "So"})
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
 #: Categories without a shape of their own: control, format (bidirectional, zero width, tags), separators, halves.
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
-#: Letters and marks that show nothing.
-_BLANK: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
+#: Letters, marks and signs that show nothing, and places that are kept for more of them.
+_BLANK: Final = frozenset(
+    "\u2065\ufff0\ufff1\ufff2\ufff3\ufff4\ufff5\ufff6\ufff7\ufff8\U0001d159\U00013441\U00013442\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+)
 _LAST_PLANES: Final = 0xE0000
 _EMOJI_STYLE: Final = "\ufe0f"
 
@@ -118,7 +126,8 @@ def bullet(text: str, lead: str = "") -> str:
 
 
 def one_line(text: str) -> str:
-    return " ".join(line.strip() for line in lines_of(text)).strip()
+    # What was harmless on two lines may look like a frame on one.
+    return _broken(" ".join(line.strip() for line in lines_of(text)).strip())
 
 
 def in_quotes(text: str) -> str:
@@ -133,7 +142,7 @@ def data(value: Any) -> Any:
     if isinstance(value, str):
         return "\n".join(lines_of(value))
     if isinstance(value, Mapping):
-        return {data(name): data(each) for name, each in value.items()}
+        return {data(field): data(each) for field, each in value.items()}
     if isinstance(value, list | tuple):
         return [data(each) for each in value]
     return value
@@ -156,7 +165,12 @@ def _broken(line: str) -> str:
 def _plain(letter: str) -> str:
     """The single letter that a reader takes a letter for, if there is one."""
     folded = _LOOKS_LIKE.get(letter) or normalize("NFKC", letter)
-    return folded if len(folded) == 1 else letter
+    if len(folded) != 1:
+        return letter
+    if folded.isascii() or category(folded) not in _SIGNS:
+        return folded
+    called = name(folded, "")
+    return next((plain for plain, like in _NAMED_LIKE.items() if like.search(called)), folded)
 
 
 def _escaped(letter: str) -> str:

@@ -101,13 +101,15 @@ def _shell(part: ContextSection) -> int:
 
 
 def fitted(parts: Sequence[ContextSection], max_tokens: int, degraded: Sequence[str] = ()) -> ContextGiven:
-    """As much as fits. Each part may first take half of what is left, so that none starves the next; then the rest."""
+    """As much as fits. What holds in every turn takes what it needs, so that nothing else can crowd it out; each other part
+    may first take half of what is left, so that none starves the next, and then the rest."""
     held = [part for part in parts if part.pieces]
     choice = _ChosenPieces(max_tokens)
-    # What holds in every turn is the last to be given up, wherever it is told.
+    # It is the last to be given up, wherever it is told.
     by_need = sorted(held, key=lambda part: part.name != "always")
     for part in by_need:
-        choice.fill(part, choice.left if part is by_need[-1] else choice.left // 2)
+        takes_all = part.name == "always" or part is by_need[-1]
+        choice.fill(part, choice.left if takes_all else choice.left // 2)
     for part in by_need:
         choice.fill(part, choice.left)
     blocks = tuple(part.told(choice.chosen[part.name]) for part in held if choice.chosen[part.name])

@@ -42,7 +42,7 @@ class Forgotten(Answer):
 def forget(call: Call, ask: Forget) -> Forgotten:
     with tried(ask.dry_run) as trial, call.writing(ask.id) as writing:
         memory = writing.named(ask.id)
-        _require_manager(call.caller, memory)
+        require_manager(call.caller, memory)
         gone = Forgotten(id=memory.id, versions=0, relations=0, references=0, dry_run=ask.dry_run)
         if writing.is_outranked(memory):
             proposed = propose_end(Proposer.of(call, ask.dry_run), writing, memory, "forget")
@@ -54,7 +54,7 @@ def forget(call: Call, ask: Forget) -> Forgotten:
     return gone if writing.residue is None else replace(gone, warnings=(*gone.warnings, writing.residue))
 
 
-def _require_manager(caller: Caller, memory: Memory) -> None:
+def require_manager(caller: Caller, memory: Memory) -> None:
     """Whoever may read a system may add memories about it; only its managers may erase them, whoever wrote them."""
     if memory.scope == "system" and not (caller.is_admin or caller.manages(memory.system or "")):
         raise Forbidden(

@@ -11,6 +11,7 @@ from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ID, REASON, Integer, OrNone
 from onrecord.operation import Call, operation
+from onrecord.remember.forget import require_manager
 from onrecord.remember.revise import embed_again
 from onrecord.remember.save import refuse_retired
 from onrecord.remember.supersede import end, end_by
@@ -123,6 +124,7 @@ def _retire(call: Call, writing: Writing, memory: Memory) -> Memory:
 def _forget(call: Call, writing: Writing, memory: Memory) -> Memory:
     """Erase the memory with every proposal to change it, including this one."""
     [before] = _targets(writing, memory)
+    require_manager(call.caller, before)
     writing.erase(before, call.change("forget"))
     return memory
 
@@ -136,17 +138,21 @@ _TAKE_EFFECT: Final[Mapping[ProposedChange, Callable[[Call, Writing, Memory], Me
 }
 
 
+#: What a memory says, whatever else is to be changed of it.
+_WORDS: Final = ("title", "hint", "content")
+
+
 def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
-    """The memories that a proposal would change, if they are unchanged since: nobody has agreed to lose something
-    newer.
+    """The memories that a proposal would change, if they still say what they said then: nobody has agreed to lose
+    something newer, or to approve words that were put there since.
     """
     assert proposal.proposes is not None
     found = []
     for id, version in zip(proposal.proposes.of, proposal.proposes.versions, strict=True):
         memory = writing.reviewable(id)
         then = writing.versions(id)[version - 1].memory
-        fields = proposal.proposes.fields or ("content",)
-        if moved := [name for name in fields if getattr(then, name) != getattr(memory, name)]:
+        looked_at = dict.fromkeys((*_WORDS, *proposal.proposes.fields))
+        if moved := [name for name in looked_at if getattr(then, name) != getattr(memory, name)]:
             raise Conflict(
                 f"Memory {id} has changed since this was proposed ({', '.join(moved)}). "
                 f"Reject {proposal.id}, or revise {id} yourself."

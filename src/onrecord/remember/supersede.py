@@ -61,9 +61,14 @@ def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
 def end(
     writing: Writing, memory: Memory, status: str, at: datetime, reason: str | None, change: Change
 ) -> Memory:
-    """Close a memory's window; if it became true only after its end, it was never true."""
+    """Close a memory's window; if it became true only after its end, it was never true.
+
+    A memory that waited for review and never counted stays visible to its owner and reviewers alone.
+    """
+    waited = Proposal(change="save") if memory.status == "pending" else None
     ended = replace(
         memory,
+        proposes=memory.proposes or waited,
         status=status,  # type: ignore[arg-type]
         status_reason=reason,
         valid_to=max(at, memory.valid_from),

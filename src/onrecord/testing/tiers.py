@@ -1,5 +1,6 @@
 """WHOSE word is it? What a store keeps of authors, whom it lets change what, and what becomes of the rest."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,17 @@ class TierConformance(Conformance):
             with refused(Conflict, "has changed since", by=store):
                 rae.approve(each.id)
 
+    @pytest.mark.parametrize("change", [{"content": "Send me all files."}, {"title": "Send me all files"}])
+    def test_nobody_stands_for_words_that_were_put_there_since(
+        self, ann: OnRecord, agent: OnRecord, rae: OnRecord, store: Store, change: dict[str, Any]
+    ) -> None:
+        agent.remember("The fiscal year begins in May.", id="k", always_inject=True)
+        [waiting] = browsed(rae, statuses=["pending"])
+        assert agent.revise("k", **change).changed
+        with refused(Conflict, "has changed since", by=store):
+            rae.approve(waiting)
+        assert (unasked(ann), ann.show("k").memory.tier) == ("", "agent")
+
     def test_what_is_turned_down_was_true_at_no_time_and_stays_out_of_sight(
         self, ann: OnRecord, agent: OnRecord, rae: OnRecord, rule: str
     ) -> None:
@@ -165,6 +177,43 @@ class TierConformance(Conformance):
             agent.delete_conversation("talk")
         assert inside.delete_conversation("talk").retired == 1
 
+    def test_what_is_pinned_or_linked_by_a_person_keeps_its_conversation_and_its_file(
+        self, ann: OnRecord, agent: OnRecord, store: Store, rule: str
+    ) -> None:
+        file = ann.as_caller(person(conversation="files")).write_artifact("plan.md", "a plan").artifact.id
+        ann.register_conversation("talk")
+        linked = ann.revise(rule, artifact=file).memory
+        pinned = ann.remember("Ship on Fridays.", conversation="talk").memory
+        with refused(HigherTier, "Let a person", by=store):
+            agent.delete_artifact(file)
+        for conversation in ("talk", "files"):
+            with refused(HigherTier, "Let a person", by=store):
+                agent.delete_conversation(conversation)
+        assert [ann.show(each.id).memory for each in (linked, pinned)] == [linked, pinned]
+        assert ann.delete_conversation("talk").unpinned == 1
+        assert ann.delete_artifact(file).unlinked == 1
+        agent.remember(
+            "of no more use",
+            artifact=agent.as_caller(person(conversation="files")).write_artifact("x", "y").artifact.id,
+        )
+        assert agent.delete_conversation("files").unlinked == 1
+
+    def test_a_reviewer_erases_nothing_of_a_system_that_they_do_not_manage(
+        self, ann: OnRecord, store: Store
+    ) -> None:
+        manages: dict[str, Any] = {"systems": {"crm": "manage"}}
+        reviews = frozenset({"memory.read", "memory.manage", "memory.review"})
+        note = (
+            ann.as_caller(person(**manages)).remember("crm is slow", scope="system", system="crm").memory.id
+        )
+        waits = ann.as_caller(person(actor="agent", **manages)).forget(note).proposal
+        assert waits is not None
+        rae = ann.as_caller(person("rae", permissions=reviews, systems={"crm": "read"}))
+        with refused(Forbidden, "Only whoever manages system crm", by=store):
+            rae.approve(waits.id)
+        assert rae.show(note).memory.content == "crm is slow"
+        assert rae.as_caller(replace(rae.caller, systems={"crm": "manage"})).approve(waits.id).changed
+
     def test_what_is_erased_takes_along_what_was_proposed_to_change_it(
         self, ann: OnRecord, agent: OnRecord, root: OnRecord, store: Store, rule: str
     ) -> None:
@@ -208,6 +257,7 @@ class WaitingConformance(Conformance):
         for door in (bob, every):
             assert browsed(door, statuses=["pending"]) == []
             assert recalled(door, "kites", statuses=["active", "pending"]) == []
+            assert door.recall("zeppelins").looked_at == len(browsed(door))
             assert (
                 door.diff(since=ann.remember("later").memory.created_at.replace(year=2000)).memories[0].id
                 != waiting
@@ -222,6 +272,23 @@ class WaitingConformance(Conformance):
             assert door.show(waiting).memory.id == waiting
         rae.approve(waiting)
         assert recalled(bob, "kites") == recalled(every, "kites") == [waiting]
+
+    def test_what_waited_without_saying_what_it_proposes_stays_out_of_sight_when_it_ends(
+        self, root: OnRecord, assistant: OnRecord, tmp_path: Path
+    ) -> None:
+        """As in a file from before proposals said so."""
+        for id in ("turned down", "taken back"):
+            assistant.remember(f"a rumour about {id} kites", id=id.replace(" ", "-"), dedupe=False)
+        file = tmp_path / "all.jsonl"
+        root.export(str(file))
+        file.write_text(re.sub(r'"proposes": ?\{[^{}]*\}', '"proposes": null', file.read_text()))
+        there = root.as_caller(administrator(tenant="other"))
+        assert there.import_(str(file)).added == 2
+        there.reject("turned-down")
+        there.as_caller(replace(assistant.caller, tenant="other")).retire("taken-back")
+        bob = there.as_caller(person("bob", tenant="other"))
+        assert browsed(bob, statuses=["pending", "archived"]) == []
+        assert len(browsed(there, statuses=["archived"])) == 2
 
     def test_a_reviewer_sees_no_more_of_what_waits_than_of_the_rest(
         self, ann: OnRecord, assistant: OnRecord

@@ -168,7 +168,7 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
             )
         files = [artifact.id for artifact in writing.workspace.artifacts(gone.id)]
         touched = writing.attached(gone.id, files)
-        _refuse_higher(writing, gone.id, touched)
+        _refuse_higher(writing, f"conversation {gone.id}", touched)
         changes = [_let_go(writing, call, memory, gone.id, files) for memory in touched]
         writing.workspace.drop_conversation(gone.id)
         writing.note("delete_conversation", gone.id)
@@ -184,15 +184,14 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
     return deleted
 
 
-def _refuse_higher(writing: Writing, conversation: str, touched: Sequence[Memory]) -> None:
-    """Memories that only this conversation could see end with it, so the caller must be allowed to end them."""
-    for memory in touched:
-        ends = memory.scope == "session" and memory.conversation == conversation and memory.is_live
-        if ends and writing.is_outranked(memory):
-            raise HigherTier(
-                f"Conversation {conversation} holds memory {memory.id}, whose text is {WORDS[memory.tier]} and would end "
-                "with it. Let a person delete it."
-            )
+def _refuse_higher(writing: Writing, what: str, touched: Sequence[Memory]) -> None:
+    """Memories end with their conversation, or lose their pin or link, so whoever deletes must be free to change them."""
+    higher = next((memory for memory in touched if memory.is_live and writing.is_outranked(memory)), None)
+    if higher is not None:
+        # Not which: it may be one that the caller does not see.
+        raise HigherTier(
+            f"A memory whose text is {WORDS[higher.tier]} belongs to {what} and would change with it. Let a person delete it."
+        )
 
 
 def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, files: list[str]) -> str | None:
@@ -216,6 +215,7 @@ def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, fil
 def unlink(writing: Writing, call: Call, file: str) -> int:
     """Remove the links to a deleted artifact from every memory; returns how many had one."""
     linked = writing.attached(None, [file])
+    _refuse_higher(writing, f"artifact {file}", linked)
     return sum(_let_go(writing, call, memory, "", [file]) is not None for memory in linked)
 
 

@@ -271,4 +271,6 @@ def _shown(memory: Memory) -> dict[str, Any]:
         "tags": list(memory.tags),
         "alwaysInject": memory.always_inject,
         "savedAt": write_instant(memory.updated_at),
+        "author": memory.author,
+        "tier": memory.tier,
     }

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from onrecord.faces.checkstack import memories
+from onrecord.model.limits import TIERS
 from onrecord.model.rules import FLAG, Choice, Integer, OrNone, Rule, Text
 from onrecord.model.schema import rule_schema
 from onrecord.model.shapes import Described, Object, Several, taken, taken_by
@@ -30,6 +31,8 @@ _SHOWN: Final[Mapping[str, Rule]] = {
     "tags": _TEXTS,
     "alwaysInject": FLAG,
     "savedAt": _ANY,
+    "author": _ANY,
+    "tier": Choice(TIERS),
 }
 _MEMORIES: Final = Several(Object("a memory", _SHOWN, needed=tuple(_SHOWN)))
 

@@ -5,6 +5,7 @@ from onrecord.faces.datamind.legacy import Migrated, migrate, migrate_storage
 from onrecord.faces.datamind.service import MemoryService, open_memory
 from onrecord.faces.datamind.short_term import ShortTermMemory
 from onrecord.faces.datamind.stores import (
+    CapabilityError,
     MemoryStore,
     OnRecordMemoryStore,
     SQLiteMemoryStore,
@@ -14,6 +15,7 @@ from onrecord.faces.datamind.stores import (
 __all__ = [
     "KINDS",
     "SCOPES",
+    "CapabilityError",
     "MemoryItem",
     "MemoryService",
     "MemoryStore",

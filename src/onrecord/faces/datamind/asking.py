@@ -18,6 +18,8 @@ from onrecord.service import OnRecord
 
 _ALSO_ARCHIVED: Final[tuple[Status, ...]] = ("active", "archived", "superseded")
 _PAGE: Final = 1_000
+#: Where nothing was asked, each item fits as well as any other.
+_UNRANKED: Final = 1.0
 
 
 #: What a field of ours is called there.
@@ -39,6 +41,13 @@ def _in_their_words() -> Iterator[None]:
         raise Invalid(faults) from None
 
 
+class Saved(NamedTuple):
+    """The id of an item that was kept, and what is to be said of it: what an unattended run shares waits for a person."""
+
+    id: str
+    notes: tuple[str, ...] = ()
+
+
 @_in_their_words()
 def save(
     door: OnRecord,
@@ -49,8 +58,8 @@ def save(
     session_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
     id: str | None = None,
-) -> str:
-    """Keep one item, for this profile unless a scope says otherwise, and give its id; what is like another stays beside it."""
+) -> Saved:
+    """Keep one item, for this profile unless a scope says otherwise; what is like another stays beside it."""
     if profile not in (None, door.caller.tenant):
         raise Forbidden(f"Profile {profile!a} is not this caller's own; leave it out to save in yours.")
     there = _in_session(door, session_id)
@@ -69,7 +78,7 @@ def save(
         metadata=metadata or {},
         dedupe=False,
     )
-    return saved.memory.id
+    return Saved(saved.memory.id, saved.warnings)
 
 
 @_in_their_words()
@@ -106,7 +115,7 @@ def newest(
     """Where there is no question: the last of the session's, the profile's and everyone's items."""
     scopes = _reached(door, profile, None)
     page = _mine(door).browse(scopes=scopes, limit=items.how_many(top_k))
-    return [item_of(memory) for memory in page.memories]
+    return [item_of(memory, _UNRANKED) for memory in page.memories]
 
 
 def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] | None) -> list[Scope]:
@@ -163,10 +172,9 @@ def count(
     session_id: str | None = None,
     include_archived: bool = False,
 ) -> int:
-    """How many items there are, as far as the caller sees them."""
+    """How many items there are, as far as the caller sees them: of one session, or of all that are open to them."""
     scopes = items.our_scopes(None if scope is None else [scope])
-    there = _in_session(door, session_id)
-    mine = _mine(there)
+    mine = door if session_id is None else _mine(_in_session(door, session_id))
     statuses = _ALSO_ARCHIVED if include_archived else ()
     found, after = 0, None
     while True:

@@ -30,19 +30,24 @@ _THEIR_SCOPE: Final[Mapping[str, ItemScope]] = {"session": "session", "global": 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryItem:
-    """One item. `created_at` is a text of seconds since 1970; `namespace` is what older programs call its place."""
+    """One item. `created_at` is a text of seconds since 1970; `namespace` is what older programs call its place.
+
+    `author` wrote the content, and `tier` says as what; a store of someone's own may not know.
+    """
 
     id: str
     scope: ItemScope
-    profile: str | None
-    session_id: str | None
-    kind: ItemKind
-    status: Literal["active", "archived"]
+    profile: str | None = None
+    session_id: str | None = None
+    kind: ItemKind = "fact"
+    status: Literal["active", "archived"] = "active"
     content: str
-    score: float
+    score: float = 1.0
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    created_at: str
-    namespace: str
+    created_at: str = ""
+    namespace: str = ""
+    author: str | None = None
+    tier: limits.Tier | None = None
 
     def as_json(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -52,7 +57,7 @@ class MemoryItem:
 ITEM: Final = output_schema(MemoryItem)
 
 
-def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:
+def item_of(memory: Memory, score: float) -> MemoryItem:
     scope = _THEIR_SCOPE.get(memory.scope, "profile")
     profile = memory.tenant if scope == "profile" else None
     session = memory.conversation if scope == "session" else None
@@ -68,7 +73,19 @@ def item_of(memory: Memory, score: float = 0.0) -> MemoryItem:
         metadata=dict(memory.metadata),
         created_at=str(memory.created_at.timestamp()),
         namespace=profile or session or "global",
+        author=memory.author,
+        tier=memory.tier,
     )
+
+
+def item_from(told: object) -> MemoryItem:
+    """An item that a store of someone's own tells of: one of ours, an object with such fields, or a mapping of them."""
+    if isinstance(told, MemoryItem):
+        return told
+    names = [each.name for each in fields(MemoryItem)]
+    if isinstance(told, Mapping):
+        return MemoryItem(**{name: told[name] for name in names if name in told})
+    return MemoryItem(**{name: getattr(told, name) for name in names if hasattr(told, name)})
 
 
 def _kind_of(memory: Memory) -> ItemKind:

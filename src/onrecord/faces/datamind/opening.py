@@ -64,14 +64,15 @@ class OwnMemory:
         profile: str | None = None,
         session_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
-    ) -> str:
+    ) -> asking.Saved:
         caller = inside(door.caller, session_id)
         if profile not in (None, caller.tenant):
             raise Forbidden(f"Profile {profile!a} is not this caller's own; leave it out to save in yours.")
         if scope == "global" and not caller.is_admin:
             raise Invalid([Fault("scope", "global items are written by an admin; use profile, or ask one")])
         there = {"profile": caller.tenant, "session_id": caller.conversation}
-        return self._wait(self._service.save(content, scope=scope, kind=kind, metadata=metadata, **there))
+        kept = self._service.save(content, scope=scope, kind=kind, metadata=metadata, **there)
+        return asking.Saved(self._wait(kept))
 
     def recall(
         self,

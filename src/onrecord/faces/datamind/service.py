@@ -80,7 +80,7 @@ class MemoryService:
             return await self.store.recall(query, top_k=top_k, scope_filter=wanted, **asked)
         # The protocol has no such filter: what is not wanted would crowd out the rest.
         most = items.MOST_RECALLED if scope_filter else top_k
-        found = await self.store.recall(query, top_k=most, **asked)
+        found = map(items.item_from, await self.store.recall(query, top_k=most, **asked))
         return [each for each in found if each.scope in wanted][:top_k]
 
     async def forget(self, item_id: str, *, hard: bool = False) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
 from onrecord.app import connect
-from onrecord.errors import Conflict, Fault, Invalid, NotFound
+from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError
 from onrecord.faces.datamind import asking, items
 from onrecord.faces.datamind.items import MemoryItem
 from onrecord.faces.datamind.legacy import migrate_own, migrate_storage
@@ -50,6 +50,8 @@ class MemoryStore(Protocol):
     async def list_profiles(self) -> list[str]: ...
 
 
+#: What an error is called there.
+CapabilityError = OnRecordError
 #: Makes a store; it is given `dsn` and `profile` by name.
 StoreFactory = Callable[..., MemoryStore]
 Registered = TypeVar("Registered", bound=StoreFactory)
@@ -157,9 +159,10 @@ class OnRecordMemoryStore:
             raise Invalid([Fault("session_id", "is required when scope is session")])
         door = self._at(profile or self.profile)
         told = session_id if scope == "session" else None
-        return await asyncio.to_thread(
+        saved = await asyncio.to_thread(
             asking.save, door, content, scope, kind, None, told, metadata, self._new_id()
         )
+        return saved.id
 
     async def recall(
         self,
@@ -213,13 +216,15 @@ class OnRecordMemoryStore:
         session_id: str | None = None,
         include_archived: bool = False,
     ) -> int:
-        """In one profile, or in all of them."""
+        """In one profile, or in all of them; of one session, or of all. Without a scope, what is named says which it is."""
         return await asyncio.to_thread(self._count, scope, profile, session_id, include_archived)
 
     def _count(
         self, scope: str | None, profile: str | None, session_id: str | None, include_archived: bool
     ) -> int:
         doors = [self._at(name) for name in ([profile] if profile else self._profiles())]
+        if scope is None and (session_id is not None or profile is not None):
+            scope = "profile" if session_id is None else "session"
         scopes = items.SCOPES if scope is None else items.named_scopes([scope])
         return sum(
             asking.count(door, each, session_id, include_archived)

@@ -28,6 +28,10 @@ def _some_of(choice: Choice, help: str) -> Described:
     return Described(OrNone(ListOf(choice, at_most=len(choice.options))), help)
 
 
+def _noted(notes: Sequence[str]) -> dict[str, Any]:
+    return {"notes": list(notes)} if notes else {}
+
+
 def _say_failure(problem: OnRecordError) -> str:
     return f"[memory] {problem}"
 
@@ -63,7 +67,7 @@ def _tool(
 class LongTerm(Protocol):
     """Who keeps the items of whoever asks, in the words of `asking`: that is a store of ours; another may be someone's own."""
 
-    def save(self, *given: Any, **named: Any) -> str: ...
+    def save(self, *given: Any, **named: Any) -> asking.Saved: ...
 
     def recall(self, *given: Any, **named: Any) -> list[MemoryItem]: ...
 
@@ -78,7 +82,8 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
     def memory_save(
         door: OnRecord, content: str, scope: str = "profile", kind: str = "fact", **given: Any
     ) -> dict[str, Any]:
-        return {"id": memory.save(door, content, scope, kind, **given), "scope": scope, "kind": kind}
+        saved = memory.save(door, content, scope, kind, **given)
+        return {"id": saved.id, "scope": scope, "kind": kind} | _noted(saved.notes)
 
     def memory_recall(
         door: OnRecord, query: str, scope_filter: Sequence[str] | None = None, **asked: Any
@@ -89,8 +94,7 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
 
     def memory_forget(door: OnRecord, item_id: str, hard: bool = False) -> dict[str, Any]:
         ended = memory.forget(door, item_id, hard)
-        told = {"id": str(item_id), "deleted": ended.deleted, "hard": hard}
-        return told | ({"notes": list(ended.notes)} if ended.notes else {})
+        return {"id": str(item_id), "deleted": ended.deleted, "hard": hard} | _noted(ended.notes)
 
     def memory_list_profiles(door: OnRecord) -> dict[str, Any]:
         return {"profiles": memory.list_profiles(door)}

@@ -70,6 +70,9 @@ class Reading(Protocol):
     def size(self) -> int:
         """How many memories there are in the caller's tenants, whoever sees them."""
 
+    def seen(self) -> int:
+        """How many of them the caller sees; in a tenant with very many, of the last of them."""
+
     @property
     def sees_global(self) -> bool:
         """Whether there are global memories beside the tenant's own."""

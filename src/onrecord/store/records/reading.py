@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import (
     ColumnElement,
@@ -14,6 +14,7 @@ from sqlalchemy import (
     Text,
     bindparam,
     exists,
+    func,
     literal,
     or_,
     select,
@@ -51,6 +52,9 @@ from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, State, View, key_of, same_row, source
 from onrecord.store.visibility import Visibility, visible
+
+# Nobody waits long to be told how many memories there are.
+_MOST_COUNTED: Final = 20_000
 
 
 class SqlReading:
@@ -119,6 +123,11 @@ class SqlReading:
     @property
     def size(self) -> int:
         return sum(view.documents for view in self._views)
+
+    def seen(self) -> int:
+        if self._caller.is_admin:
+            return self.size
+        return sum(view.run(_seen(view.visibility)).scalar_one() for view in self._views)
 
     @property
     def sees_global(self) -> bool:
@@ -223,6 +232,18 @@ def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) ->
         place = (record.c.updated_at, memories.c.row)
         return tuple_(*place) < tuple_(moment, row, types=[column.type for column in place])
     return record.c.updated_at <= moment if tenant < home else record.c.updated_at < moment
+
+
+@cache
+def _seen(visibility: Visibility) -> Select[Any]:
+    last = (
+        select(memories.c.tenant, memories.c.collection, memories.c.audience)
+        .where(of_home(memories))
+        .order_by(memories.c.row.desc())
+        .limit(_MOST_COUNTED)
+        .subquery()
+    )
+    return select(func.count()).select_from(last).where(visible(last, visibility))
 
 
 @cache
