@@ -26,10 +26,12 @@ class Found(NamedTuple):
 
 
 class Places(NamedTuple):
-    """How many words a memory has, and where some terms stand in it."""
+    """How many words a memory has, where some terms stand in it, and which of them in more than its content: in its
+    title, its hint or a tag."""
 
     length: int
     positions: Mapping[str, tuple[int, ...]]
+    labels: frozenset[str] = frozenset()
 
 
 class Near(NamedTuple):
