@@ -80,7 +80,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             fusion="rrf",
             reads_subjects=True,
             floor=_AUTO.floor,
-            without=frozenset({"compare_others", "boost_datasource"}),
+            without=frozenset({"boost_datasource"}),
         ),
         Recipe(
             name="counts",
