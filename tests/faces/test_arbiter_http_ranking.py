@@ -126,14 +126,22 @@ class TestConversations:
         assert listed(server, **asked, graduated="true") == [pinned, free, elsewhere]
         assert listed(server, **asked) == [pinned, free]
 
-    def test_even_a_weak_match_of_here_comes_before_a_strong_one_of_elsewhere(self, server: Served) -> None:
+    @pytest.mark.parametrize("is_free", [True, False], ids=["pinned to none", "pinned elsewhere"])
+    def test_a_strong_match_of_the_tenant_outranks_a_weak_one_of_here(
+        self, server: Served, is_free: bool
+    ) -> None:
         here, there = conversation(server), conversation(server)
-        weak = add(
-            server, "notes", content="a kestrel among " + " ".join(map(str, range(200))), conversation_id=here
+        numbers = " ".join(map(str, range(200)))
+        weak = add(server, "notes", content=f"a kestrel among {numbers}", conversation_id=here)
+        pinned = {} if is_free else {"conversation_id": there}
+        strong = add(server, "kestrel gene flow", content="kestrel gene flow", **pinned)
+        asked = {"q": "kestrel gene flow", "conversation_id": here, "graduated": "true"}
+        assert listed(server, **asked) == [strong, weak]
+        # What holds all the words is not weak, wherever they stand.
+        scattered = add(
+            server, "notes", content=f"kestrel {numbers} flow {numbers} gene", conversation_id=here
         )
-        strong = add(server, "kestrel gene flow", content="kestrel gene flow", conversation_id=there)
-        found = listed(server, q="kestrel gene flow", conversation_id=here, graduated="true")
-        assert found == [weak, strong]
+        assert listed(server, **asked) == [scattered, strong, weak]
 
     def test_a_graduated_search_has_no_doubles_and_is_plain_without_a_conversation(
         self, server: Served

@@ -160,6 +160,21 @@ def test_a_phrase_counts_with_the_small_words_between_its_words(door: OnRecord) 
         assert_in_order(order(door, "the bassoon of the fjord"), *groups.values())
 
 
+def test_however_many_say_the_words_more_often_title_tags_and_phrase_come_first() -> None:
+    """More than the fields of all can be read of: by mentions and length alone, these would come last."""
+    with connect(":memory:", caller=Caller(tenant="acme", user="ann"), embedder="none") as door:
+        writer = Writer(door, 1)
+        for _ in range(130):
+            writer.add(content=writer.apart(["latency", "fjord"] * 3, 9))
+        long = " ".join(writer.filler(300, 300))
+        titled = {writer.add(title="On latency", content=long)}
+        tagged = {writer.add(content=long, tags=["latency"])}
+        phrase = {writer.add(content=f"{long} latency fjord {long}")}
+        for order in SURFACES:
+            assert_in_order(order(door, "latency")[:2], titled, tagged)
+            assert_in_order(order(door, "latency fjord")[:1], phrase)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_inside_a_conversation_what_is_pinned_there_comes_first(door: OnRecord, seed: int) -> None:
     here, there = (door.register_conversation().conversation.id for _ in range(2))

@@ -155,6 +155,13 @@ class TestCodeFences:
         assert say(door, "\ufeff/mem read") == say(door, "/mem read")
         assert "OK: added" in say(door, "\ufeff/mem add entry user Tea\nGreen.\n/endmem")
 
+    def test_nor_does_one_where_two_texts_were_joined(self, door: OnRecord) -> None:
+        joined = "A plan.\n\ufeff/mem read\n\ufeff```\n/mem read\n\ufeff```\n\ufeff/mem add entry user Tea\nGreen.\n\ufeff/endmem"
+        read, added = slash.run(door, joined).results
+        assert read.output == say(door, "/mem read")
+        assert added.ok
+        assert door.browse().memories[0].content == "Green."
+
 
 class TestHelp:
     def test_the_legend_names_the_types_that_are_accepted_and_no_others(self, door: OnRecord) -> None:

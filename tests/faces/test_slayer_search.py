@@ -234,6 +234,26 @@ class TestByQuestion:
         here = note(quick, "never trust this one", "orders.customer_id")
         assert told(quick, question="what about customer_id?")["memories"] == [here]
 
+    def test_what_is_about_it_comes_before_what_only_sounds_like_it(self, quick: OnRecord) -> None:
+        """Also notes whose own words mean nothing of the kind, so that no vector is near."""
+        about = {
+            "orders.ordered_at": "in {0,1,NULL}; treat NULL as not returned",
+            "orders.status": "'open' and 'paid' are the usual ones",
+            "orders.amount": "net of tax, in euro",
+            "orders.aov": "use only for full months",
+        }
+        others = {
+            "regions.name": "aisle, rack, level",
+            "users.name": "includes bonuses",
+            "regions.id": "negative while a count is under way",
+            "customers.name": "set by sales by hand, often out of date",
+            "invoices.amount": "stored in cents",
+        }
+        saved = {reference: note(quick, text, reference) for reference, text in (others | about).items()}
+        for question in ("orders", "what about orders?"):
+            found = ids(slayer.search(quick, question=question)["memories"])
+            assert set(found[:4]) == {saved[reference] for reference in about}
+
     def test_a_preview_is_searched_too(self, quick: OnRecord) -> None:
         slayer.save_memory(quick, "a note", ["orders.id"], id="a", description="mind the surcharge")
         assert told(quick, question="surcharge")["memories"] == ["a"]

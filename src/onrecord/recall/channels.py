@@ -17,7 +17,7 @@ _FARTHEST: Final = 2_000
 
 def asked(draft: RecallDraft, channel: str, search: Search) -> RecallDraft:
     """The draft with the results of one channel."""
-    found = search(_first_look(draft))
+    found = search(_first_look(draft, channel))
     return replace(
         draft,
         found={**draft.found, channel: found},
@@ -74,12 +74,13 @@ def keep_eligible(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     crowds = crowds_of(draft, tools)
     kept: dict[str, Sequence[Found]] = {}
     for channel, first in draft.found.items():
-        found, size, eligible = first, _first_look(draft), look(first)
-        while len(found) >= size and _is_short(eligible, matches, draft.pool, crowds, size):
+        found, size, eligible = first, _first_look(draft, channel), look(first)
+        pool = draft.pool_of(channel)
+        while len(found) >= size and _is_short(eligible, matches, pool, crowds, size):
             size *= 4
             found = draft.searches[channel](size)
             eligible = look(found)
-        kept[channel] = _first_of_each(eligible, matches, draft.pool, crowds)
+        kept[channel] = _first_of_each(eligible, matches, pool, crowds)
     return _with_the_past(replace(draft, found=kept, matches=matches), tools)
 
 
@@ -137,11 +138,14 @@ def _with_the_past(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     merged.sort(key=lambda each: (-each.score, each.key))
     return replace(
         draft,
-        found={**draft.found, "lexical": merged[: draft.pool]},
+        found={**draft.found, "lexical": merged[: draft.pool_of("lexical")]},
         matches={**draft.matches, **{match.key: match for match, _ in then}},
     )
 
 
-def _first_look(draft: RecallDraft) -> int:
+def _first_look(draft: RecallDraft, channel: str) -> int:
     """How many to check first: a few of the best are usually retired, or not of the time asked."""
-    return draft.pool + draft.pool // 8 + 1 if draft.among is None else draft.among.first_look
+    if draft.among is not None:
+        return draft.among.first_look
+    pool = draft.pool_of(channel)
+    return pool + pool // 8 + 1

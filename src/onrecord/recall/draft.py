@@ -127,6 +127,12 @@ class RecallDraft:
         most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
         return max(most, 2 * self.ask.limit)
 
+    def pool_of(self, channel: str) -> int:
+        """The same of one channel: where fields come first, of what holds the words more are looked at."""
+        return (
+            max(self.pool, self.recipe.worded) if channel == "lexical" and self.among is None else self.pool
+        )
+
     def score(self, key: Key) -> float:
         total = 0.0
         for part in self.parts[key]:

@@ -4,13 +4,13 @@ last.
 Then two lists are joined by their ranks: memories pinned to the caller's conversation, and all memories.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from onrecord.model.memory import Memory
 from onrecord.recall.draft import RecallDraft, RecallTools, replace, with_part
 from onrecord.recall.fusion import by_rank
-from onrecord.store.ports.index import Found, Key
+from onrecord.store.ports.index import Found, Key, Places
 from onrecord.text import document_words
 
 #: Words within so many places of each other stand near; nobody expects it of more words than these.
@@ -23,6 +23,9 @@ _NEAR_FACTOR: Final = 2.4
 _LABEL_FACTOR: Final = 2.0
 #: What mentions and length may add to the weight of a field: less than lies between any two.
 _WITHIN: Final = 1.0
+#: What is pinned here and scores less of the best than this is weak: it holds a part of the words and no more, where the
+#: best is called by them all.
+_WEAK: Final = 0.1
 
 #: The places of a word in a memory.
 Spots = frozenset[int]
@@ -42,28 +45,51 @@ def weigh_fields(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     words = list(_words(draft)) if weights and found else []
     if not words:
         return draft
-    total = sum(word.rarity for word in words)
     matches = [draft.matches[each.key] for each in found]
     places = tools.index.places(matches, [(term, term) for word in words for term in sorted(word.terms)])
+    if len(found) > draft.pool:
+        # To read them all would take too long; the index tells who can be among the best.
+        guessed = _weighed(
+            words, found, places, weights, lambda key, word: _highest(places[key], word, weights)
+        )
+        kept = {each.key for each in guessed[: draft.pool]}
+        found = [each for each in found if each.key in kept]
     # Each has its place, by which it is known again.
     memories = {
-        memory.place[:2]: memory for memory in tools.reading.read(matches, draft.when) if memory.place
+        memory.place[:2]: memory
+        for memory in tools.reading.read([draft.matches[each.key] for each in found], draft.when)
+        if memory.place
     }
+    weighed = _weighed(words, found, places, weights, lambda key, word: _weight(memories[key], word, weights))
+    return replace(draft, found={**draft.found, "lexical": weighed, **_left(draft, weighed)})
+
+
+def _weighed(
+    words: Sequence[_Word],
+    found: Sequence[Found],
+    places: Mapping[Key, Places],
+    weights: Mapping[str, float],
+    weight_of: Callable[[Key, _Word], float],
+) -> list[Found]:
+    """Best first: by what each word is worth where it stands, and by how the words stand to each other."""
+    total = sum(word.rarity for word in words)
     weighed = []
     for key, score in found:
         held = places[key].positions if key in places else {}
         spots = [Spots(at for term in word.terms for at in held.get(term, ())) for word in words]
-        fields = [
-            _weight(memories[key], word, weights) if at else 0.0
-            for word, at in zip(words, spots, strict=True)
-        ]
+        fields = [weight_of(key, word) if at else 0.0 for word, at in zip(words, spots, strict=True)]
         whole = sum(word.rarity * each for word, each in zip(words, fields, strict=True)) / total
         is_label = min(fields) > weights["content"]
         weighed.append(
             Found(key, _order(words, spots, is_label) * (whole + _WITHIN * score / (score + total)))
         )
     weighed.sort(key=lambda each: (-each.score, each.key))
-    return replace(draft, found={**draft.found, "lexical": weighed, **_left(draft, weighed)})
+    return weighed
+
+
+def _highest(places: Places, word: _Word, weights: Mapping[str, float]) -> float:
+    """What the word may be worth in a memory that nobody has read."""
+    return weights["content"] if word.terms.isdisjoint(places.labels) else max(weights.values())
 
 
 def _words(draft: RecallDraft) -> Iterator[_Word]:
@@ -132,7 +158,7 @@ def _left(draft: RecallDraft, held: Sequence[Found]) -> dict[str, list[Found]]:
 
 
 def graduate(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Join two lists by reciprocal ranks, so that pinned memories come first and those without any word last.
+    """Join two lists by reciprocal ranks: pinned memories come first unless they are weak, those without any word last.
 
     Earlier parts are shown without a share, since only the rank counts now.
     """
@@ -140,10 +166,11 @@ def graduate(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if not worth:
         return draft
     ranked = [Found(key, draft.score(key)) for key in draft.ranked()]
-    worded = [each for each in ranked if any(part.channel == "lexical" for part in draft.parts[each.key])]
-    keys = {each.key for each in worded}
-    rest = [each for each in ranked if each.key not in keys]
-    pinned = [each for each in worded if _is_here(draft, each.key)]
+    said = {key: part.score for key, _ in ranked for part in draft.parts[key] if part.channel == "lexical"}
+    weak = _WEAK * max(said.values(), default=0.0)
+    worded = [each for each in ranked if each.key in said]
+    rest = [each for each in ranked if each.key not in said]
+    pinned = [each for each in worded if _is_here(draft, each.key) and said[each.key] >= weak]
     shares = by_rank(ranked, 1.0, 0.0)
     parts = {key: tuple(part._replace(share=0.0) for part in draft.parts[key]) for key, _ in (*worded, *rest)}
     draft = replace(draft, parts=parts, boosts={})

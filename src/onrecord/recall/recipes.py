@@ -38,6 +38,9 @@ class Recipe:
     floor: float = 0.0
     #: How many each channel brings at least.
     pool: int = 50
+    #: Of how many that hold its words the fields are looked at: the best by its field may be far down by how often and
+    #: how rare.
+    worded: int = 0
     #: Layers that are left out, by name: to see what each is worth.
     without: frozenset[str] = field(default=frozenset())
 
@@ -66,6 +69,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             here=1.5,
             floor=_AUTO.floor,
             pool=200,
+            worded=2_000,
             # Vectors have no say about what the words found.
             without=frozenset({"compare_others", "boost_next_turn"}),
         ),
@@ -76,7 +80,7 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             fusion="rrf",
             reads_subjects=True,
             floor=_AUTO.floor,
-            without=frozenset({"compare_others", "boost_datasource"}),
+            without=frozenset({"boost_datasource"}),
         ),
         Recipe(
             name="counts",

@@ -191,6 +191,17 @@ class SearchConformance(Conformance):
             assert (places.length, places.positions) == (5, {"kestrel": (0, 4), "falcon": (2,)})
             assert reading.index.places([], pairs) == reading.index.places([match], []) == {}
 
+    def test_a_store_says_which_words_stand_in_more_than_the_content(
+        self, ann: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        said = "kestrel kestrel owl falcon heron"
+        ann.remember(said, id="k", title="An owl", hint="falcon", tags=["heron"], source="kestrel page")
+        words = ("kestrel", "owl", "falcon", "heron", "page")
+        with store.reading(ann.caller, clock.now) as reading:
+            ((match, _),) = matched(reading, " ".join(words), most=5)
+            places = reading.index.places([match], [(word, word) for word in words])[match.key]
+            assert places.labels == {"owl", "falcon", "heron"}
+
     def test_what_was_matched_is_read_in_the_same_order(
         self, ann: OnRecord, store: Store, clock: Clock
     ) -> None:

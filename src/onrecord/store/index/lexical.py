@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Select, String, cast, select
 
 from onrecord.model.collections import ENTITIES
-from onrecord.store.index.entries import IndexEntries, read_positions
+from onrecord.store.index.entries import CONTENT_WEIGHT, IndexEntries, read_positions
 from onrecord.store.index.posting_cache import posting_cache
 from onrecord.store.index.ranking import (
     FEW_POSTINGS,
@@ -148,11 +148,15 @@ def positions(
     view: View, somewhere: Mapping[str, Any], wanted: Iterable[str]
 ) -> dict[tuple[int, int], Places]:
     """The positions of the terms in a few rows, given with their audiences."""
-    found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]]]] = {}
+    found: dict[tuple[int, int], tuple[int, dict[str, tuple[int, ...]], set[str]]] = {}
     told = view.fetch(_positions(view.visibility), wanted=sorted(set(wanted)), **somewhere)
-    for tenant, row, term, length, packed in told:
-        found.setdefault((tenant, row), (length, {}))[1][term] = read_positions(packed)
-    return {key: Places(*each) for key, each in found.items()}
+    for tenant, row, term, weight, length, packed in told:
+        _, positions, labels = found.setdefault((tenant, row), (length, {}, set()))
+        positions[term] = read_positions(packed)
+        # Its mentions weigh more than they would if they all stood in the content.
+        if weight > CONTENT_WEIGHT * len(positions[term]):
+            labels.add(term)
+    return {key: Places(length, at, frozenset(labels)) for key, (length, at, labels) in found.items()}
 
 
 def holders(views: Sequence[View], wanted: Iterable[str], most: int) -> dict[str, list[tuple[int, int]]]:
@@ -177,7 +181,7 @@ def _holders(visibility: Visibility) -> Select[Any]:
 
 @cache
 def _positions(visibility: Visibility) -> Select[Any]:
-    wanted = (postings.c[name] for name in ("tenant", "row", "term", "length", "positions"))
+    wanted = (postings.c[name] for name in ("tenant", "row", "term", "weight", "length", "positions"))
     return select(*wanted).where(
         visible(postings, visibility),
         one_of(postings.c.term, "wanted"),

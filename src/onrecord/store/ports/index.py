@@ -26,10 +26,13 @@ class Found(NamedTuple):
 
 
 class Places(NamedTuple):
-    """How many words a memory has, and the positions of some terms in it."""
+    """How many words a memory has, the positions of some terms in it, and which of these stand in its title, hint or
+    tags too.
+    """
 
     length: int
     positions: Mapping[str, tuple[int, ...]]
+    labels: frozenset[str] = frozenset()
 
 
 class Near(NamedTuple):

@@ -35,15 +35,16 @@ BODY_BYTES: Final = 32 * 1024
 DEPTH: Final = 2
 
 _NEW_LINE: Final = re.compile(r"\r\n|\r|\n")
-_COMMAND: Final = re.compile(r"[ \t]*(/(?:mem|write|read))(?=[ \t]|$)[ \t]*(.*)")
+# Programs put a byte order mark before a text, also where several were joined; nobody sees it.
+_BYTE_ORDER_MARK: Final = "\ufeff"
+_COMMAND: Final = re.compile(r"[ \t\ufeff]*(/(?:mem|write|read))(?=[ \t]|$)[ \t]*(.*)")
 _ADD_ENTRY: Final = re.compile(r"add[ \t]+entry(?=[ \t]|$)[ \t]*(.*)")
 _NUMBER: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
 _OPTION: Final = re.compile(r'(?:^|(?<=\s))(types?|tag)=("[^"]*"|\S*)')
 _FLAG: Final = re.compile(r"--(supersedes|artifact)(?:=(.*))?")
 _END_OF: Final = {"/mem": "/endmem", "/write": "/endwrite"}
 #: A fence may stand in a list or a quotation. Behind three backticks no other may follow, or it is code in a line.
-_FENCE: Final = re.compile(r"[\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
-_BYTE_ORDER_MARK: Final = "\ufeff"
+_FENCE: Final = re.compile(r"[\s>\ufeff]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 #: The subcommands of /mem.
 USES: Final = (
     "help, entries, entry, search, expand, density, add entry, add link, invalidate, write, read, show, clear, "
@@ -69,7 +70,7 @@ class _Body(NamedTuple):
 
 def commands(text: str) -> Iterator[Command]:
     """The commands of a text, in their order, each read when it is asked for: a text may hold more than are run."""
-    lines = _NEW_LINE.split(text.removeprefix(_BYTE_ORDER_MARK))
+    lines = _NEW_LINE.split(text)
     at = 0
     while at < len(lines):
         if fence := _FENCE.match(lines[at]):
@@ -80,7 +81,7 @@ def commands(text: str) -> Iterator[Command]:
         found = _COMMAND.fullmatch(lines[at])
         at += 1
         if found is None:
-            yield from _stray_end(lines[at - 1].strip())
+            yield from _stray_end(_bare(lines[at - 1]))
             continue
         word, rest = found[1], found[2].strip()
         if word == "/read":
@@ -92,10 +93,14 @@ def commands(text: str) -> Iterator[Command]:
             yield _write(rest, body) if word == "/write" else _add_entry(rest, body)
 
 
+def _bare(line: str) -> str:
+    return line.strip().lstrip(_BYTE_ORDER_MARK).lstrip()
+
+
 def _end_of_fence(lines: list[str], start: int, fence: str) -> int | None:
     """The line that closes a fence: as many of its signs or more, and nothing else. A shorter fence inside is text."""
     for at in range(start, len(lines)):
-        signs = lines[at].lstrip(" \t>").rstrip()
+        signs = _bare(lines[at]).lstrip(" \t>")
         if len(signs) >= len(fence) and set(signs) == {fence[0]}:
             return at
     return None
@@ -121,7 +126,7 @@ def _stray_end(line: str) -> Iterator[Command]:
 def _body(lines: list[str], start: int, end: str) -> tuple[_Body, int]:
     """A body, and where the text goes on."""
     for at in range(start, len(lines)):
-        if lines[at].strip() == end:
+        if _bare(lines[at]) == end:
             return _Body("\n".join(lines[start:at]), True), at + 1
     return _Body("\n".join(lines[start:]), False), len(lines)
 
