@@ -108,7 +108,7 @@ def test_a_statement_of_very_many_tables_and_columns_is_read_in_part_and_says_so
     joins = "".join(f" JOIN orders AS o{each} ON o{each}.id = 1" for each in range(600))
     found = entities_of_sql(f"SELECT amount FROM orders{joins}", SHOP)
     assert found.canonicals[0] == "mydb.orders"
-    assert "more tables and columns than are read" in found.warnings[-1]
+    assert "more tables and columns than we read" in found.warnings[-1]
 
 
 def test_very_many_warnings_are_told_in_part_and_say_so() -> None:

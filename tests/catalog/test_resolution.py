@@ -411,10 +411,18 @@ def test_all_that_is_wrong_with_several_references_is_said_at_once() -> None:
 @pytest.mark.parametrize("resolving", [resolve_all, resolve_leniently])
 def test_what_is_no_text_is_refused_with_its_type(resolving: object) -> None:
     assert callable(resolving)
-    for item, kind in ((3, "int"), (None, "NoneType"), (True, "bool"), ({}, "dict"), (b"x", "bytes")):
-        with pytest.raises(Invalid, match=f"item 2 is {kind}"):
+    for item, kind in (
+        (3, "a number"),
+        (None, "nothing"),
+        (True, "true"),
+        ({}, "an object"),
+        (b"x", "bytes"),
+    ):
+        with pytest.raises(
+            Invalid, match=rf"entities\[1\]: must be a reference, which is a text, not {kind}"
+        ):
             resolving(["users", item], SHOP)
-    for whole, kind in (("orders", "str"), ({"source_model": "orders"}, "dict")):
+    for whole, kind in (("orders", "a text"), ({"source_model": "orders"}, "an object")):
         with pytest.raises(Invalid, match=f"not {kind}"):
             resolving(whole, SHOP)
 

@@ -230,7 +230,7 @@ class TestRefusals:
                 memory.remember("Three.")
 
     def test_a_copy_of_the_store_is_made_where_it_is(self, server: Served) -> None:
-        with connect(server.url) as memory, pytest.raises(Forbidden, match="where the store is"):
+        with connect(server.url) as memory, pytest.raises(Forbidden, match="at the machine of the store"):
             memory.backup("copy.db")
 
     def test_a_list_that_cannot_be_sent_is_refused(self, server: Served) -> None:

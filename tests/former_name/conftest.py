@@ -25,6 +25,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 #: Fields of an agent's settings that nothing obeyed: they are gone, and what was set there says nothing.
 _DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"}
 
+_RENAMED = {"session_places": "conversation_places", "profile_places": "tenant_places"}
+
 
 def held(path: Path) -> list[dict[str, Any]]:
     """What an export from under the former name says, as one of today says it: its people wrote what they own."""
@@ -36,7 +38,7 @@ def held(path: Path) -> list[dict[str, Any]]:
         if "agent" in line:
             settings = line["agent"]["settings"]
             line["agent"]["settings"] = {
-                name: value for name, value in settings.items() if name not in _DISOBEYED
+                _RENAMED.get(name, name): value for name, value in settings.items() if name not in _DISOBEYED
             } | {"metadata": {}}
     return told
 

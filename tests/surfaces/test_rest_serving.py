@@ -275,7 +275,7 @@ def test_they_serve_wherever_they_run(
 def test_processes_that_cannot_begin_are_told_of(capfd: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listening:
         workers = Workers("onrecord.surfaces.serving:nothing", {"log_level": "error"}, listening, 2)
-        with pytest.raises(StoreUnavailable, match="ended as it began"):
+        with pytest.raises(StoreUnavailable, match="ended while it started"):
             workers.run(ready=lambda: pytest.fail("none of them is ready"))
     assert "nothing" in capfd.readouterr().err
 

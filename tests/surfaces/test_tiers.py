@@ -37,7 +37,7 @@ class TestAPersonWithOneAgent:
         agent = introduce(Client(started(tmp_path)))
         for action in ({"action": "revise", "content": "Answer in feet."}, {"action": "retire"}):
             told = agent.call("memory_update", id="units", **action)
-            assert "is told as before; `onrecord approve" in said(told)
+            assert "stays as it is; `onrecord approve" in said(told)
             assert told.structured_content is not None
             assert told.structured_content["changed"] == []
         [hit] = agent.did("memory_search", question="metric units")["memories"]

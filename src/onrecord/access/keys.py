@@ -36,7 +36,7 @@ class CreateKey(Request):
 
     label: str | None = ask(OrNone(SOURCE), "What the key is for.", None)
     tenant: str | None = ask(MAYBE_NAME, "Whose memories; the caller's own when left out.", None)
-    user: str | None = ask(MAYBE_NAME, "Who comes with it; the caller when left out.", None)
+    user: str | None = ask(MAYBE_NAME, "Who uses it; the caller when left out.", None)
     personas: Sequence[str] = ask(ListOf(NAME, at_most=100), "Personas it speaks for.", ())
     permissions: Sequence[Permission] = ask(
         ListOf(Choice(limits.PERMISSIONS), at_most=len(limits.PERMISSIONS), at_least=1),
@@ -45,7 +45,7 @@ class CreateKey(Request):
     )
     systems: Sequence[str] = ask(
         ListOf(GRANT, at_most=1_000),
-        "Systems it may read, or manage with =manage behind the name; * is all.",
+        "Systems it may read, or manage with =manage after the name; * means all.",
         (),
     )
     actor: Actor = ask(Choice(limits.ACTORS), f"Who holds it: {', '.join(limits.ACTORS)}.", "agent")

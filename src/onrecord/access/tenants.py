@@ -61,7 +61,7 @@ class SetTenant(Request):
     """
 
     agents_share: bool | None = ask(
-        OrNone(FLAG), "Agents are of one tier and correct what any of them shared, whosever it is.", None
+        OrNone(FLAG), "All agents share one tier, and may correct each other's shared memories.", None
     )
     members_retire: bool | None = ask(
         OrNone(FLAG), "Members may retire and supersede what others shared, within their tier.", None

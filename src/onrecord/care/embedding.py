@@ -21,7 +21,7 @@ class EmbedMissing(Request):
     """
 
     all_tenants: bool = ask(rules.FLAG, "Every tenant of the store, not only the caller's.", False)
-    anew: bool = ask(rules.FLAG, "Give up the vectors that are there and make all of them anew.", False)
+    anew: bool = ask(rules.FLAG, "Drop all existing vectors and make them anew.", False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

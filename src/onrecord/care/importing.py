@@ -35,7 +35,7 @@ class Import(Request):
 
     path: str = ask(rules.Text(at_least=1), "The file to read; - is standard input.", positional=True)
     keep_tenants: bool = ask(rules.FLAG, "Restore each tenant under its own name.", False)
-    skip_conflicts: bool = ask(rules.FLAG, "Keep what is here where an id holds something else.", False)
+    skip_conflicts: bool = ask(rules.FLAG, "If an id is taken by something else, keep what is here.", False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,10 +72,10 @@ class Ingest(Request):
     schema: str | None = ask(MAYBE_NAME, "Which schema of a database; else its default.", None)
     sample_values: int = ask(
         rules.Integer(0, 100),
-        "Take so many example values of each column; those taken before stay until then.",
+        "Take so many example values of each column; without it, earlier ones stay.",
         0,
     )
-    dry_run: bool = ask(rules.FLAG, "Tell what would change, and change nothing.", False)
+    dry_run: bool = ask(rules.FLAG, "Say what would change, and change nothing.", False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

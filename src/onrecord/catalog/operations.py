@@ -77,7 +77,7 @@ class Inspect(Request):
     num_rows: int = ask(rules.Integer(0, 100), "How many example values of a column.", 3)
     max_tokens: int = ask(
         rules.Integer(500, 1_000_000),
-        "How many tokens it may cost to read; what is left out is told.",
+        "How many tokens it may cost to read; notes say what is left out.",
         INSPECTION_TOKENS,
     )
 
@@ -99,10 +99,10 @@ class DropEntity(Request):
     """
 
     entity: str = ask(
-        rules.Reference(), "What to take out, such as shop.orders or shop.orders.amount.", positional=True
+        rules.Reference(), "What to remove, such as shop.orders or shop.orders.amount.", positional=True
     )
     kind: Literal["datasource", "model"] | None = ask(
-        OrNone(rules.Choice(("datasource", "model"))), "Refuse unless it is this.", None
+        OrNone(rules.Choice(("datasource", "model"))), "Refuse unless it is of this kind.", None
     )
     data_source: str | None = ask(
         MAYBE_NAME, "The datasource of a model, if several have one of that name.", None
@@ -129,9 +129,9 @@ class Prioritise(Request):
     """Say which datasources come first where several have a name; without any, show the order in force."""
 
     datasources: Sequence[str] = ask(
-        ListOf(rules.NAME, at_most=1_000), "Most wanted first; the others follow by name.", ()
+        ListOf(rules.NAME, at_most=1_000), "The most important first; the others follow by name.", ()
     )
-    clear: bool = ask(rules.FLAG, "Give the order up: all go by name again.", False)
+    clear: bool = ask(rules.FLAG, "Drop the order: all go by name again.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.clear and self.datasources:

@@ -11,7 +11,8 @@ from onrecord.catalog.lookup import INGEST_FIRST, Lookup
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, limits
 from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model
-from onrecord.model.rules import storable
+from onrecord.model.rules import anything, storable
+from onrecord.model.shapes import Either, Several, checked_field
 
 # Hyphens, because the name of a datasource may embed a UUID; and accents that are characters of their own.
 _IDENTIFIER: Final = re.compile(r"[^\W\d][\w\u0300-\u036f-]*")
@@ -248,17 +249,12 @@ class _Asked:
     source_model: Model | None = None
 
 
+_TEXTS: Final = Several(Either("a reference, which is a text", {str: anything}))
+
+
 def _texts(references: Iterable[object]) -> list[str]:
-    if isinstance(references, str | bytes | Mapping):
-        raise Invalid([Fault("entities", f"must be a list of references, not {type(references).__name__}")])
-    items = list(references)
-    if faults := [
-        Fault("entities", f"each reference must be a text; item {place} is {type(item).__name__}")
-        for place, item in enumerate(items, 1)
-        if not isinstance(item, str)
-    ]:
-        raise Invalid(faults)
-    return [item for item in items if isinstance(item, str)]
+    given = references if isinstance(references, str | bytes | Mapping) else list(references)
+    return list(checked_field("entities", _TEXTS, given))
 
 
 def _clean(reference: str) -> str:

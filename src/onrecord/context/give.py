@@ -35,7 +35,7 @@ class GiveContext(Request):
 
     question: str | None = ask(
         OrNone(rules.Text(at_most=limits.QUESTION_CHARACTERS)),
-        "What the turn is about; memories that bear on it are added.",
+        "What the turn is about; relevant memories are added.",
         None,
         positional=True,
     )

@@ -116,36 +116,44 @@ class Recall(Request):
     )
     only_kinds: Sequence[Kind] = ask(KINDS, "Only memories of these kinds; all when left out.", ())
     conversation: str | None = ask(
-        MAYBE_NAME, "Where one is: what is pinned there ranks higher. The caller's own when left out.", None
+        MAYBE_NAME, "Memories pinned to this conversation rank higher; the caller's own when left out.", None
     )
-    elsewhere: bool = ask(rules.FLAG, "Look also among what is pinned to other conversations.", True)
-    created_since: datetime | None = ask(MAYBE_INSTANT, "Only written down at or after this time.", None)
-    updated_before: datetime | None = ask(MAYBE_INSTANT, "Only last updated before this time.", None)
+    elsewhere: bool = ask(rules.FLAG, "Also look at memories pinned to other conversations.", True)
+    created_since: datetime | None = ask(
+        MAYBE_INSTANT, "Only memories written down at or after this time.", None
+    )
+    updated_before: datetime | None = ask(MAYBE_INSTANT, "Only memories last updated before this time.", None)
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
     recipe: str = ask(rules.NAME, "Which way of searching: auto, lexical, semantic, entity, graph …", "auto")
-    intent: bool = ask(rules.FLAG, "Let cue words of the question raise the kinds they speak of.", True)
+    intent: bool = ask(
+        rules.FLAG, "Let cue words of the question raise the kinds of memory they hint at.", True
+    )
     times: Times = ask(
         rules.Choice(limits.TIMES),
-        "What times that the question names do: raise what became true then (soft), drop the rest (hard), or nothing (off).",
+        "What a time in the question does: it raises what became true then (soft), drops the rest (hard), or nothing (off).",
         "soft",
     )
     decay: bool = ask(rules.FLAG, "Let old memories weigh less.", False)
-    half_life_days: int = ask(rules.Integer(1, 36_500), "How fast they do, with decay.", 90)
-    decay_floor: float = ask(rules.Fraction(), "What is left of the oldest, with decay.", 0.5)
+    half_life_days: int = ask(
+        rules.Integer(1, 36_500), "With decay: after how many days old memories weigh less.", 90
+    )
+    decay_floor: float = ask(
+        rules.Fraction(), "With decay: the share of its score that the oldest memory keeps.", 0.5
+    )
     conversation_places: int = ask(PLACES, "Places kept for this conversation's own memories.", 2)
     tenant_places: int = ask(PLACES, "Places kept for the tenant's memories.", 4)
     global_places: int = ask(PLACES, "Places kept for global memories.", 2)
     query_limit: int | None = ask(
         OrNone(rules.Integer(0, limits.RECALL_LIMIT)),
-        "Give example queries in a list of their own, so many at most.",
+        "Return example queries in a list of their own, at most so many.",
         None,
     )
     max_tokens: int | None = ask(
         OrNone(rules.Integer(0, 10_000_000)), "Stop before the hits cost more tokens than this to read.", None
     )
     agent: str | None = ask(
-        OrNone(AGENT_NAME), "The agent whose settings count where this request leaves something open.", None
+        OrNone(AGENT_NAME), "The agent whose settings fill in what this request leaves open.", None
     )
     min_relevance: float | None = ask(OrNone(rules.Fraction()), MIN_RELEVANCE, None)
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)

@@ -18,7 +18,7 @@ class Forget(Request):
     """Erase a memory with its history, its index entries, its relations and every reference to it."""
 
     id: str = ask(rules.ID, "The memory to erase.", positional=True)
-    dry_run: bool = ask(rules.FLAG, "Tell what would be erased, and erase nothing.", False)
+    dry_run: bool = ask(rules.FLAG, "Say what would be erased, and erase nothing.", False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -161,5 +161,5 @@ def told_of(memory: Memory, targets: Sequence[Memory] = (), *, is_trial: bool = 
     why = f" ({', '.join(dict.fromkeys(WORDS[each.tier] for each in targets))})" if targets else ""
     what = f"{_DONE[memory.proposes.change]} {named}{why}"
     if memory.proposes.fields == ("always_inject",):
-        what = f"{'tell' if memory.always_inject else 'no longer tell'} {named}{why} unasked"
-    return f"{kept} to {what}, which is told as before{accept}"
+        what = f"{'give' if memory.always_inject else 'no longer give'} {named}{why} to agents without asking"
+    return f"{kept} to {what}, which stays as it is{accept}"

@@ -18,7 +18,7 @@ from onrecord.store.ports.records import Writing
 class Relate(Request):
     """Add a typed relation from one memory to another; an existing one is reported, not doubled."""
 
-    source: str = ask(rules.ID, "The memory the edge starts from.", positional=True)
+    source: str = ask(rules.ID, "The memory that the relation starts from.", positional=True)
     relation: RelationName = ask(rules.RELATION, f"One of: {', '.join(limits.RELATIONS)}.", positional=True)
     target: str = ask(rules.ID, "The memory it points to.", positional=True)
 
@@ -39,7 +39,7 @@ class Related(Answer):
 class Unrelate(Request):
     """Remove a relation. The past still shows it."""
 
-    source: str = ask(rules.ID, "The memory the edge starts from.", positional=True)
+    source: str = ask(rules.ID, "The memory that the relation starts from.", positional=True)
     relation: RelationName = ask(rules.RELATION, f"One of: {', '.join(limits.RELATIONS)}.", positional=True)
     target: str = ask(rules.ID, "The memory it points to.", positional=True)
 
@@ -55,7 +55,7 @@ class Unrelated(Answer):
 class RemoveRelation(Request):
     """Remove a relation of the tenant by its number. The past still shows it."""
 
-    id: str = ask(rules.ID, "The edge to take back.", positional=True)
+    id: str = ask(rules.ID, "The relation to remove.", positional=True)
 
 
 @operation("write", "memory.manage", "PUT /memories/{source}/relations/{relation}/{target}")

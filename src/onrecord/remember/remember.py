@@ -77,7 +77,7 @@ class Remember(Request):
     )
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
     always_inject: bool | Unset = ask(
-        rules.FLAG, "Tell agents this unasked; asked for by an agent, it waits for a person.", UNSET
+        rules.FLAG, "Give this to agents without asking; if an agent sets it, it waits for a person.", UNSET
     )
     supersedes: Sequence[str] = ask(
         ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
@@ -86,9 +86,9 @@ class Remember(Request):
     )
     dedupe: bool = ask(rules.FLAG, "Update a near-duplicate in place rather than add a row.", True)
     by_hint_alone: bool = ask(
-        rules.FLAG, "Of near-duplicates, look at hints alone: the same content may stand there twice.", False
+        rules.FLAG, "Compare hints alone, so that the same content may be saved twice.", False
     )
-    dry_run: bool = ask(rules.FLAG, "Tell what would be saved, and save nothing.", False)
+    dry_run: bool = ask(rules.FLAG, "Say what would be saved, and save nothing.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from placement_faults(placement_of(self, caller), caller)

@@ -35,7 +35,7 @@ class Approve(Request):
 class Reject(Request):
     """Reject a proposal. It stays readable in the past; a second call changes nothing."""
 
-    id: str = ask(ID, "The proposal to turn down.", positional=True)
+    id: str = ask(ID, "The proposal to reject.", positional=True)
     reason: str | None = ask(OrNone(REASON), "Why.", None)
 
 

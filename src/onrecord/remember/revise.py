@@ -59,13 +59,13 @@ class Revise(Request):
     valid_from: datetime | Unset = ask(rules.INSTANT, "Since when it is true.", UNSET)
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
     always_inject: bool | Unset = ask(
-        rules.FLAG, "Tell agents this unasked; asked for by an agent, it waits for a person.", UNSET
+        rules.FLAG, "Give this to agents without asking; if an agent sets it, it waits for a person.", UNSET
     )
     status: Status | Unset = ask(
         rules.Choice(("active", "stale")), "active or stale; use retire to end a memory.", UNSET
     )
     status_reason: str | None | Unset = ask(OrNone(rules.REASON), "Why it has this status.", UNSET)
-    vouch: bool = ask(rules.FLAG, "As a person: stand for the text as if you had written it.", False)
+    vouch: bool = ask(rules.FLAG, "As a person: vouch for the text as if you had written it.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.vouch and caller.actor != "person":

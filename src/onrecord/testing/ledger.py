@@ -86,7 +86,7 @@ class KeyConformance(Conformance):
         assert not keys.has_keys(store)
         made = root.create_key()
         root.create_key(expires_at=clock.now + timedelta(hours=1))
-        with pytest.raises(Conflict, match=r"keys that work \(2\)"):
+        with pytest.raises(Conflict, match=r"keys are still valid \(2\)"):
             root.waive_keys()
         root.revoke_key(made.key.id)
         clock.tick(hours=1)

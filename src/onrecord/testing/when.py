@@ -60,7 +60,7 @@ class TrueThenConformance(Conformance):
             assert len(around(ferries, "past", as_of=moment)) == 1
         else:
             for read in (ferries.show, ferries.neighbours):
-                with pytest.raises(NotFound, match="not there at that time"):
+                with pytest.raises(NotFound, match="did not exist at that time"):
                     read("past", as_of=moment)
 
     def test_a_window_of_no_length_is_never_true(self, ferries: OnRecord) -> None:
@@ -144,7 +144,7 @@ class KnownThenConformance(Conformance):
         before = START - MOMENT
         assert browsed(lamps, known_at=before) == recalled(lamps, "lamp", known_at=before) == []
         for read in (lamps.show, lamps.neighbours):
-            with pytest.raises(NotFound, match="not there at that time"):
+            with pytest.raises(NotFound, match="did not exist at that time"):
                 read("k", known_at=before)
 
     @pytest.mark.parametrize(

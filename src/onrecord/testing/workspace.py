@@ -144,7 +144,7 @@ class ConversationConformance(WorkspaceConformance):
         assert conversation_ids(ann) == ["talk"]
 
     def test_a_turn_that_is_refused_registers_nothing(self, ann: OnRecord, inside: OnRecord) -> None:
-        with pytest.raises(Invalid, match="is another than the one this caller speaks in"):
+        with pytest.raises(Invalid, match="is not the conversation that this caller is in"):
             inside.note_turn("hello", conversation="another")
         assert conversation_ids(ann) == []
 

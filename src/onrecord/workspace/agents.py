@@ -23,7 +23,7 @@ class SetAgent(Request):
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
     intent: bool = ask(
-        rules.FLAG, "Let cue words of a question raise the kinds they speak of.", _DEFAULT.intent
+        rules.FLAG, "Let cue words of a question raise the kinds of memory they hint at.", _DEFAULT.intent
     )
     decay: bool | None = ask(
         OrNone(rules.FLAG),
@@ -31,10 +31,14 @@ class SetAgent(Request):
         _DEFAULT.decay,
     )
     half_life_days: int = ask(
-        rules.Integer(1, 36_500), "How fast they do, with decay.", _DEFAULT.half_life_days
+        rules.Integer(1, 36_500),
+        "With decay: after how many days old memories weigh less.",
+        _DEFAULT.half_life_days,
     )
     decay_floor: float = ask(
-        rules.Fraction(), "What is left of the oldest, with decay.", _DEFAULT.decay_floor
+        rules.Fraction(),
+        "With decay: the share of its score that the oldest memory keeps.",
+        _DEFAULT.decay_floor,
     )
     limit: int = ask(rules.Integer(1, limits.RECALL_LIMIT), "How many hits at most.", _DEFAULT.limit)
     conversation_places: int = ask(

@@ -40,9 +40,7 @@ class WriteArtifact(Request):
 
     path: str = ask(_PATH, "Where, such as notes/plan.md.", positional=True)
     content: str = ask(_CONTENT, "What is in it (up to 1 MiB).", positional=True)
-    encoding: Encoding = ask(
-        rules.Choice(workspace.ENCODINGS), "text, or base64 for one that is no text.", "text"
-    )
+    encoding: Encoding = ask(rules.Choice(workspace.ENCODINGS), "text, or base64 for binary content.", "text")
     media_type: str = ask(
         MEDIA_TYPE,
         "Its media type.",

@@ -298,7 +298,7 @@ def _ingest() -> click.Command:
             click.Option(["--datasource"], help="What to call the datasource; else its own name."),
             click.Option(["--schema"], help="Which schema of a database; else its default."),
             click.Option(["--sample-values"], type=int, help="Take so many example values of each column."),
-            click.Option(["--dry-run"], is_flag=True, help="Tell what would change, and change nothing."),
+            click.Option(["--dry-run"], is_flag=True, help="Say what would change, and change nothing."),
             *_COMMON,
         ],
         callback=run,

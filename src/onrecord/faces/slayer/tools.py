@@ -141,7 +141,7 @@ TOOLS: Final = (
             "datasource_name": MAYBE_TEXT,
             "schema_name": MAYBE_TEXT,
             "sample_values": Integer(0, 100),
-            "dry_run": Described(FLAG, "Tell what would change, and change nothing."),
+            "dry_run": Described(FLAG, "Say what would change, and change nothing."),
         },
     ),
     _tool(

@@ -37,14 +37,16 @@ class MemoryFilter(Request):
     entities: Sequence[str] = ask(ENTITIES, "Only about one of these.", ())
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
     conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
-    unpinned: bool = ask(rules.FLAG, "With a conversation: also what is pinned to none.", False)
-    created_since: datetime | None = ask(MAYBE_INSTANT, "Only written down at or after this time.", None)
+    unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)
+    created_since: datetime | None = ask(
+        MAYBE_INSTANT, "Only memories written down at or after this time.", None
+    )
     updated_since: datetime | None = ask(MAYBE_INSTANT, "Only updated at or after this time.", None)
-    updated_before: datetime | None = ask(MAYBE_INSTANT, "Only last updated before this time.", None)
+    updated_before: datetime | None = ask(MAYBE_INSTANT, "Only memories last updated before this time.", None)
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
-    after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+    after: str | None = ask(OrNone(rules.NAME), "Continue after the page that returned this mark.", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +58,10 @@ class RelationWalk(Request):
     relations: Sequence[RelationName] = ask(
         ListOf(rules.RELATION, at_most=len(limits.RELATIONS)), "Only along these relations.", ()
     )
-    direction: Direction = ask(rules.Choice(limits.DIRECTIONS), "Along edges out, in or both.", "both")
+    direction: Direction = ask(rules.Choice(limits.DIRECTIONS), "Along relations out, in or both.", "both")
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
-    limit: int = ask(rules.Integer(1, limits.NEIGHBOUR_LIMIT), "How many edges at most.", 50)
+    limit: int = ask(rules.Integer(1, limits.NEIGHBOUR_LIMIT), "How many relations at most.", 50)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ class RelationFilter(Request):
     target: str | None = ask(OrNone(rules.ID), "Only to this memory.", None)
     relation: RelationName | None = ask(OrNone(rules.RELATION), "Only of this kind.", None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 200)
-    after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+    after: str | None = ask(OrNone(rules.NAME), "Continue after the page that returned this mark.", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ class ChangeFilter(Request):
     since: datetime = ask(rules.INSTANT, "The earlier time.", positional=True)
     until: datetime | None = ask(MAYBE_INSTANT, "The later time; now when left out.", None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many changes on a page.", 50)
-    after: str | None = ask(OrNone(rules.NAME), "Go on after the page that gave this mark.", None)
+    after: str | None = ask(OrNone(rules.NAME), "Continue after the page that returned this mark.", None)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         if self.until is not None and self.until < self.since:
@@ -98,7 +100,7 @@ class AuditFilter(Request):
     )
     since: datetime | None = ask(MAYBE_INSTANT, "Only at or after this time.", None)
     limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
-    after: str | None = ask(MAYBE_NAME, "Go on after the page that gave this mark.", None)
+    after: str | None = ask(MAYBE_NAME, "Continue after the page that returned this mark.", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,4 +109,4 @@ class ConversationFilter(Request):
 
     agent: str | None = ask(MAYBE_NAME, "Only those of this agent.", None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
-    after: str | None = ask(MAYBE_NAME, "Go on after the page that gave this mark.", None)
+    after: str | None = ask(MAYBE_NAME, "Continue after the page that returned this mark.", None)

@@ -156,7 +156,7 @@ class PostgresBackend:
             )
         if state != "committed":
             raise OutcomeUnknown(
-                f"{self.location} was lost while it was told to keep a change; whether it did is not known. "
+                f"{self.location} lost the connection during a commit; whether the change was kept is not known. "
                 "Look before you repeat it."
             )
 

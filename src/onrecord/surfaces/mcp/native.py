@@ -175,7 +175,7 @@ def _saved(saved: Remembered) -> ToolAnswer:
     told = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
     if memory.proposes is not None:
         # What became of it stands in the notes.
-        told = "Nothing is told differently yet."
+        told = "Nothing changes yet."
     if saved.scrubbed:
         told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
     if saved.superseded:

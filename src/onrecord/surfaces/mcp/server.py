@@ -96,31 +96,31 @@ class _Answers:
     """The answers to each kind of request. Lists are short and have one page."""
 
     def __init__(self, state_of: Callable[[Context], ToolRequest]) -> None:
-        self._visit_of = state_of
+        self._state_of = state_of
 
     def _caller(self, context: Context) -> Caller:
-        return self._visit_of(context).door.caller
+        return self._state_of(context).door.caller
 
     async def list_tools(self, context: Context, asked: Page) -> protocol.ListToolsResult:
-        offered = self._visit_of(context).offered.values()
+        offered = self._state_of(context).offered.values()
         return protocol.ListToolsResult(tools=[tool.described() for tool in offered])
 
     async def call_tool(
         self, context: Context, asked: protocol.CallToolRequestParams
     ) -> protocol.CallToolResult | protocol.InputRequiredResult:
-        visit = self._visit_of(context)
-        tool = visit.offered.get(asked.name)
+        request = self._state_of(context)
+        tool = request.offered.get(asked.name)
         is_slow = tool is not None and tool.operation.permission == "memory.admin"
         call = ToolCall(asked.arguments or {}, *reply_of(context, asked))
         try:
-            result: protocol.CallToolResult | Elicitation = await visit.run(
-                _call, visit, asked.name, call, slow=is_slow
+            result: protocol.CallToolResult | Elicitation = await request.run(
+                _call, request, asked.name, call, slow=is_slow
             )
             while isinstance(result, Elicitation):
                 if is_modern(context):
                     return input_required(result)
                 call = call.answered(await asked_of_a_person(context, result), result)
-                result = await visit.run(_call, visit, asked.name, call, slow=is_slow)
+                result = await request.run(_call, request, asked.name, call, slow=is_slow)
             return result
         except StoreUnavailable as problem:
             # It had no answer in time.
@@ -137,9 +137,9 @@ class _Answers:
     async def read_resource(
         self, context: Context, asked: protocol.ReadResourceRequestParams
     ) -> protocol.ReadResourceResult:
-        visit = self._visit_of(context)
+        request = self._state_of(context)
         missing = protocol.INVALID_PARAMS if is_modern(context) else _RESOURCE_NOT_FOUND
-        text = await visit.run(_read, visit.door, asked.uri, missing)
+        text = await request.run(_read, request.door, asked.uri, missing)
         contents = protocol.TextResourceContents(uri=asked.uri, mime_type=resources.MIME_TYPE, text=text)
         return protocol.ReadResourceResult(contents=[contents])
 
@@ -155,18 +155,18 @@ class _Answers:
             raise MCPError(code=protocol.INVALID_PARAMS, message=str(problem)) from None
 
 
-def _call(visit: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolResult | Elicitation:
+def _call(request: ToolRequest, name: str, call: ToolCall) -> protocol.CallToolResult | Elicitation:
     """The result of a call, or the question to ask a person first."""
-    tool = visit.tools.get(name)
-    if tool is None or not tool.is_offered_to(visit.door.caller):
-        if tool is not None and not tool.operation.is_offered_to(visit.door.caller):
+    tool = request.tools.get(name)
+    if tool is None or not tool.is_offered_to(request.door.caller):
+        if tool is not None and not tool.operation.is_offered_to(request.door.caller):
             # The door refuses and notes it in the audit; the answer does not tell that there is such a tool.
             with suppress(Forbidden):
-                visit.door.perform(tool.operation)
+                request.door.perform(tool.operation)
         raise MCPError(code=protocol.INVALID_PARAMS, message=f"Unknown tool: {name}")
     try:
         known_arguments(tool, call.arguments)
-        told = confirmed(visit.door, tool, call)
+        told = confirmed(request.door, tool, call)
         return told if isinstance(told, Elicitation) else tool.rendered(told)
     except StoreUnavailable as problem:
         # Where the data lives is not for whoever asks from afar.
