@@ -39,6 +39,7 @@ from tests.surfaces.test_rest_serving import Process, started
 __all__ = ["keys_file", "served", "shell", "site", "started", "tokens"]
 Starting = Callable[..., Process]
 HEAD = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n{}\r\n"
 #: Ends what hangs; nothing is measured by it.
 AT_LAST_S = 120
 
@@ -84,20 +85,29 @@ def test_what_is_half_sent_is_not_waited_for_without_end(quick: Process, half: b
     assert quick.client.get("/health/live").status_code == 200
 
 
-@pytest.mark.parametrize("pieces", [1, 64], ids=["at once", "in pieces"])
-def test_a_head_without_end_is_refused_before_it_is_all_there(
-    words_alone: None, started: Starting, pieces: int
+@pytest.mark.parametrize(
+    ("before", "pieces"),
+    [
+        (HEAD + b"X-Long: ", 1),
+        (HEAD + b"X-Long: ", 64),
+        (CHUNKED + b"0\r\nX-Long: ", 64),
+        (CHUNKED + b"2;long", 64),
+    ],
+    ids=["a header at once", "in pieces", "a trailer", "what is said of a chunk"],
+)
+def test_what_stands_around_a_body_without_end_is_refused_before_it_is_all_there(
+    words_alone: None, started: Starting, before: bytes, pieces: int
 ) -> None:
     server = started()
-    header = b"X-Long: " + b"x" * (2 * HEAD_BYTES)
+    header = b"x" * (8 * HEAD_BYTES)
     with line_to(server) as line:
         with suppress(ConnectionError):
-            line.sendall(HEAD)
+            line.sendall(before)
             for at in range(0, len(header), len(header) // pieces):
                 line.sendall(header[at : at + len(header) // pieces])
             if pieces == 1:
                 line.sendall(b"\r\n\r\n")
-        assert rest_of(line).startswith(b"HTTP/1.1 431")
+        assert b"HTTP/1.1 431" in rest_of(line)
     assert server.client.get("/health/live").status_code == 200
 
 
@@ -130,6 +140,43 @@ def test_when_all_connections_are_taken_whoever_has_a_key_still_gets_in(
         assert [each.status_code for each in answers] == [200] * 8
     lines = [json.loads(line) for line in server.stop()[1].splitlines() if line.startswith("{")]
     assert [each for each in lines if "All 4 connections are taken" in each.get("said", "")]
+
+
+def test_a_wrong_key_and_half_a_body_hold_no_connection_that_another_needs(
+    shell: Shell, words_alone: None, started: Starting
+) -> None:
+    shell("keys", "create")
+    server = started(ONRECORD_CONNECTIONS="4", ONRECORD_REQUEST_TIMEOUT="10")
+    half = (
+        HEAD + b"Authorization: Bearer wrong\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    )
+    with ExitStack() as stack:
+        lines = [stack.enter_context(line_to(server)) for _ in range(12)]
+        for line in lines:
+            with suppress(ConnectionError):
+                line.sendall(half)
+        # Not at the end of their time, of which they would be told.
+        assert [rest_of(line) for line in lines[:4]] == [b""] * 4
+
+
+def test_an_answer_that_nobody_reads_is_not_kept_without_end(quick: Process) -> None:
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        url = httpx2.URL(quick.client.base_url)
+        line.connect((str(url.host), url.port or 0))
+        line.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50)
+        while in_flight(quick) < 2:
+            time.sleep(0.01)
+        for _ in range(100):
+            if in_flight(quick) == 1:
+                return
+            time.sleep(0.1)
+    pytest.fail("it is still being sent")
+
+
+def in_flight(server: Process) -> float:
+    """How many requests are being answered, this one too."""
+    return float(server.client.get("/metrics").text.split("\nonrecord_requests_in_flight ")[1].split()[0])
 
 
 # A database that does not answer

@@ -25,6 +25,8 @@ Given = TypeVarTuple("Given")
 #: As many as the readers of a SQLite file; whoever takes minutes stands in a line of its own.
 THREADS = 8
 SLOW_THREADS = 2
+#: Where it is found out who asks, before anything else is done for them.
+DOOR_THREADS = 4
 #: Where store and model are in this process, reading is computing: two threads only take the interpreter from each other.
 COMPUTING_THREADS = 1
 #: Into how many parts threads are shared out, of which one tenant has one. Those who write wait for each other in their
@@ -93,7 +95,11 @@ class RequestRunner:
         A small one has come with its headers; to look first would cost every request a second hop.
         """
         if _may_be_large(request.headers):
-            await self.run(self.admit, request, by=request)
+            await self.welcome(request)
+
+    async def welcome(self, request: Request) -> OnRecord:
+        """The door of whoever sent this request, found where no work of theirs or of others is waited for."""
+        return await self._opened().door.run(None, partial(self.admit, request))
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
         """What `act` does with the door of whoever sent the request, in one hop to a thread.
@@ -114,24 +120,31 @@ class RequestRunner:
 
         What is done `by` a request waits for others of its tenant where that has its share of the threads.
         """
-        # Made here, since they belong to the loop that runs.
-        if self._lanes is None:
-            self._lanes = _Lanes(
-                _lane(THREADS, _PARTS_OF_USUAL),
-                _lane(SLOW_THREADS, _PARTS_OF_OTHERS),
-                _lane(self._readers, _PARTS_OF_OTHERS),
-            )
-        lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
+        lanes = self._opened()
+        lane = lanes.slow if slow else lanes.reading if reads else lanes.usual
         with move_on_after(None if slow else self._within_s):
-            return await lane.run(None if by is None else self._whose(by), partial(act, *given))
+            return await lane.run(None if by is None else await self._whose(by), partial(act, *given))
         # Its thread goes on: what it writes may still be done.
         late = f"There was no answer within {self._within_s} seconds (see request_timeout)"
         raise StoreUnavailable(f"{late}.") if reads else OutcomeUnknown(f"{late}; it may still be done.")
 
-    def _whose(self, request: Request) -> str:
-        """The tenant that a request is of; until that is known, whoever has its credentials is one by itself."""
-        credential = _credential(request)
-        return self._tenants.get(credential) or f"\0{credential}"
+    def _opened(self) -> "_Lanes":
+        # Made here, since they belong to the loop that runs.
+        if self._lanes is None:
+            self._lanes = _Lanes(
+                door=Lane(DOOR_THREADS, DOOR_THREADS),
+                usual=_lane(THREADS, _PARTS_OF_USUAL),
+                slow=_lane(SLOW_THREADS, _PARTS_OF_OTHERS),
+                reading=_lane(self._readers, _PARTS_OF_OTHERS),
+            )
+        return self._lanes
+
+    async def _whose(self, request: Request) -> str:
+        """The tenant that a request is of. Credentials that nobody came with before are looked at first: whoever has many
+        of them, or many ways to write one, has one share all the same."""
+        if known := self._tenants.get(_credential(request)):
+            return known
+        return (await self.welcome(request)).caller.tenant
 
 
 def _credential(request: Request) -> int:
@@ -141,8 +154,9 @@ def _credential(request: Request) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Lanes:
-    """Where is done what is usual, what is slow, and what only reads."""
+    """Where it is found out who asks, and is done what is usual, what is slow, and what only reads."""
 
+    door: Lane
     usual: Lane
     slow: Lane
     reading: Lane
