@@ -27,6 +27,7 @@ from onrecord.care import lines
 from onrecord.config import load
 from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
 from onrecord.jobs.worker import Worker
+from onrecord.store.postgres import patience
 from onrecord.surfaces.rest.lanes import Lane
 from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.connections import HEAD_BYTES
@@ -189,12 +190,19 @@ class Pipe:
         self._dsn, self._open = dsn, threading.Event()
         self._open.set()
         self._ends: list[socket.socket] = []
+        self._dead = set[socket.socket]()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
 
     def freeze(self) -> None:
         self._open.clear()
+
+    def thaw(self) -> None:
+        """Who comes now gets through; what was kept stays so, as on a line that a firewall has forgotten."""
+        self._ends = [each for each in self._ends if each.fileno() >= 0]
+        self._dead.update(self._ends)
+        self._open.set()
 
     def close(self) -> None:
         for each in (self._listening, *self._ends):
@@ -214,7 +222,7 @@ class Pipe:
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while part := source.recv(65_536):
-                if not self._open.is_set():
+                if source in self._dead or not self._open.is_set():
                     # Taken and kept: whoever sent it hears nothing any more.
                     continue
                 target.sendall(part)
@@ -286,6 +294,27 @@ def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     server.tell(signal.SIGTERM)
     server._process.wait(timeout=AT_LAST_S)
     assert server._process.returncode is not None
+
+
+def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
+    words_alone: None,
+    postgres_store: str,
+    piped: Callable[[str | None], Pipe],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ONRECORD_DB_STATEMENT_TIMEOUT", "1")
+    monkeypatch.setattr(patience, "GRACE_S", 0.0)
+    pipe = piped(postgres_store)
+    with connect(through(pipe, postgres_store)) as door:
+        door.remember("Tea is hot.")
+        with ThreadPoolExecutor() as pool:
+            for ask in (door.browse, lambda: door.remember("Tea is cold.")):
+                pipe.freeze()
+                asked = pool.submit(ask)
+                with pytest.raises(StoreUnavailable, match="cannot be reached"):
+                    asked.result(30)
+                pipe.thaw()
+        assert [each.content for each in door.browse().memories] == ["Tea is hot."]
 
 
 def test_a_statement_has_its_time_and_no_more(postgres_store: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,8 +153,9 @@ class Connection(HttpToolsProtocol):
         """Whether the request at hand has come in with a key or token."""
         if self.cycle is None:
             return False
-        state, headers = self.cycle.scope.get("onrecord.request"), dict(self.cycle.scope["headers"])
-        return isinstance(state, RequestState) and state.door is not None and b"authorization" in headers
+        state = self.cycle.scope.get("onrecord.request")
+        has_come_in = isinstance(state, RequestState) and state.door is not None
+        return has_come_in and any(name == b"authorization" for name, _ in self.cycle.scope["headers"])
 
     def _begin(self) -> None:
         """A head has so long in all; a body has it again and again, as long as it comes."""
