@@ -90,7 +90,7 @@ class OnRecord(Door):
     @property
     def worker(self) -> Worker:
         """Someone to do what was put off; any number of them may work on one store."""
-        return Worker(self._store, self._embedders.current, self._clock)
+        return Worker(self._store, self._embedders.current, self._clock, self._terms.audit_kept)
 
     @property
     def location(self) -> str:

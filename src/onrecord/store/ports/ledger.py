@@ -83,6 +83,9 @@ class Ledger(Protocol):
     ) -> None:
         """A line of the audit, in the next number of the tenant."""
 
+    def sweep(self, before: datetime) -> int:
+        """Delete the lines of the audit from before a time, but not the last; gives how many."""
+
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         """Lines of the audit, newest first, and the mark of the next page."""
 

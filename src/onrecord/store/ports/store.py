@@ -46,6 +46,10 @@ class Store(Protocol):
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         """Take due jobs of one tenant and one name; no one else takes them before the lease is over."""
 
+    def sweep_audit(self, before: datetime) -> int:
+        """Delete every line of the audit from before a time but the last of each tenant, by which the next is numbered; gives
+        how many."""
+
     def problems(self, home: Home) -> Iterator[Problem]:
         """What does not agree in a home: windows, versions, index, edges, counters."""
 
