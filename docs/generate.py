@@ -62,6 +62,8 @@ DEFAULTS = {
     "allowed_hosts": "those of this machine, and what it listens on",
     "allowed_origins": "none but its own",
     "requests_per_minute": "no limit",
+    "audit_days": "for good",
+    "rates_file": "each process for itself",
     **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 

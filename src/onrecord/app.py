@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -21,6 +21,7 @@ from onrecord.store.backend import Backend
 from onrecord.store.ports.store import Store
 from onrecord.store.sql import SqlStore
 from onrecord.store.sqlite import SqliteBackend
+from onrecord.store.sqlite.rates import SharedBuckets
 from onrecord.store.yaml import MEMORIES
 from onrecord.turn_buffer import TurnBuffer
 
@@ -63,6 +64,7 @@ def connect(
         progress=progress,
         embedders=embedders,
         turns=_turns(config),
+        terms=Terms(audit_kept=_audit_kept(config)),
     )
 
 
@@ -107,6 +109,7 @@ class ServerParts:
 
     def close(self) -> None:
         self.authenticator.close()
+        self.throttle.close()
         self.store.close()
 
 
@@ -155,9 +158,12 @@ def open_server_parts(
         turns=_turns(config),
         terms=terms_of(config),
     )
-    return ServerParts(
-        store, door, authenticator, Throttle(per_minute or None, of_key=authenticator.per_minute)
+    throttle = Throttle(
+        per_minute or None,
+        of_key=authenticator.per_minute,
+        buckets=SharedBuckets(Path(config.rates_file).expanduser()) if config.rates_file else None,
     )
+    return ServerParts(store, door, authenticator, throttle)
 
 
 def terms_of(config: Config) -> Terms:
@@ -167,7 +173,13 @@ def terms_of(config: Config) -> Terms:
     return Terms(
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
+        audit_kept=_audit_kept(config),
     )
+
+
+def _audit_kept(config: Config) -> timedelta | None:
+    days = config.audit_days and read_number("audit_days", config.audit_days, 1, 100_000)
+    return timedelta(days=days) if days else None
 
 
 def is_loopback(host: str) -> bool:

@@ -70,6 +70,8 @@ class Config:
     requests_per_minute: str | None
     saves_per_run: str
     turns: str
+    audit_days: str | None
+    rates_file: str | None
     connections: str
     request_timeout: str
     shutdown_timeout: str
@@ -108,6 +110,8 @@ _HELP: Final = {
     "requests_per_minute": "How many requests a minute one caller has.",
     "saves_per_run": "How many saves an unattended run may make.",
     "turns": "How many of the last turns of a conversation are kept in memory.",
+    "audit_days": "How many days lines of the audit are kept; a server's worker and `onrecord work` delete older ones.",
+    "rates_file": "Where servers of this machine count requests together: a file. Those of one --workers do without.",
     "connections": "How many connections a server holds at once; beyond them only those with a key get in.",
     "request_timeout": "How many seconds a request has to be sent, and then to be answered.",
     "shutdown_timeout": "How many seconds a server has to finish its requests when it is stopped.",

@@ -9,7 +9,7 @@ import inspect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple, TypeVar, Union, get_args
 
 from onrecord.errors import Fault, Forbidden, Invalid
@@ -34,12 +34,13 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What whoever runs the store allows its callers: which sources they may read (None for any), and how many saves
-    an unattended run may make.
+    """What whoever runs the store allows: which sources callers may read (None for any), how many saves an unattended
+    run may make, and how long lines of the audit are kept (None for ever).
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
+    audit_kept: timedelta | None = None
 
 
 class DoneBefore(Exception):

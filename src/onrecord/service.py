@@ -94,7 +94,7 @@ class OnRecord(Door):
     @property
     def worker(self) -> Worker:
         """A worker for jobs that saves have put off; any number of workers may share one store."""
-        return Worker(self._store, self._embedders.current, self._clock)
+        return Worker(self._store, self._embedders.current, self._clock, self._terms.audit_kept)
 
     @property
     def location(self) -> str:

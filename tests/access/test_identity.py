@@ -17,7 +17,7 @@ from onrecord.access import identity
 from onrecord.access.grants import open_grants
 from onrecord.access.identity import Authenticator
 from onrecord.access.keys import CreatedKey
-from onrecord.access.throttle import Throttle
+from onrecord.access.throttle import OwnBuckets, Throttle
 from onrecord.errors import Invalid, TooMany, Unauthenticated
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS
@@ -265,7 +265,7 @@ def test_the_limit_of_a_key_is_known_once_it_was_shown(
     memory: OnRecord, authenticator: Authenticator, timer
 ) -> None:
     key = made(memory, per_minute=2)
-    throttle = Throttle(100, of_key=authenticator.per_minute, timer=timer)
+    throttle = Throttle(100, of_key=authenticator.per_minute, buckets=OwnBuckets(timer))
     caller = authenticator.caller(bearer(key))
     assert authenticator.per_minute(key.key.id) == 2
     assert authenticator.per_minute("abcdefgh") is None

@@ -453,10 +453,10 @@ def test_a_row_of_backslashes_is_looked_at_once() -> None:
 # ---- lanes
 
 
-def request_of(key: str) -> Request:
+def request_of(key: str, spaces: int = 1) -> Request:
     scope = {
         "type": "http",
-        "headers": [(b"authorization", f"Bearer {key}".encode())],
+        "headers": [(b"authorization", b"Bearer" + b" " * spaces + key.encode())],
         "client": ("127.0.0.1", 1),
         "onrecord.request": RequestState(request=key),
     }
@@ -468,19 +468,25 @@ def test_a_tenant_that_fills_its_threads_leaves_one_to_the_others(
     served: Callable[..., Served],
     lane: dict[str, bool],
 ) -> None:
-    parts = served(embedder="none").parts
+    """Also where it has many keys, or writes one in many ways: nobody has come with any of them before."""
+    server = served(embedder="none")
+    parts, busy, other = server.parts, server.make_key(tenant="busy"), server.make_key(tenant="other")
     runner = RequestRunner(parts.door, parts.store, parts.authenticator, parts.throttle)
     let_go = threading.Event()
 
     async def crowd() -> bool:
         async with anyio.create_task_group() as tasks:
-            for _ in range(3 * THREADS):
-                tasks.start_soon(lambda: runner.run(let_go.wait, by=request_of("a"), **lane))
-            await anyio.wait_all_tasks_blocked()
+            for spaces in range(1, 3 * THREADS):
+                asks = request_of(busy, spaces)
+                tasks.start_soon(lambda asks=asks: runner.run(let_go.wait, by=asks, **lane))
+            # Until all are known, if they are asked who they are before they take a thread.
+            with anyio.move_on_after(20):
+                while len(runner._tenants) < 3 * THREADS - 1:
+                    await anyio.sleep(0.01)
             answered = False
             # Only where nobody leaves a thread to others is this waited for.
             with anyio.move_on_after(20):
-                answered = await runner.run(lambda: True, by=request_of("b"), **lane)
+                answered = await runner.run(lambda: True, by=request_of(other), **lane)
             let_go.set()
         return answered
 

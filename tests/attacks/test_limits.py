@@ -27,6 +27,7 @@ from onrecord.care import lines
 from onrecord.config import load
 from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
 from onrecord.jobs.worker import Worker
+from onrecord.store.postgres import patience
 from onrecord.surfaces.rest.lanes import Lane
 from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.connections import HEAD_BYTES
@@ -39,6 +40,7 @@ from tests.surfaces.test_rest_serving import Process, started
 __all__ = ["keys_file", "served", "shell", "site", "started", "tokens"]
 Starting = Callable[..., Process]
 HEAD = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\n"
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n\r\n2\r\n{}\r\n"
 #: Ends what hangs; nothing is measured by it.
 AT_LAST_S = 120
 
@@ -88,19 +90,27 @@ def test_what_is_half_sent_is_not_waited_for_without_end(quick: Process) -> None
     assert quick.client.get("/health/live").status_code == 200
 
 
-def test_a_head_without_end_is_refused_before_it_is_all_there(words_alone: None, started: Starting) -> None:
+def test_what_stands_around_a_body_without_end_is_refused_before_it_is_all_there(
+    words_alone: None, started: Starting
+) -> None:
     server = started()
-    header = b"X-Long: " + b"x" * (2 * HEAD_BYTES)
-    # At once, and in pieces.
-    for pieces in (1, 64):
+    header = b"x" * (8 * HEAD_BYTES)
+    # A header at once and in pieces, a trailer, and what is said of a chunk.
+    sent = (
+        (HEAD + b"X-Long: ", 1),
+        (HEAD + b"X-Long: ", 64),
+        (CHUNKED + b"0\r\nX-Long: ", 64),
+        (CHUNKED + b"2;long", 64),
+    )
+    for before, pieces in sent:
         with line_to(server) as line:
             with suppress(ConnectionError):
-                line.sendall(HEAD)
+                line.sendall(before)
                 for at in range(0, len(header), len(header) // pieces):
                     line.sendall(header[at : at + len(header) // pieces])
                 if pieces == 1:
                     line.sendall(b"\r\n\r\n")
-            assert rest_of(line).startswith(b"HTTP/1.1 431"), pieces
+            assert b"HTTP/1.1 431" in rest_of(line), before
         assert server.client.get("/health/live").status_code == 200
 
 
@@ -135,6 +145,43 @@ def test_when_all_connections_are_taken_whoever_has_a_key_still_gets_in(
     assert [each for each in lines if "All 4 connections are taken" in each.get("said", "")]
 
 
+def test_a_wrong_key_and_half_a_body_hold_no_connection_that_another_needs(
+    shell: Shell, words_alone: None, started: Starting
+) -> None:
+    shell("keys", "create")
+    server = started(ONRECORD_CONNECTIONS="4", ONRECORD_REQUEST_TIMEOUT="10")
+    half = (
+        HEAD + b"Authorization: Bearer wrong\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{"
+    )
+    with ExitStack() as stack:
+        lines = [stack.enter_context(line_to(server)) for _ in range(12)]
+        for line in lines:
+            with suppress(ConnectionError):
+                line.sendall(half)
+        # Not at the end of their time, of which they would be told.
+        assert [rest_of(line) for line in lines[:4]] == [b""] * 4
+
+
+def test_an_answer_that_nobody_reads_is_not_kept_without_end(quick: Process) -> None:
+    with socket.socket() as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        url = httpx2.URL(quick.client.base_url)
+        line.connect((str(url.host), url.port or 0))
+        line.sendall(b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 50)
+        while in_flight(quick) < 2:
+            time.sleep(0.01)
+        for _ in range(100):
+            if in_flight(quick) == 1:
+                return
+            time.sleep(0.1)
+    pytest.fail("it is still being sent")
+
+
+def in_flight(server: Process) -> float:
+    """How many requests are being answered, this one too."""
+    return float(server.client.get("/metrics").text.split("\nonrecord_requests_in_flight ")[1].split()[0])
+
+
 # A database that does not answer
 
 
@@ -145,12 +192,19 @@ class Pipe:
         self._dsn, self._open = dsn, threading.Event()
         self._open.set()
         self._ends: list[socket.socket] = []
+        self._dead = set[socket.socket]()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
 
     def freeze(self) -> None:
         self._open.clear()
+
+    def thaw(self) -> None:
+        """Who comes now gets through; what was kept stays so, as on a line that a firewall has forgotten."""
+        self._ends = [each for each in self._ends if each.fileno() >= 0]
+        self._dead.update(self._ends)
+        self._open.set()
 
     def close(self) -> None:
         for each in (self._listening, *self._ends):
@@ -170,7 +224,7 @@ class Pipe:
     def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
         with suppress(OSError):
             while part := source.recv(65_536):
-                if not self._open.is_set():
+                if source in self._dead or not self._open.is_set():
                     # Taken and kept: whoever sent it hears nothing any more.
                     continue
                 target.sendall(part)
@@ -242,6 +296,27 @@ def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     server.tell(signal.SIGTERM)
     server._process.wait(timeout=AT_LAST_S)
     assert server._process.returncode is not None
+
+
+def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
+    words_alone: None,
+    postgres_store: str,
+    piped: Callable[[str | None], Pipe],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ONRECORD_DB_STATEMENT_TIMEOUT", "1")
+    monkeypatch.setattr(patience, "GRACE_S", 0.0)
+    pipe = piped(postgres_store)
+    with connect(through(pipe, postgres_store)) as door:
+        door.remember("Tea is hot.")
+        with ThreadPoolExecutor() as pool:
+            for ask in (door.browse, lambda: door.remember("Tea is cold.")):
+                pipe.freeze()
+                asked = pool.submit(ask)
+                with pytest.raises(StoreUnavailable, match="cannot be reached"):
+                    asked.result(30)
+                pipe.thaw()
+        assert [each.content for each in door.browse().memories] == ["Tea is hot."]
 
 
 def test_a_statement_has_its_time_and_no_more(postgres_store: str, monkeypatch: pytest.MonkeyPatch) -> None:

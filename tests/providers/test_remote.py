@@ -21,7 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onrecord.errors import ProviderError
-from onrecord.providers import remote
+from onrecord.providers import bounded_answers, remote
 from onrecord.providers.embedding import EmbeddingModel
 from onrecord.providers.guard import Guarded
 from onrecord.providers.opening import open_embedder, read_options
@@ -248,6 +248,17 @@ def test_a_window_that_holds_nothing_is_told(server: Server) -> None:
     for ask in (Remote.embed_query, lambda embedder, text: embedder.embed_documents([text])):
         with pytest.raises(ProviderError, match="too long even when finely cut"):
             ask(server.openai(), "why?")
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_an_answer_is_read_no_further_than_vectors_can_be_long(
+    server: Server, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(bounded_answers, "ANSWER_BYTES", 10_000)
+    assert server.openai().embed_query("why?").vector.shape == (4,)
+    server.script = lambda body: (status, b"[" + b"0," * 10_000, "application/json")
+    with pytest.raises(ProviderError, match="answered more than is read"):
+        server.openai().embed_query("why?")
 
 
 def test_an_empty_text_has_a_vector(server: Server) -> None:

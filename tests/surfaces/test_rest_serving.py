@@ -211,6 +211,20 @@ class TestSeveral:
         assert f"port {several.url.port}" in said.err
         assert several.server.stop()[0] == 0
 
+    def test_what_one_caller_may_ask_is_counted_together(self, started: Starting) -> None:
+        several = Several(started("--workers", "2", "--no-worker", ONRECORD_REQUESTS_PER_MINUTE="1"))
+        lines = several.ask()
+        assert _answered(lines)
+        assert 0 not in several.held()
+        statuses = []
+        for line in lines:
+            line.request("GET", "/v1/memories")
+            answer = line.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+        _close(lines)
+        assert (statuses.count(200), statuses.count(429)) == (1, 31)
+
     def test_what_one_that_is_killed_had_begun_is_under_way_no_more(self, several: Several) -> None:
         halves = several.ask()
         assert _answered(halves)

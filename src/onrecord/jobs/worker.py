@@ -19,17 +19,26 @@ from onrecord.store.ports.store import Store
 _LEASE: Final = timedelta(minutes=1)
 _AT_ONCE: Final = 4
 _REST_S: Final = 1.0
+_SWEEP_EVERY: Final = timedelta(hours=1)
 
 Report = Callable[[int, tuple[str, ...]], None]
 
 
 class Worker:
-    """Does the jobs of a store, one claim after another."""
+    """Does the jobs of a store, one claim after another, and deletes lines of the audit that are older than they are kept."""
 
-    def __init__(self, store: Store, embedder: Embedder | None, clock: Callable[[], datetime]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | None,
+        clock: Callable[[], datetime],
+        audit_kept: timedelta | None = None,
+    ) -> None:
         self._store = store
         self._embedder = embedder
         self._clock = clock
+        self._audit_kept = audit_kept
+        self._swept_at: datetime | None = None
         self.name = f"{platform.node()}-{os.getpid()}-{token_hex(4)}"
 
     def run_once(self) -> tuple[int, tuple[str, ...]] | None:
@@ -44,10 +53,21 @@ class Worker:
             return None
         return do_jobs(self._store, self._embedder, jobs, now)
 
+    def sweep(self) -> int:
+        """Delete what of the audit is too old, unless that was done within the hour; gives how many lines."""
+        now = self._clock()
+        is_due = self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY
+        if self._audit_kept is None or not is_due:
+            return 0
+        swept = self._store.sweep_audit(now - self._audit_kept)
+        self._swept_at = now
+        return swept
+
     def run(self, stop: threading.Event, report: Report = lambda done, failures: None) -> None:
         """Work until told to stop. While the store cannot be reached, wait and try again."""
         while not stop.is_set():
             try:
+                self.sweep()
                 did = self.run_once()
             except (StoreUnavailable, ProviderError) as problem:
                 report(0, (str(problem),))

@@ -157,6 +157,8 @@ class Remote:
             from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
             from pydantic_ai.providers.ollama import OllamaProvider
             from pydantic_ai.providers.openai import OpenAIProvider
+
+            from onrecord.providers.bounded_answers import bounded_client
         except ImportError as problem:
             raise self._failed(
                 f"needs one more package ({problem.name} is missing)", "pip install 'onrecord[advisor]'."
@@ -166,6 +168,7 @@ class Remote:
             base_url=service.address,
             timeout=self._options.timeout_s,
             max_retries=0,
+            http_client=bounded_client(),
         )
         finalize(self, _close, client, os.getpid())
         # The client took these from variables that were set for other programs.
@@ -182,6 +185,10 @@ class Remote:
             ModelTimeoutError,
         )
 
+        from onrecord.providers.bounded_answers import is_too_much
+
+        if is_too_much(problem):
+            return self._failed("answered more than is read", _IS_IT_THE_ADDRESS)
         if isinstance(problem, TimeoutError | ModelTimeoutError):
             return self._failed(
                 f"did not answer within {self._options.timeout_s:g} s",

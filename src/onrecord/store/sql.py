@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 from sqlalchemy.exc import DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -24,6 +24,7 @@ from onrecord.store.records import erasing, queue
 from onrecord.store.records.ledger import SqlLedger
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
+from onrecord.store.tables import tenants
 from onrecord.store.tenant import HomeAddress, Tenants, Unregistered
 from onrecord.store.transaction import Transaction
 
@@ -168,6 +169,16 @@ class SqlStore:
                 if taken := queue.claim(connection, address, name, worker, now, lease, most):
                     return taken
         return []
+
+    def sweep_audit(self, before: datetime) -> int:
+        with self._explained(), self._backend.reading() as connection:
+            names = connection.execute(select(tenants.c.name)).scalars().all()
+        swept = 0
+        for name in names:
+            # Each in its own transaction: nobody waits for all of them.
+            with self.ledger(name) as ledger:
+                swept += ledger.sweep(before)
+        return swept
 
     def problems(self, home: Home) -> Iterator[Problem]:
         from onrecord.store.records.examination import Examination

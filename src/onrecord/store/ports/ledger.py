@@ -87,6 +87,9 @@ class Ledger(Protocol):
     ) -> None:
         """Add a line to the audit, under the tenant's next number."""
 
+    def sweep(self, before: datetime) -> int:
+        """Delete the lines of the audit from before a time, but not the last; gives how many."""
+
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         """Lines of the audit, newest first, and the mark of the next page."""
 

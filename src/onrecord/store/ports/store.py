@@ -47,6 +47,10 @@ class Store(Protocol):
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         """Claim due jobs of one tenant and one name; no one else gets them before the lease is over."""
 
+    def sweep_audit(self, before: datetime) -> int:
+        """Delete every line of the audit from before a time but the last of each tenant, by which the next is numbered; gives
+        how many."""
+
     def problems(self, home: Home) -> Iterator[Problem]:
         """Inconsistencies in a home: windows, versions, index, edges, counters."""
 

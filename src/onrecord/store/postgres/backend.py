@@ -30,7 +30,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from onrecord.errors import OnRecordError, OutcomeUnknown, StoreUnavailable
 from onrecord.store.compiled import compiled_for
-from onrecord.store.postgres import distributing, vectors
+from onrecord.store.postgres import distributing, patience, vectors
 from onrecord.store.tables import OF_TENANTS, VERSION_TABLE
 
 # Any number that only our migrations use; it serialises them across pods.
@@ -89,6 +89,9 @@ class PostgresBackend:
             pool_size=10,
             pool_pre_ping=True,
         )
+        event.listen(self._writer, "do_connect", patience.connect)
+        # Also for what is said on it before the first statement and after the last.
+        event.listen(self._writer, "connect", self._be_patient)
         self._vacuums = ThreadPoolExecutor(1, "onrecord-vacuum")
         self._vacuum: Future[str | None] | None = None
         self._vacuum_turn = threading.Lock()
@@ -162,12 +165,13 @@ class PostgresBackend:
 
     def _limit(self, connection: Connection, *asked: str, **seconds: int) -> Sequence[Any]:
         """Set the timeouts of this transaction; other settings go into the same statement, to save a round trip."""
+        patience.be_patient(connection, seconds["statement"])
         limits = (f"set_config('{name}_timeout', '{value}s', true)" for name, value in seconds.items())
         return connection.exec_driver_sql(f"SELECT {', '.join((*asked, *limits))}").one()
 
     @contextmanager
     def migrating(self) -> Iterator[Connection]:
-        with self.writing() as connection:
+        with self.writing() as connection, patience.unhurried(connection):
             # A step may take as long as the store is large.
             self._limit(connection, statement=0)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
@@ -178,10 +182,17 @@ class PostgresBackend:
             yield connection
 
     def distribute(self) -> list[str]:
-        with self.migrating() as fence, self._writer.connect() as worker:
-            return distributing.distribute(
-                fence, worker.execution_options(isolation_level="AUTOCOMMIT"), self.location
-            )
+        with self.migrating() as fence, self._alone() as worker:
+            return distributing.distribute(fence, worker, self.location)
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection]:
+        """Outside of any transaction, for what takes as long as the tables are large."""
+        with self._writer.connect() as connection, patience.unhurried(connection):
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    def _be_patient(self, line: Any, record: object) -> None:
+        line.patience = self._timeouts.statement + patience.GRACE_S
 
     def _tell_of_missing_rights(self, context: ExceptionContext) -> None:
         """Explain a missing privilege, which the driver reports like a mistake in a statement."""
@@ -224,13 +235,12 @@ class PostgresBackend:
 
     def after_loading(self) -> None:
         # Postings are read from their index alone once their pages are known to be settled: 2 to 4 times faster.
-        with suppress(DBAPIError), self._writer.connect() as connection:
-            settled = connection.execution_options(isolation_level="AUTOCOMMIT")
+        with suppress(DBAPIError), self._alone() as settled:
             settled.execute(text("VACUUM (ANALYZE) postings, terms, facets, memories, versions, vectors"))
 
     def after_embedding(self) -> None:
-        with suppress(DBAPIError), self._writer.connect() as connection:
-            vectors.build_indexes(connection.execution_options(isolation_level="AUTOCOMMIT"))
+        with suppress(DBAPIError), self._alone() as connection:
+            vectors.build_indexes(connection)
 
     def after_erasing(self) -> str | None:
         """Vacuum dead rows out of their pages. What a page, the log or a copy held before is the operator's to clear.
@@ -250,9 +260,8 @@ class PostgresBackend:
     def _vacuumed(self) -> str | None:
         held: list[str] = []
         try:
-            with self._writer.connect() as connection:
-                alone = connection.execution_options(isolation_level="AUTOCOMMIT")
-                driver: Any = connection.connection.driver_connection
+            with self._alone() as alone:
+                driver: Any = alone.connection.driver_connection
                 listen = partial(_note_held, held)
                 driver.add_notice_handler(listen)
                 try:

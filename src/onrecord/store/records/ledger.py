@@ -109,6 +109,11 @@ class SqlLedger:
         line |= {"number": number, "operation": operation, "outcome": outcome, "subject": subject}
         self._transaction.statements.add_audit.run(self._connection, [line])
 
+    def sweep(self, before: datetime) -> int:
+        last = select(func.max(audit.c.number)).where(audit.c.tenant == self._home).scalar_subquery()
+        old = (audit.c.tenant == self._home, audit.c.at < before, audit.c.number < last)
+        return self._connection.execute(delete(audit).where(*old)).rowcount
+
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
         wanted = [
             audit.c[name] == value

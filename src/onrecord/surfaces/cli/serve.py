@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -114,8 +115,14 @@ def _serve(app: "ASGIApp", settings: dict[str, Any], listening: socket.socket) -
 @contextmanager
 def _shared_by_all(config: Config) -> Iterator[None]:
     """What other processes get through the environment: the configuration, and where they count together."""
-    with tempfile.TemporaryDirectory(prefix="onrecord-figures-") as figures:
-        os.environ.update(as_environment(config) | {"PROMETHEUS_MULTIPROC_DIR": figures})
+    with tempfile.TemporaryDirectory(prefix="onrecord-together-") as together:
+        figures = Path(together, "figures")
+        figures.mkdir()
+        shared = {
+            "PROMETHEUS_MULTIPROC_DIR": str(figures),
+            "ONRECORD_RATES_FILE": str(Path(together, "rates.db")),
+        }
+        os.environ.update(shared | as_environment(config))
         yield
 
 

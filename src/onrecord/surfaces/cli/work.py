@@ -9,7 +9,8 @@ import click
 
 from onrecord.surfaces.cli.commands import COMMON, common_options, opened_door
 
-_HELP = """Do what was put off: make the vectors of memories that have none yet.
+_HELP = """Do what was put off: make the vectors of memories that have none yet, and delete lines of the audit that are older
+than they are kept (ONRECORD_AUDIT_DAYS).
 
 Any number of workers may run beside each other and beside whoever saves and asks. A worker that is stopped, or
 killed, leaves its jobs to the next one.
@@ -34,6 +35,7 @@ def _run(context: click.Context, once: bool, **given: Any) -> None:
     with opened_door(common) as door:
         worker = door.worker
         if once:
+            worker.sweep()
             while (did := worker.run_once()) is not None:
                 _tell(*did)
             return

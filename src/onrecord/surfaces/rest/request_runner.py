@@ -25,6 +25,8 @@ Given = TypeVarTuple("Given")
 #: As many as the readers of a SQLite file; whoever takes minutes stands in a line of its own.
 THREADS = 8
 SLOW_THREADS = 2
+#: Where it is found out who asks, before anything else is done for them.
+DOOR_THREADS = 4
 #: Where store and model are in this process, reading is computing: two threads only take the interpreter from each other.
 COMPUTING_THREADS = 1
 #: Into how many parts threads are shared out, of which one tenant has one. Those who write wait for each other in their
@@ -94,7 +96,11 @@ class RequestRunner:
         A small body is there with the headers; checking first would cost every request a second thread hop.
         """
         if _may_be_large(request.headers):
-            await self.run(self.admit, request, by=request)
+            await self.welcome(request)
+
+    async def welcome(self, request: Request) -> OnRecord:
+        """The door of whoever sent this request, found where no work of theirs or of others is waited for."""
+        return await self._opened().door.run(None, partial(self.admit, request))
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
         """Run `act` with the door of the request's caller, in one thread hop.
@@ -115,24 +121,32 @@ class RequestRunner:
 
         Work `by` a request waits for others of its tenant if the tenant has its share of the threads.
         """
-        # Made here, since they belong to the loop that runs.
-        if self._lanes is None:
-            self._lanes = _Lanes(
-                _lane(THREADS, _PARTS_OF_USUAL),
-                _lane(SLOW_THREADS, _PARTS_OF_OTHERS),
-                _lane(self._readers, _PARTS_OF_OTHERS),
-            )
-        lane = self._lanes.slow if slow else self._lanes.reading if reads else self._lanes.usual
+        lanes = self._opened()
+        lane = lanes.slow if slow else lanes.reading if reads else lanes.usual
         with move_on_after(None if slow else self._within_s):
-            return await lane.run(None if by is None else self._whose(by), partial(act, *given))
+            return await lane.run(None if by is None else await self._whose(by), partial(act, *given))
         # Its thread goes on: what it writes may still be done.
         late = f"There was no answer within {self._within_s} seconds (see request_timeout)"
         raise StoreUnavailable(f"{late}.") if reads else OutcomeUnknown(f"{late}; it may still be done.")
 
-    def _whose(self, request: Request) -> str:
-        """The tenant of a request; until that is known, its credentials stand for it."""
-        credential = _credential(request)
-        return self._tenants.get(credential) or f"\0{credential}"
+    def _opened(self) -> "_Lanes":
+        # Made here, since they belong to the loop that runs.
+        if self._lanes is None:
+            self._lanes = _Lanes(
+                door=Lane(DOOR_THREADS, DOOR_THREADS),
+                usual=_lane(THREADS, _PARTS_OF_USUAL),
+                slow=_lane(SLOW_THREADS, _PARTS_OF_OTHERS),
+                reading=_lane(self._readers, _PARTS_OF_OTHERS),
+            )
+        return self._lanes
+
+    async def _whose(self, request: Request) -> str:
+        """The tenant of a request. Unknown credentials are checked first, so that whoever has many keys, or many ways to
+        write one, still has one share.
+        """
+        if known := self._tenants.get(_credential(request)):
+            return known
+        return (await self.welcome(request)).caller.tenant
 
 
 def _credential(request: Request) -> int:
@@ -142,8 +156,9 @@ def _credential(request: Request) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Lanes:
-    """The lanes for usual work, slow work, and reading."""
+    """The lanes for finding out who asks, for usual work, slow work, and reading."""
 
+    door: Lane
     usual: Lane
     slow: Lane
     reading: Lane

@@ -57,7 +57,9 @@ class ExportTransfer(Transfer):
             # Not Starlette's response for files: it offers ranges, and the next export is another file.
             await send({"type": "http.response.start", "status": 200, "headers": headers})
             with path.open("rb") as file:
-                while request.method != "HEAD" and (part := await self.runner.run(file.read, _AT_ONCE)):
+                while request.method != "HEAD" and (
+                    part := await self.runner.run(file.read, _AT_ONCE, by=request)
+                ):
                     await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b""})
 
@@ -71,10 +73,10 @@ class ImportTransfer(Transfer):
 
     async def respond(self, request: Request, send: Send) -> None:
         # Nobody fills our disk who may not come in.
-        door = await self.runner.run(self.runner.admit, request, by=request)
+        door = await self.runner.welcome(request)
         if not self.operation.is_offered_to(door.caller):
             # It refuses by itself, and notes that in the audit.
-            await self.runner.run(door.perform, self.operation)
+            await self.runner.run(door.perform, self.operation, by=request)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _LINE_TYPES:
             raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")
@@ -82,7 +84,7 @@ class ImportTransfer(Transfer):
         with _temporary_file("body") as path:
             with path.open("wb") as file:
                 async for part in chunks(request, IMPORT_BYTES):
-                    await self.runner.run(file.write, part)
+                    await self.runner.run(file.write, part, by=request)
             response = await self.runner.run(self._read, request, door, path, by=request, slow=True)
         await response(request.scope, request.receive, send)
 

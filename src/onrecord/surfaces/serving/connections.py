@@ -1,7 +1,8 @@
 """HOW long may a sender take, how much may it send before it is known, and who stays when there are too many?
 
-uvicorn reads whatever comes for as long as it comes. Here a request is ended if its head is too large or it is not
-sent in time; of too many connections, those without a key are closed first.
+uvicorn reads whatever comes for as long as it comes, and waits without end for a client that does not read its answer.
+Here a request is ended if its head or trailer is too large, if it is not sent in time, or if its answer is not read in
+time; of too many connections, those without a valid key are closed first.
 """
 
 import asyncio
@@ -18,7 +19,7 @@ from onrecord.surfaces.rest.request_runner import RequestState
 
 #: The request line and the headers; the longest token we take has a quarter of it.
 HEAD_BYTES: Final = 64 * 1024
-#: A body that comes more slowly than this, in bytes a second, is not meant to arrive.
+#: A body that comes more slowly than this, in bytes a second, is not meant to arrive, nor is an answer that goes so slowly.
 _PACE: Final = 512
 _TELL_AGAIN_S: Final = 60.0
 _log: Final = logging.getLogger("onrecord.serving")
@@ -69,15 +70,22 @@ class Connection(HttpToolsProtocol):
         super().__init__(*given, **named)
         self._limits = limits
         self._in_head, self._sent, self._since = True, 0, self.loop.time()
+        #: How much came since the last part of a body, or since the request began: heads, trailers, and what frames chunks.
+        self._around = 0
         self._deadline: asyncio.TimerHandle | None = None
-        self._is_ended = False
-        #: Whether whoever is at the other end has shown a key or token that is good.
-        self.is_known = False
+        self._unread: asyncio.TimerHandle | None = None
+        self._is_ended = self._was_known = False
 
     @property
-    def is_idle(self) -> bool:
-        """Whether nothing is being answered on it."""
-        return self.cycle is None or self.cycle.response_complete
+    def is_known(self) -> bool:
+        """Whether whoever is at the other end has shown a key or token that is good."""
+        return self._was_known or self._is_let_in()
+
+    @property
+    def waits_for_other_end(self) -> bool:
+        """Whether we do nothing on it: no request is being answered, or it is half sent, or its answer is not read."""
+        is_idle = self.cycle is None or self.cycle.response_complete
+        return is_idle or self._deadline is not None or self.flow.write_paused
 
     # What uvicorn and its parser call
 
@@ -89,20 +97,31 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        self._stop_sending()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         if self._is_ended:
             return
         self._sent += len(data)
+        self._around += len(data)
         if self._deadline is None:
             self._begin()
         super().data_received(data)
-        if self._in_head and self._sent > HEAD_BYTES:
+        # The parser puts a long field together piece by piece, each time anew.
+        if self._around > HEAD_BYTES:
             self._end(b"431 Request Header Fields Too Large")
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._watch_sending()
+
+    def resume_writing(self) -> None:
+        self._stop_sending()
+        super().resume_writing()
+
     def on_headers_complete(self) -> None:
-        self._in_head = False
+        self._in_head, self._around = False, 0
         size = len(self.url) + sum(len(name) + len(value) for name, value in self.headers)
         has_shown = any(name == b"authorization" for name, _ in self.headers)
         if size > HEAD_BYTES:
@@ -114,23 +133,29 @@ class Connection(HttpToolsProtocol):
             super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
+        self._around = 0
         if not self._is_ended:
             super().on_body(body)
 
     def on_message_complete(self) -> None:
         self._stop_waiting()
-        self._in_head, self._sent = True, 0
+        self._in_head, self._sent, self._around = True, 0, 0
         if not self._is_ended:
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        state, headers = self.cycle.scope.get("onrecord.request"), dict(self.cycle.scope["headers"])
-        self.is_known = (
-            isinstance(state, RequestState) and state.door is not None and b"authorization" in headers
-        )
+        self._was_known = self._is_let_in()
         super().on_response_complete()
 
     # What is ours
+
+    def _is_let_in(self) -> bool:
+        """Whether the request at hand has come in with a key or token."""
+        if self.cycle is None:
+            return False
+        state = self.cycle.scope.get("onrecord.request")
+        has_come_in = isinstance(state, RequestState) and state.door is not None
+        return has_come_in and any(name == b"authorization" for name, _ in self.cycle.scope["headers"])
 
     def _begin(self) -> None:
         """Set the time limit: once for the head; for a body again and again, as long as it keeps coming."""
@@ -158,6 +183,24 @@ class Connection(HttpToolsProtocol):
         else:
             self._end(b"408 Request Timeout")
 
+    def _watch_sending(self) -> None:
+        """An answer has so long again and again, as long as it is read."""
+        self._stop_sending()
+        left = self.transport.get_write_buffer_size()
+        self._unread = self.loop.call_later(self._limits.sent_within_s, self._look_at_sending, left)
+
+    def _stop_sending(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def _look_at_sending(self, before: int) -> None:
+        if before - self.transport.get_write_buffer_size() >= _PACE * self._limits.sent_within_s:
+            self._watch_sending()
+        else:
+            # To close it would be to wait until the rest was read.
+            self.transport.abort()
+
     def _end(self, status: bytes) -> None:
         self._is_ended = True
         self._stop_waiting()
@@ -168,16 +211,19 @@ class Connection(HttpToolsProtocol):
         self.transport.close()
 
     def _make_room(self) -> None:
-        """Close an idle connection that has shown no key."""
+        """Close the oldest connection without a valid key on which we wait for the client."""
         _tell_of_crowd(self._limits.connections)
         others = [
             each
             for each in self.connections
-            if isinstance(each, Connection) and each is not self and each.is_idle and not each.is_known
+            if isinstance(each, Connection)
+            and each is not self
+            and each.waits_for_other_end
+            and not each.is_known
         ]
         if others:
             oldest = min(others, key=lambda each: each._since)
-            oldest.transport.close()
+            oldest.transport.abort()
             # It would be counted until the loop comes round to it.
             self.connections.discard(oldest)
 

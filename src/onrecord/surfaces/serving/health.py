@@ -3,6 +3,7 @@
 import asyncio
 import json
 import time
+from contextlib import suppress
 from typing import Any, Final
 
 from anyio import CapacityLimiter, move_on_after, to_thread
@@ -67,8 +68,8 @@ class _Health:
         return bool(done) and self._looking.result()
 
     async def _is_admin_soon(self, request: Request) -> bool:
-        with move_on_after(_ANSWERS_S):
-            return await self._runner.run(self._is_admin, request)
+        with move_on_after(_ANSWERS_S), suppress(Unauthenticated):
+            return (await self._runner.welcome(request)).caller.is_admin
         return False
 
     def _look(self) -> bool:
@@ -82,12 +83,6 @@ class _Health:
             except OnRecordError:
                 self._is_ready = False
         return self._is_ready
-
-    def _is_admin(self, request: Request) -> bool:
-        try:
-            return self._runner.admit(request).caller.is_admin
-        except Unauthenticated:
-            return False
 
 
 def _told(status: int, told: dict[str, Any]) -> Response:

@@ -1,0 +1,52 @@
+"""DOES what is kept beside memories end? Lines of the audit after their days, in every tenant, and no number comes twice."""
+
+from pathlib import Path
+
+import pytest
+
+from onrecord import connect
+from onrecord.testing.builders import Clock, administrator
+
+from ..surfaces.conftest import Shell, shell
+
+__all__ = ["shell"]
+
+
+def test_lines_of_the_audit_are_deleted_after_their_days(
+    db: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ONRECORD_AUDIT_DAYS", "30")
+    with connect(db, caller=administrator(), clock=clock, embedder="none") as root:
+        other = root.as_caller(administrator(tenant="beta", operator=False))
+        for door in (root, root, other, other):
+            door.remember(f"Note of {door.caller.tenant}.", dedupe=False)
+        clock.tick(days=31)
+        root.remember("Of today.")
+        worker = root.worker
+        # Of a tenant that has done nothing since, the last line stays: by it the next is numbered.
+        assert worker.sweep() == 3
+        assert [each.number for each in root.audit().entries] == [3]
+        assert [each.number for each in other.audit().entries] == [2]
+        assert other.remember("Of today, too.").memory.id == "3"
+        assert [each.number for each in other.audit().entries] == [3, 2]
+        assert worker.sweep() == 0
+        clock.tick(hours=1)
+        assert worker.sweep() == 1
+
+
+def test_where_nothing_is_set_the_audit_is_kept(db: str, clock: Clock) -> None:
+    with connect(db, caller=administrator(), clock=clock, embedder="none") as root:
+        for number in range(3):
+            root.remember(f"Note {number}.")
+        clock.tick(days=10_000)
+        assert root.worker.sweep() == 0
+        assert len(root.audit().entries) == 3
+
+
+def test_the_command_that_does_what_was_put_off_deletes_them_too(shell: Shell, tmp_path: Path) -> None:
+    with connect(tmp_path / "shell.db", clock=Clock(), embedder="none") as door:
+        for number in range(3):
+            door.remember(f"Note {number}.")
+    assert len(shell("audit", "--json").json["entries"]) == 3
+    assert shell.process("work", "--once", ONRECORD_AUDIT_DAYS="1", ONRECORD_EMBEDDER="none").code == 0
+    assert len(shell("audit", "--json").json["entries"]) == 1
