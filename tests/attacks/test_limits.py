@@ -62,7 +62,7 @@ def rest_of(line: socket.socket) -> bytes:
 @pytest.fixture
 def quick(words_alone: None, started: Starting) -> Process:
     """A server whose patience is short."""
-    return started(ONRECORD_REQUEST_TIMEOUT="1")
+    return started(ONRECORD_REQUEST_TIMEOUT="3")
 
 
 #: What was sent of a request, and what is said when no more comes.

@@ -75,7 +75,7 @@ class Crew:
         self._listening.bind(address)
         self._listening.listen()
         # The package under test, wherever it is imported from, with no settings of the person who runs the test.
-        source = str(Path(onrecord.__file__).parent.parent)
+        source = os.pathsep.join(map(str, (Path(onrecord.__file__).parents[1], Path(__file__).parents[2])))
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ONRECORD_")}
         environment |= {"PYTHONPATH": source, "ONRECORD_CONFIG": str(folder / "none.toml")}
         # Hundreds of processes would load the model; with vectors the faults are those of test_embedding_processes.py.

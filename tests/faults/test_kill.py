@@ -6,15 +6,19 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, nullcontext
-from itertools import count
+from functools import partial
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from sqlalchemy import Connection
 
 from onrecord import OnRecord, connect
 from onrecord.errors import NotFound
+
+from .stopping import stop_before
 
 Whole = Callable[[OnRecord], list[str]]
 
@@ -54,11 +58,6 @@ def small_export(tmp_path: Path) -> str:
     return str(path)
 
 
-def step_of(db: str) -> int:
-    """Every second statement is tried on SQLite, every fourth on PostgreSQL, where each try takes longer."""
-    return 4 if db.startswith("postgresql") else 2
-
-
 def fill(door: OnRecord) -> None:
     """A store in which every change has something to change in each table."""
     for number in range(1, 6):
@@ -83,10 +82,38 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+#: Just before which of its statements a process is killed, and None just before its commit.
+KILLED_BEFORE = (1, 5, 9, None)
+
+
+class Stopped(BaseException):
+    """Ends a change where it stands; nobody catches it."""
+
+
+def was_done(act: Callable[[], object], statement: int) -> bool:
+    """Whether it ended before it came to its nth statement, where it is stopped."""
+
+    def stop(connection: Connection) -> None:
+        # As when its process ends.
+        connection.invalidate()
+        raise Stopped
+
+    end = stop_before(statement, stop)
+    try:
+        act()
+    except Stopped:
+        return False
+    finally:
+        end()
+    return True
+
+
+@pytest.mark.usefixtures("words_alone")  # As in the processes that are killed.
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_change_killed_before_any_of_its_statements_is_not_there_at_all(
+def test_a_change_stopped_or_killed_before_any_of_its_statements_is_not_there_at_all(
     change: str, crew: Any, shared_db: str, reopened: Any, whole: Whole, small_export: str
 ) -> None:
+    """By a process that is killed at some of its statements, and by what nobody catches at all of them."""
     act, given = CHANGES[change]
     given = given | ({"path": small_export} if change == "import" else {})
     talk = TALKS.get(change)
@@ -94,21 +121,28 @@ def test_a_change_killed_before_any_of_its_statements_is_not_there_at_all(
         fill(door)
         before = whole(door), noted(door)
     rows, states = rows_of(shared_db), []
-    for statement in count(1, step_of(shared_db)):
-        told = crew.start("die_at", db=shared_db, statement=statement, act=act, given=given, talk=talk).rest()
-        if rows_of(shared_db) == rows:
-            states.append(before)
-        else:
-            with reopened() as door:
-                states.append((whole(door), noted(door)))
-        if told:
-            break
-    *killed, done = states
-    assert len(killed) > 2, "the change must have been killed in its middle"
+
+    def look(door: OnRecord) -> None:
+        unchanged = rows_of(shared_db) == rows
+        states.append(before if unchanged else (whole(door), noted(door)))
+
+    for statement in KILLED_BEFORE:
+        hand = crew.start("die_at", db=shared_db, statement=statement, act=act, given=given, talk=talk)
+        assert hand.rest() == [], "it was killed"
+        with reopened() as door:
+            look(door)
+    with reopened() as door:
+        change_it = partial(getattr(door.as_caller(door.caller.inside(talk)), act), **given)
+        for statement in count(1):
+            if was_done(change_it, statement):
+                break
+            look(door)
+        done = whole(door), noted(door)
+    assert len(states) > 12, "the change must have been stopped in its middle"
     assert done != before
-    for statement, state in enumerate(killed, 1):
+    for number, state in enumerate(states):
         # An import tidies up after its last transaction, when all of it is there.
-        assert state == before or (state == done and change == "import"), f"killed at statement {statement}"
+        assert state == before or (state == done and change == "import"), number
 
 
 def noted(door: OnRecord) -> list[Any]:
@@ -123,26 +157,27 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
         fill(door)
         before = whole(door)
     rows = rows_of(shared_db)
-    for statement in count(1, step_of(shared_db)):
+    for statement in chain(KILLED_BEFORE, count(17, 8)):
         told = crew.start("die_at", db=shared_db, statement=statement, act="reindex", given={}).rest()
         if told:
             break
         # Each try takes a number first, so that whatever is cached is read anew.
         assert rows_of(shared_db) | {"counters": rows["counters"]} == rows
-    assert statement > 4
+    assert statement not in KILLED_BEFORE
     with reopened() as door:
         assert whole(door) == before
         assert [hit.memory.id for hit in door.recall("hint3", recipe="lexical").hits] == ["3"]
 
 
 def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:
-    # Of some hundreds of statements, a dozen from the first to the last.
-    for statement in count(1, 31):
+    # Before it is kept, and at a few of its hundreds of statements from the first to the last.
+    for statement in chain([None], count(1, 100)):
         told = crew.start("die_at", db=shared_db, statement=statement, act="migrate", given={}).rest()
         if told:
             break
         assert tables_of(shared_db) == []
-    assert statement > 10, "the migration must have been killed in its middle"
+    assert statement is not None
+    assert statement > 100, "the migration must have been killed in its middle"
     with connect(shared_db) as door:
         door.remember("it works now")
         assert door.doctor().problems == ()

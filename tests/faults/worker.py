@@ -22,12 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from embedding_worker import JOBS as EMBEDDING_JOBS
-from sqlalchemy import Engine, event
+from stopping import stop_before
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import NotFound, OnRecordError, StoreUnavailable, VersionConflict
 from onrecord.model.limits import PERMISSIONS
-from onrecord.store.postgres import PostgresBackend  # noqa: F401 - for the children, which open what they are given
+from onrecord.store.postgres import PostgresBackend
+from tests.new_stores import compile_once, statements
 
 ANN = Caller(
     tenant="default", user="ann", permissions=frozenset(PERMISSIONS), systems={"*": "manage"}, operator=True
@@ -139,37 +140,31 @@ def _change(memory: OnRecord, act: str, id: str | None, content: str) -> str | N
     ).memory.id
 
 
+def die(*_: Any, **__: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def die_at(
-    parent: Parent, db: str, statement: int, act: str, given: dict[str, Any], talk: str | None = None
+    parent: Parent, db: str, statement: int | None, act: str, given: dict[str, Any], talk: str | None = None
 ) -> None:
-    """Do one thing, if wanted from inside a talk, and die just before its nth statement; commits count as statements."""
+    """Do one thing, if wanted from inside a talk, and die just before its nth statement; commits count as statements.
+
+    If none is named, die just before the first commit of something written.
+    """
     if act == "migrate":
-        _trap(statement)
+        stop_before(statement, die)
         connect(db, caller=ANN).close()
     else:
         with connect(db, caller=ANN.inside(talk)) as memory:
             memory.browse(limit=1)
-            _trap(statement)
+            stop_before(statement, die)
             getattr(memory, act)(**given)
     parent.tell(survived=True)
 
 
-def _trap(statement: int) -> None:
-    left = count(statement - 1, -1)
-
-    def step(*told: Any) -> None:
-        # Rows that are gone already are vacuumed afterwards; that is no part of what is done.
-        is_after = bool(told[2:]) and told[2].startswith("VACUUM")
-        if not is_after and next(left) == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    event.listen(Engine, "before_cursor_execute", step)
-    event.listen(Engine, "commit", step)
-
-
 def die_in(parent: Parent, db: str, owner: str, name: str) -> None:
     """Open a store, and die where something is called: the module or class that it is in, and its name."""
-    setattr(pkgutil.resolve_name(owner), name, lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL))
+    setattr(pkgutil.resolve_name(owner), name, die)
     connect(db, caller=ANN)
     parent.tell(survived=True)
 
@@ -330,7 +325,9 @@ JOBS = (
 
 def main(address: str) -> None:
     """Fork a child for every line of standard input: the name of a job and what it is given."""
-    # What is loaded late is loaded here, once for all children.
+    # What is loaded late is loaded and compiled here, once for all children.
+    compile_once()
+    statements(PostgresBackend("postgresql://nowhere/none"))
     with connect(":memory:", caller=ANN) as memory:
         memory.remember("whatever a save needs")
         memory.recall("whatever a question needs")
