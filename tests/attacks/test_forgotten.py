@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,6 +63,17 @@ def folded(door: OnRecord) -> None:
     assert isinstance(backend, SqliteBackend)
     assert backend._folding._thread is not None
     backend._folding._thread.join(600)
+
+
+def test_copies_from_before_a_change_of_the_tables_are_named(tmp_path: Path, words_alone: None) -> None:
+    path = tmp_path / "store.db"
+    with connect(path) as door:
+        note = door.remember(WORD).memory
+        copy = shutil.copy(path, f"{path}.schema-0005")
+        assert door.forget(note.id).warnings == (
+            f"Copies of this store from before its tables changed may still hold it: {Path(copy).name}. "
+            "Delete them if you need no way back.",
+        )
 
 
 def test_old_pages_go_when_the_reader_who_held_them_is_done(

@@ -156,8 +156,12 @@ class SqliteBackend:
         if self._path is None:
             return []
         its = (self._path.name, *(f"{self._path.name}{suffix}" for suffix in ("-wal", "-shm")))
-        copies = self._path.parent.glob(f"{escape(self._path.name)}.schema-*")
-        return [*map(self._path.with_name, its), *copies]
+        return [*map(self._path.with_name, its), *self._copies()]
+
+    def _copies(self) -> list[Path]:
+        """The copies made before the tables changed."""
+        assert self._path is not None
+        return sorted(self._path.parent.glob(f"{escape(self._path.name)}.schema-*"))
 
     def integrity(self) -> Iterator[str]:
         with self.reading() as connection:
@@ -178,14 +182,23 @@ class SqliteBackend:
         raise not_distributed(self.location)
 
     def after_erasing(self) -> str | None:
-        # Deleted cells are overwritten (secure_delete); the log may still hold their old pages until it is folded in.
-        if self._path is None or self._fold(_FOLD_TIMEOUT_MS):
+        if self._path is None:
             return None
-        self._folding.begin()
-        return (
-            f"It is erased, but someone still reads the state before, so its old pages wait in {self._path.name}-wal: they "
-            "go when the reader is done and a process that writes to this store runs, at the latest when the last closes it."
-        )
+        left = []
+        # Deleted cells are overwritten (secure_delete); the log may still hold their old pages until it is folded in.
+        if not self._fold(_FOLD_TIMEOUT_MS):
+            self._folding.begin()
+            left.append(
+                f"It is erased, but someone still reads the state before, so its old pages wait in {self._path.name}-wal: "
+                "they go when the reader is done and a process that writes to this store runs, at the latest when the last "
+                "closes it."
+            )
+        if copies := [copy.name for copy in self._copies()]:
+            left.append(
+                "Copies of this store from before its tables changed may still hold it: "
+                f"{', '.join(copies)}. Delete them if you need no way back."
+            )
+        return " ".join(left) or None
 
     def _fold(self, wait_ms: int) -> bool:
         """Move the log into the file and truncate it; False if a reader still needs it.
