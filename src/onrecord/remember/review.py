@@ -141,9 +141,10 @@ def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
     found = []
     for id, version in zip(proposal.proposes.of, proposal.proposes.versions, strict=True):
         memory = writing.reviewable(id)
-        then = writing.versions(id)[version - 1].memory
+        # What it said while it was not for the reviewer's eyes cannot be compared with what it says now.
+        then = next((each.memory for each in writing.versions(id) if each.number == version), None)
         fields = proposal.proposes.fields or ("content",)
-        if moved := [name for name in fields if getattr(then, name) != getattr(memory, name)]:
+        if moved := [name for name in fields if then is None or getattr(then, name) != getattr(memory, name)]:
             raise Conflict(
                 f"Memory {id} has changed since this was proposed ({', '.join(moved)}). "
                 f"Reject {proposal.id}, or revise {id} yourself."

@@ -11,12 +11,12 @@ from typing import Final
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.memory import Memory
 
-_GLOBAL: Final = "g"
-_TENANT: Final = "t"
-_PERSONA: Final = "p:"
-_USER: Final = "u:"
+GLOBAL: Final = "g"
+TENANT: Final = "t"
+PERSONA: Final = "p:"
+USER: Final = "u:"
 SYSTEM: Final = "s:"
-_SESSION: Final = "c:"
+SESSION: Final = "c:"
 WAITING: Final = "?"
 #: An owner takes the same room whatever the name, so that what follows can be found by its place.
 _OWNER_BYTES: Final = 16
@@ -33,17 +33,17 @@ def _later(memory: Memory) -> str:
     """For whom it is, once it counts."""
     match memory.scope:
         case "tenant":
-            return _TENANT
+            return TENANT
         case "user":
-            return f"{_USER}{memory.owner}"
+            return f"{USER}{memory.owner}"
         case "persona":
-            return f"{_PERSONA}{memory.persona}"
+            return f"{PERSONA}{memory.persona}"
         case "system":
             return f"{SYSTEM}{memory.system}"
         case "session":
-            return f"{_SESSION}{memory.conversation}"
+            return f"{SESSION}{memory.conversation}"
         case "global":
-            return _GLOBAL
+            return GLOBAL
 
 
 def waiting(owner: str) -> str:
@@ -53,17 +53,17 @@ def waiting(owner: str) -> str:
 
 def audiences_of(caller: Caller) -> list[str]:
     """The audiences a caller belongs to, apart from those of an admin and of `*`, and from what waits."""
-    own = [_GLOBAL, _TENANT, _USER + caller.user]
-    own += [_PERSONA + persona for persona in sorted(caller.personas)]
+    own = [GLOBAL, TENANT, USER + caller.user]
+    own += [PERSONA + persona for persona in sorted(caller.personas)]
     own += [SYSTEM + system for system in sorted(caller.systems) if system != EVERY_SYSTEM]
     if caller.conversation is not None:
-        own.append(_SESSION + caller.conversation)
+        own.append(SESSION + caller.conversation)
     return own
 
 
 def waiting_audiences_of(caller: Caller) -> list[str]:
     """Those of which the caller sees what waits: all but the global one, which admins see to."""
-    return [audience for audience in audiences_of(caller) if audience != _GLOBAL]
+    return [audience for audience in audiences_of(caller) if audience != GLOBAL]
 
 
 def sees(caller: Caller, audience: str) -> bool:

@@ -22,6 +22,7 @@ from onrecord.testing.life import (
     SupersedeConformance,
 )
 from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.past import PastConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
@@ -57,6 +58,7 @@ class StoreConformance(
     KnownThenConformance,
     HistoryConformance,
     ClockConformance,
+    PastConformance,
     VisibilityConformance,
     NameConformance,
     ChangeConformance,
@@ -84,4 +86,4 @@ class StoreConformance(
     TenantSettingConformance,
     ImportedTierConformance,
 ):
-    """Everything: lives, times, visibility, tiers, search, lists, vectors, jobs, archives, keys and audit."""
+    """Everything: lives, times, pasts, visibility, tiers, search, lists, vectors, jobs, archives, keys and audit."""

@@ -111,7 +111,7 @@ class Reading(Protocol):
         """A page of memories, last updated first, and the mark of the next page."""
 
     def versions(self, id: str) -> list[Version]:
-        """The history of one memory, oldest first; empty for unknown and forbidden alike."""
+        """The history of one memory since it is for the caller's eyes, oldest first; empty for unknown and forbidden alike."""
 
     def compare(self, ask: ChangeFilter) -> Compared:
         """A page of how what is known differs between two times; the later one is that of this reading if none is given."""

@@ -152,11 +152,15 @@ Differs = Callable[[datetime, datetime], ColumnElement[bool]]
 def _edges(
     column: ColumnElement[Any], differs: Differs
 ) -> Callable[[_Window], Iterator[tuple[int, Relation]]]:
-    """The edges of which something happened at the time in a column, and that are not as they were."""
+    """The edges of which something happened at the time in a column, and that are not as they were.
+
+    One that was drawn is told as it stands afterwards, one that was taken back as it stood before.
+    """
 
     def touched(window: _Window) -> Iterator[tuple[int, Relation]]:
         view, since, until, behind, most = window
-        statement = between_visible(view.visibility).where(
+        told_at = until if column is relations.c.created_at else since
+        statement = between_visible(view.visibility, told_at).where(
             column > since,
             column <= until,
             differs(since, until),
