@@ -163,6 +163,7 @@ def terms_of(config: Config) -> Terms:
     return Terms(
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
+        gives_global=False,
     )
 
 

@@ -33,11 +33,12 @@ Progress = Callable[[str, int, int | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What whoever runs the store allows those who come in: which sources may be read, None for any, and how many saves
-    an unattended run may make."""
+    """What whoever runs the store allows those who come in: which sources may be read, None for any, how many saves
+    an unattended run may make, and whether a key may be given the permission to change what every tenant sees."""
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
+    gives_global: bool = True
 
 
 class DoneBefore(Exception):

@@ -128,11 +128,13 @@ def saw(caller: Caller, home: str, record: Record) -> bool:
 def may_change(caller: Caller, home: str, record: Record) -> bool:
     if not sees(caller, home, record):
         return False
+    if home == "global":
+        return "memory.global" in caller.permissions
     if caller.is_admin:
         return True
     manages = "manage" in (caller.systems.get(record["system"]), caller.systems.get("*"))
     owns = record["owner"] == caller.user
-    return home != "global" and (owns or (record["scope"] == "system" and manages))
+    return owns or (record["scope"] == "system" and manages)
 
 
 def jaccard(left: str, right: str) -> float:
@@ -249,7 +251,7 @@ class Oracle:
             "own_title": "title" in given,
         }
         allowed = {
-            "global": caller.is_admin,
+            "global": "memory.global" in caller.permissions,
             "tenant": True,
             "user": True,
             "persona": caller.is_admin or record["persona"] in caller.personas,

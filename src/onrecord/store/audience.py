@@ -62,7 +62,7 @@ def audiences_of(caller: Caller) -> list[str]:
 
 
 def waiting_audiences_of(caller: Caller) -> list[str]:
-    """Those of which the caller sees what waits: all but the global one, which admins see to."""
+    """Those of which the caller sees what waits: all but the global one, which those see to who may change it."""
     return [audience for audience in audiences_of(caller) if audience != GLOBAL]
 
 
@@ -80,8 +80,10 @@ def sees(caller: Caller, audience: str) -> bool:
 
 def may_add(caller: Caller, memory: Memory) -> bool:
     """Whether a new memory is its maker's own and for its maker's eyes."""
+    if memory.scope == "global":
+        return caller.changes_global
     if caller.is_admin:
         return True
     seen = _later(memory) in audiences_of(caller)
     every = memory.scope == "system" and EVERY_SYSTEM in caller.systems
-    return memory.scope != "global" and memory.owner == caller.user and (seen or every)
+    return memory.owner == caller.user and (seen or every)

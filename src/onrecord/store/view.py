@@ -39,7 +39,7 @@ class View:
     ) -> None:
         self.connection = connection
         self.backend = backend
-        self.caller = caller
+        self.caller = caller = caller.among(address.home.tenant)
         self.now = now
         self.address = address
         #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.

@@ -135,7 +135,7 @@ def _audience_then(version: FromClause) -> ColumnElement[Any]:
 def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     """The predicate of changing, always on top of seeing: the owner, an admin, or for a system its manager.
 
-    Global memories have no owner among tenants: only an admin changes them.
+    Global memories have no owner among tenants: who may change them is an admin among them (`Caller.among`).
     """
     sees = visible(table, visibility)
     if visibility.is_admin:

@@ -4,6 +4,7 @@ from onrecord.testing.archive import ArchiveConformance, CareConformance
 from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
+from onrecord.testing.everyones import GlobalConformance
 from onrecord.testing.forget import ForgetConformance
 from onrecord.testing.ids import GlobalIdConformance, IdConformance
 from onrecord.testing.jobs import JobConformance, WorkerConformance
@@ -61,6 +62,7 @@ class StoreConformance(
     PastConformance,
     VisibilityConformance,
     NameConformance,
+    GlobalConformance,
     ChangeConformance,
     UnattendedConformance,
     TransactionConformance,

@@ -83,8 +83,12 @@ class Ledger(Protocol):
     ) -> None:
         """A line of the audit, in the next number of the tenant."""
 
+    def note_everyones(self, caller: Caller, operation: str, at: datetime) -> None:
+        """A line for every tenant but the caller's, in the audit of what all of them see: this is the ledger of that."""
+
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
-        """Lines of the audit, newest first, and the mark of the next page."""
+        """Lines of the audit, newest first, and the mark of the next page; with them what others have changed of what
+        every tenant sees, by numbers of its own."""
 
     def secret(self) -> str | None:
         """What only those who hold the store know: by it processes believe what another of them has signed."""
