@@ -174,6 +174,7 @@ def terms_of(config: Config) -> Terms:
         sources=read_several(config.sources),
         saves_per_run=read_number("saves_per_run", config.saves_per_run, 0, 1_000_000),
         audit_kept=_audit_kept(config),
+        gives_global=False,
     )
 
 

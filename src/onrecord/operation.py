@@ -35,12 +35,14 @@ Progress = Callable[[str, int, int | None], None]
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What whoever runs the store allows: which sources callers may read (None for any), how many saves an unattended
-    run may make, and how long lines of the audit are kept (None for ever).
+    run may make, how long lines of the audit are kept (None for ever), and whether a key may be given the permission to
+    change what every tenant sees.
     """
 
     sources: Sequence[str] | None = None
     saves_per_run: int = SAVES_PER_RUN
     audit_kept: timedelta | None = None
+    gives_global: bool = True
 
 
 class DoneBefore(Exception):

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from onrecord.access.tokens import Claims, FetchedKeys, FileKeys, OidcTokens, open_tokens, read_claims
 from onrecord.errors import IdentityUnavailable, Invalid, StoreUnavailable, Unauthenticated
-from onrecord.model.limits import PERMISSIONS
+from onrecord.model.limits import PERMISSIONS, TENANT_PERMISSIONS
 
 ISSUER, AUDIENCE = "https://id.example.com/", "https://memory.example.com"
 RSA_KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
@@ -232,7 +232,8 @@ def test_without_a_claim_for_permissions_a_token_reads_and_manages(keys_file: Pa
     ("scope", "rules"),
     [
         ("openid memory.read memory.review", {"memory.read", "memory.review"}),
-        (["memory.admin", "email"], set(PERMISSIONS)),
+        (["memory.admin", "email"], set(TENANT_PERMISSIONS)),
+        (["memory.read", "memory.global"], {"memory.read"}),
         ("memory.everything MEMORY.ADMIN memory.readmemory.admin", set()),
         ("", set()),
         (None, set()),
@@ -277,7 +278,7 @@ def test_a_claim_may_lie_in_another_or_have_dots_in_its_name(keys_file: Path) ->
         token(**{"https://example.com/org": "acme", "realm_access": {"roles": ["memory.admin"]}})
     )
     assert caller.tenant == "acme"
-    assert caller.permissions == set(PERMISSIONS)
+    assert caller.permissions == set(TENANT_PERMISSIONS)
 
 
 def test_a_tenant_that_is_a_number_is_its_digits(tokens: OidcTokens) -> None:

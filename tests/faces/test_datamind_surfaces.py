@@ -108,7 +108,7 @@ class TestTools:
             (
                 "memory_save",
                 {"content": "x", "scope": "global"},
-                "scope: global items are written by an admin",
+                "scope: saving for everyone needs the permission memory.global",
             ),
             ("memory_save", {"content": "x", "metadata": "y"}, "metadata: must be a JSON object"),
             ("memory_save", {"content": 5}, "content: must be a text"),

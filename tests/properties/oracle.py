@@ -52,12 +52,22 @@ class Kept:
     def today(self) -> Record:
         return self.versions[-1].record
 
-    def known_at(self, moment: Then) -> Record | None:
-        """How it stood when a moment had passed: the last of the versions recorded until then."""
+    def told(self, caller: Caller) -> list[Version]:
+        """What a caller is told of it: the versions behind the last that was not for them, if it is for them today."""
+        if not sees(caller, self.home, self.today):
+            return []
+        hidden = [
+            number for number, each in enumerate(self.versions) if not saw(caller, self.home, each.record)
+        ]
+        return self.versions[hidden[-1] + 1 :] if hidden else self.versions
+
+    def known_at(self, moment: Then, caller: Caller) -> Record | None:
+        """How it stood for a caller when a moment had passed: the last of the versions recorded until then."""
+        told = self.told(caller)
         if moment is None:
-            return self.today
-        recorded = [version.record for version in self.versions if version.at <= moment]
-        return recorded[-1] if recorded else None
+            return told[-1].record if told else None
+        recorded = [version for version in self.versions if version.at <= moment]
+        return recorded[-1].record if recorded and recorded[-1] in told else None
 
 
 @dataclass(eq=False)
@@ -76,6 +86,9 @@ class Bond:
         if moment is None:
             return self.removed_at is None
         return self.created_at <= moment and (self.removed_at is None or moment < self.removed_at)
+
+    def ends_told(self, caller: Caller, moment: datetime) -> bool:
+        return all(end.known_at(moment, caller) for end in (self.source, self.target))
 
     def told(self) -> Record:
         return {
@@ -106,14 +119,22 @@ def sees(caller: Caller, home: str, record: Record) -> bool:
     return caller.is_admin or mine[record["scope"]]
 
 
+def saw(caller: Caller, home: str, record: Record) -> bool:
+    """Who is told what it said, if they see what it says: also whose it was, unless it was a system's."""
+    own = record["owner"] == caller.user and home == caller.tenant and record["scope"] != "system"
+    return sees(caller, home, record) or own
+
+
 def may_change(caller: Caller, home: str, record: Record) -> bool:
     if not sees(caller, home, record):
         return False
+    if home == "global":
+        return "memory.global" in caller.permissions
     if caller.is_admin:
         return True
     manages = "manage" in (caller.systems.get(record["system"]), caller.systems.get("*"))
     owns = record["owner"] == caller.user
-    return home != "global" and (owns or (record["scope"] == "system" and manages))
+    return owns or (record["scope"] == "system" and manages)
 
 
 def jaccard(left: str, right: str) -> float:
@@ -230,7 +251,7 @@ class Oracle:
             "own_title": "title" in given,
         }
         allowed = {
-            "global": caller.is_admin,
+            "global": "memory.global" in caller.permissions,
             "tenant": True,
             "user": True,
             "persona": caller.is_admin or record["persona"] in caller.personas,
@@ -466,14 +487,14 @@ class Oracle:
         self, caller: Caller, now: datetime, id: str, as_of: Then = None, known_at: Then = None
     ) -> Record:
         kept = self.seen(caller, id)
-        record = self.stood(kept, as_of, known_at) if kept else None
+        record = self.stood(caller, kept, as_of, known_at) if kept else None
         if record is None:
             raise Refused("NotFound")
         around = self.walk(caller, kept, 1, "both", as_of, known_at)
         return {"memory": told(record), "edges": set(around)}
 
-    def stood(self, kept: Kept, as_of: Then, known_at: Then) -> Record | None:
-        record = kept.known_at(known_at)
+    def stood(self, caller: Caller, kept: Kept, as_of: Then, known_at: Then) -> Record | None:
+        record = kept.known_at(known_at, caller)
         if record is None or (as_of is not None and not true_at(record, as_of)):
             return None
         return record
@@ -491,8 +512,8 @@ class Oracle:
         """Last updated first; of one tenant, those saved later first."""
         found = []
         for kept in self.kept:
-            record = kept.known_at(known_at)
-            if record is None or not sees(caller, kept.home, kept.today):
+            record = kept.known_at(known_at, caller)
+            if record is None:
                 continue
             if tags and not set(tags) & set(record["tags"]):
                 continue
@@ -511,8 +532,9 @@ class Oracle:
         kept = self.seen(caller, id)
         if kept is None:
             raise Refused("NotFound")
-        befores = [None, *(version.record for version in kept.versions)]
-        untils = [*(version.at for version in kept.versions[1:]), None]
+        versions = kept.told(caller)
+        befores = [None, *(version.record for version in versions)]
+        untils = [*(version.at for version in versions[1:]), None]
         return [
             {
                 "number": version.record["version"],
@@ -524,7 +546,7 @@ class Oracle:
                 "changed": changed(before, version.record),
                 "memory": told(version.record),
             }
-            for version, until, before in zip(kept.versions, untils, befores, strict=False)
+            for version, until, before in zip(versions, untils, befores, strict=False)
         ]
 
     def neighbours(
@@ -546,7 +568,7 @@ class Oracle:
         """Each edge met, with the number of steps at which it was met first, and the far end as it stood."""
 
         def standing(kept: Kept) -> bool:
-            return sees(caller, kept.home, kept.today) and self.stood(kept, as_of, known_at) is not None
+            return self.stood(caller, kept, as_of, known_at) is not None
 
         walkable = [
             bond
@@ -561,7 +583,7 @@ class Oracle:
                 out = direction in ("out", "both") and bond.source in reached
                 back = direction in ("in", "both") and bond.target in reached
                 if out or back:
-                    far = self.stood(bond.target if out else bond.source, as_of, known_at) or {}
+                    far = self.stood(caller, bond.target if out else bond.source, as_of, known_at) or {}
                     edge = {"hop": hop, "direction": "out" if out else "in", "memory": told(far)}
                     met.setdefault(str(bond.number), bond.told() | edge)
                     arrived += [bond.source, bond.target]
@@ -570,24 +592,22 @@ class Oracle:
 
     def diff(self, caller: Caller, now: datetime, since: datetime, until: datetime) -> Record:
         changes = {}
-        mine = [kept for kept in self.kept if sees(caller, kept.home, kept.today)]
-        for kept in mine:
-            before, after = kept.known_at(since), kept.known_at(until)
+        for kept in self.kept:
+            before, after = kept.known_at(since, caller), kept.known_at(until, caller)
             if after is not None and (before is None or before["version"] != after["version"]):
                 changes[kept.name] = difference(before, after)
-        bonds = [bond for bond in self.bonds if bond.source in mine and bond.target in mine]
-        bonds.sort(key=lambda bond: bond.home == "global")
+        bonds = sorted(self.bonds, key=lambda bond: bond.home == "global")
+
+        def told_at(moment: datetime) -> list[Bond]:
+            return [bond for bond in bonds if bond.known_at(moment) and bond.ends_told(caller, moment)]
+
         return {
             "memories": changes,
-            "related": [
-                bond.told()
-                for bond in bonds
-                if since < bond.created_at <= until and (bond.removed_at is None or bond.removed_at > until)
-            ],
+            "related": [bond.told() for bond in told_at(until) if since < bond.created_at],
             "unrelated": [
                 bond.told()
-                for bond in bonds
-                if bond.removed_at is not None and bond.created_at <= since < bond.removed_at <= until
+                for bond in told_at(since)
+                if bond.removed_at is not None and bond.removed_at <= until
             ],
         }
 

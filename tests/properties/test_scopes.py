@@ -28,7 +28,8 @@ conversations = st.sampled_from((*CONVERSATIONS, "None"))
 
 @st.composite
 def callers(draw: st.DrawFn) -> Caller:
-    rules = {"memory.read", "memory.manage"} | draw(st.sampled_from([set(), set(), set(), {"memory.admin"}]))
+    more = [set(), set(), set(), {"memory.admin"}, {"memory.global"}, {"memory.admin", "memory.global"}]
+    rules = {"memory.read", "memory.manage"} | draw(st.sampled_from(more))
     systems = st.dictionaries(
         st.sampled_from(("*", "*", *SYSTEMS)), st.sampled_from(["read", "manage"]), max_size=2
     )
@@ -47,7 +48,7 @@ def saves(draw: st.DrawFn) -> tuple[Caller, dict[str, Any]]:
     """A memory in any room, saved by an admin who may go everywhere, under any user's name."""
     scope = draw(st.sampled_from(["global", "tenant", "persona", "user", "system", "system", "session"]))
     owner = Caller(
-        tenant=draw(tenants), user=draw(users), permissions={"memory.read", "memory.manage", "memory.admin"}
+        tenant=draw(tenants), user=draw(users), permissions={"memory.manage", "memory.admin", "memory.global"}
     )
     room: dict[str, Any] = {"scope": scope}
     if scope == "persona":
@@ -71,10 +72,13 @@ def may_read(caller: Caller, owner: Caller, room: dict[str, Any]) -> bool:
 
 
 def may_change(caller: Caller, owner: Caller, room: dict[str, Any]) -> bool:
-    """Who may change it, on top of seeing it: an admin, its owner, or for a system whoever manages that."""
+    """Who may change it, on top of seeing it: an admin, its owner, or for a system whoever manages that; and what is global
+    whoever was given that."""
+    if room["scope"] == "global":
+        return "memory.global" in caller.permissions
     granted = {caller.systems.get(room.get("system", "")), caller.systems.get("*")}
     manages = room["scope"] == "system" and "manage" in granted
-    mine = room["scope"] != "global" and (owner.user == caller.user or manages)
+    mine = owner.user == caller.user or manages
     return may_read(caller, owner, room) and (caller.is_admin or mine)
 
 

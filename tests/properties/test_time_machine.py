@@ -31,10 +31,14 @@ CALLERS = {
     "ann": Caller(tenant="acme", user="ann", personas={"dba"}, systems={"billing": "read"}),
     "bob": Caller(tenant="acme", user="bob", systems={"billing": "manage"}),
     "carl": Caller(tenant="acme", user="carl", conversation="c1", systems={"*": "read"}),
-    "root": Caller(tenant="acme", user="root", permissions={"memory.read", "memory.manage", "memory.admin"}),
+    "root": Caller(tenant="acme", user="root", permissions={"memory.admin", "memory.global"}),
     # What agents and runs may do is in test_tiers.py.
     "night": Caller(tenant="acme", user="ann", conversation="c1"),
-    "eve": Caller(tenant="umbra", user="eve", permissions={"memory.read", "memory.manage", "memory.admin"}),
+    "eve": Caller(tenant="umbra", user="eve", permissions={"memory.admin"}),
+    # Who cares for what every tenant sees, and is no admin of one.
+    "olga": Caller(
+        tenant="umbra", user="olga", permissions={"memory.read", "memory.manage", "memory.global"}
+    ),
 }
 TENANT: Record = {"scope": "tenant"}
 USER: Record = {"scope": "user"}
@@ -51,6 +55,7 @@ PLACES = [
     *(("root", room) for room in ({}, GLOBAL, GLOBAL, SYSTEM)),
     *(("night", room) for room in ({}, USER, SESSION)),
     *(("eve", room) for room in ({}, GLOBAL)),
+    *(("olga", room) for room in ({}, GLOBAL)),
     *(("bob", room) for room in (GLOBAL, PERSONA, SESSION)),
 ]
 WORDS = ("oat", "milk", "lamp", "river", "cloud")

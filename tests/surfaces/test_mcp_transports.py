@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from onrecord import OnRecord, connect
 from onrecord.access.identity import Authenticator
 from onrecord.access.throttle import Throttle
-from onrecord.model.limits import PERMISSIONS
+from onrecord.model.limits import PERMISSIONS, TENANT_PERMISSIONS
 from onrecord.surfaces.mcp.http import mcp_app
 from onrecord.surfaces.rest.request_runner import RequestRunner, RequestState
 from tests.faces.checkstack_people import Person
@@ -256,7 +256,7 @@ def test_whoever_has_no_key_is_told_where_tokens_come_from(
     told = httpx2.get(where).json()
     assert told["resource"] == site.url + path
     assert told["authorization_servers"] == [ISSUER]
-    assert set(told["scopes_supported"]) == set(PERMISSIONS)
+    assert set(told["scopes_supported"]) == set(TENANT_PERMISSIONS)
 
 
 def test_a_key_in_the_query_string_is_none(site: Site) -> None:

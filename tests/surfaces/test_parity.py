@@ -25,7 +25,7 @@ from onrecord.config import load
 from onrecord.context.frame import CAUTION
 from onrecord.errors import OnRecordError
 from onrecord.features import OPERATIONS
-from onrecord.model.limits import PERMISSIONS
+from onrecord.model.limits import TENANT_PERMISSIONS
 from onrecord.model.request import request_fields
 from onrecord.model.rules import Flag, ListOf, OrNone
 from onrecord.model.wire import to_json
@@ -146,7 +146,12 @@ STORY: tuple[Call, ...] = (
     # From now on a server wants to see a key, and is shown this one.
     (
         "create_key",
-        {"label": "owner", "permissions": sorted(PERMISSIONS), "systems": ["*=manage"], "actor": "person"},
+        {
+            "label": "owner",
+            "permissions": sorted(TENANT_PERMISSIONS),
+            "systems": ["*=manage"],
+            "actor": "person",
+        },
     ),
     ("create_key", {"label": "agent", "systems": ["crm", "erp=manage"]}),
     ("revoke_key", {"id": "{key}"}),

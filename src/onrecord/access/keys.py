@@ -19,7 +19,7 @@ from onrecord.model import limits
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import Key
-from onrecord.model.limits import ACTORS, KEY_PREFIXES, Actor, Grant, Permission
+from onrecord.model.limits import ACTORS, CHANGE_GLOBAL, KEY_PREFIXES, Actor, Grant, Permission
 from onrecord.model.request import MAYBE_INSTANT, MAYBE_NAME, Request, ask
 from onrecord.model.rules import GRANT, NAME, SOURCE, Choice, Integer, ListOf, OrNone
 from onrecord.operation import Call, operation
@@ -31,7 +31,8 @@ from onrecord.store.ports.store import Store
 class CreateKey(Request):
     """Make a key for an agent or a person. It is shown this once; only its hash is kept.
 
-    A key can do no more than its maker; only whoever runs the store makes keys for other tenants.
+    A key can do no more than its maker; only whoever runs the store makes keys for other tenants, and memory.global is
+    given at the machine alone.
     """
 
     label: str | None = ask(OrNone(SOURCE), "What the key is for.", None)
@@ -168,6 +169,10 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
     # `crm=manage` is the grant to manage, `crm` alone to read; that each is one was checked with the request.
     systems, _ = read_systems(ask.systems)
     _refuse_more_than(caller, ask, systems)
+    if CHANGE_GLOBAL in ask.permissions and not call.terms.gives_global:
+        raise Forbidden(
+            f"The permission {CHANGE_GLOBAL} is given at the machine: run `onrecord keys create` there."
+        )
     if ask.expires_at is not None and ask.expires_at <= now:
         raise Invalid([Fault("expires_at", f"must be in the future (it is {now.isoformat()} now)")])
     id, secret = _random(_ID_LETTERS, _ID_LENGTH), _random(_LETTERS, _SECRET_LENGTH)

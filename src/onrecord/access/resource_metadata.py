@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
-from onrecord.model.limits import PERMISSIONS
+from onrecord.model.limits import TENANT_PERMISSIONS
 
 BearerError = Literal["invalid_token", "insufficient_scope"]
 
@@ -18,7 +18,7 @@ def resource_metadata(resource: str, issuer: str | None) -> Mapping[str, Any]:
         "resource": resource,
         **servers,
         "bearer_methods_supported": ["header"],
-        "scopes_supported": list(PERMISSIONS),
+        "scopes_supported": list(TENANT_PERMISSIONS),
         "resource_name": "OnRecord",
     }
 

@@ -21,7 +21,7 @@ from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
 from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
 from onrecord.model.caller import Caller
-from onrecord.model.limits import PERMISSIONS, Actor, Permission
+from onrecord.model.limits import TENANT_PERMISSIONS, Actor, Permission
 from onrecord.model.rules import NAME, Choice, Integer, Rule, Text, anything
 from onrecord.model.shapes import Either, Exactly, MapOf, Object, Several
 
@@ -232,7 +232,7 @@ def _permissions(token: Mapping[str, Any], claim: str | None) -> frozenset[Permi
     if claim is None:
         return _DEFAULT_PERMISSIONS
     said = _listed(_claim(token, claim))
-    return frozenset(each for each in PERMISSIONS if each in said)
+    return frozenset(each for each in TENANT_PERMISSIONS if each in said)
 
 
 def _names(token: Mapping[str, Any], claim: str | None) -> Iterator[str]:

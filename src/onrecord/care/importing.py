@@ -13,10 +13,10 @@ from typing import IO, Any, Final
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
-from onrecord.errors import Conflict, Fault, Invalid, StoreUnavailable
+from onrecord.errors import Conflict, Fault, Forbidden, Invalid, StoreUnavailable
 from onrecord.model import rules
 from onrecord.model.answer import Answer
-from onrecord.model.caller import Caller
+from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
 from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation
@@ -122,6 +122,9 @@ def import_(call: Call, ask: Import) -> Imported:
             call.progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
     call.store.settle()
     call.note("import_")
+    if reader.holds_global:
+        with call.store.ledger(GLOBAL_TENANT) as ledger:
+            ledger.note_everyones(call.caller, "import_", call.now)
     return Imported(
         added=tally.added,
         unchanged=tally.unchanged,
@@ -203,6 +206,10 @@ class _SectionReader:
         self._homes: dict[str, str] = {}
         self.expected: int | None = None
 
+    @property
+    def holds_global(self) -> bool:
+        return GLOBAL_TENANT in self._homes
+
     def sections(self, file: IO[str]) -> Iterator[_Section]:
         name = "standard input" if self._ask.path == STANDARD else Path(self._ask.path).name
         lines = lines_of(file, name)
@@ -244,6 +251,11 @@ class _SectionReader:
         memories.
         """
         told = Home.named(line.checked("tenant", rules.NAME))
+        if told.tenant == GLOBAL_TENANT and not self._caller.changes_global:
+            raise Forbidden(
+                f"{line.place} begins what is for every tenant: importing that {GLOBAL_IS_GIVEN}. "
+                "What comes before it was imported."
+            )
         keeps_name = self._ask.keep_tenants or told.tenant == GLOBAL_TENANT
         home = told if keeps_name else told._replace(tenant=self._caller.tenant)
         if self._homes.setdefault(home.tenant, told.tenant) != told.tenant:

@@ -5,6 +5,7 @@ from typing import Final
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
+from onrecord.model.limits import CHANGE_GLOBAL
 
 _FIELD: Final = "conversation"
 
@@ -30,4 +31,4 @@ def needed(caller: Caller, named: str | None) -> str:
 
 def for_own_eyes(caller: Caller) -> Caller:
     """The same caller without an admin's view: agents get only what is meant for their user."""
-    return replace(caller, permissions=caller.permissions - {"memory.admin"})
+    return replace(caller, permissions=caller.permissions - {"memory.admin", CHANGE_GLOBAL})

@@ -12,6 +12,8 @@ from onrecord.model.rules import Choice, ListOf, OrNone, Rule
 from onrecord.model.shapes import Kept, MapOf, faults_at
 
 EVERY_SYSTEM: Final = "*"
+#: What is said to whoever would change what every tenant sees and may not.
+GLOBAL_IS_GIVEN: Final = f"needs the permission {limits.CHANGE_GLOBAL}, which is given at the machine"
 _DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
 
 
@@ -46,6 +48,19 @@ class Caller:
     def is_admin(self) -> bool:
         return "memory.admin" in self.permissions
 
+    @property
+    def changes_global(self) -> bool:
+        """Whether the caller is to what every tenant sees what an admin is to a tenant."""
+        return limits.CHANGE_GLOBAL in self.permissions
+
+    def among(self, tenant: str) -> "Caller":
+        """The same caller among the memories of a tenant, its own or the global one: there an admin is who may change them."""
+        if tenant != limits.GLOBAL_TENANT or self.is_admin == self.changes_global:
+            return self
+        admin: frozenset[Permission] = frozenset({"memory.admin"})
+        held = self.permissions | admin if self.changes_global else self.permissions - admin
+        return replace(self, permissions=held)
+
     def reads(self, system: str) -> bool:
         return system in self.systems or EVERY_SYSTEM in self.systems
 
@@ -75,7 +90,7 @@ def _with_implied(held: frozenset[Permission]) -> frozenset[Permission]:
     """An admin may see and change everything in the tenant, and so has the permissions to read, manage and review
     too.
     """
-    return frozenset(limits.PERMISSIONS) if "memory.admin" in held else held
+    return held.union(limits.TENANT_PERMISSIONS) if "memory.admin" in held else held
 
 
 def _tenant(value: object) -> str:

@@ -25,7 +25,7 @@ Origin = Literal["person", "agent", "unattended", "tool", "import"]
 Tier = Literal["approved", "person", "agent", "unattended", "tool", "import"]
 Actor = Literal["person", "agent", "unattended"]
 ProposedChange = Literal["save", "revise", "supersede", "retire", "forget"]
-Permission = Literal["memory.read", "memory.manage", "memory.review", "memory.admin"]
+Permission = Literal["memory.read", "memory.manage", "memory.review", "memory.admin", "memory.global"]
 Grant = Literal["read", "manage"]
 Direction = Literal["out", "in", "both"]
 Times = Literal["soft", "hard", "off"]
@@ -48,6 +48,10 @@ TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 ACTORS: Final[tuple[Actor, ...]] = get_args(Actor)
 PROPOSED_CHANGES: Final[tuple[ProposedChange, ...]] = get_args(ProposedChange)
 PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
+#: To change what every tenant sees. It is given at the machine: no admin of a tenant, no token and no route gives it.
+CHANGE_GLOBAL: Final[Permission] = "memory.global"
+#: What can be held in a tenant, and an admin holds there.
+TENANT_PERMISSIONS: Final = tuple(each for each in PERMISSIONS if each != CHANGE_GLOBAL)
 DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 TIMES: Final[tuple[Times, ...]] = get_args(Times)
 ROLES: Final[tuple[Role, ...]] = get_args(Role)

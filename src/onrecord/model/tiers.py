@@ -79,6 +79,8 @@ def lowered(version: Version, caller: Caller) -> Version:
         return version
     most = rank(caller.actor)
     memory = version.memory
+    # That a memory be told unasked is a person's to say.
+    memory = replace(memory, always_inject=False)
     if rank(memory.tier) < most:
         claims = {"approved_by": None, "approved_at": None, "origin": _at_most(memory.origin, caller)}
         memory = replace(memory, **claims)  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
+from onrecord.model.caller import GLOBAL_IS_GIVEN
 from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DIMENSION_OF, GLOBAL_TENANT, SHARED_SCOPES
 from onrecord.model.memory import Memory, Proposal, derive_title
 from onrecord.model.request import request_fields
@@ -81,8 +82,10 @@ def _faults(draft: SaveDraft) -> Iterator[Fault]:
     if _is_global(ask):
         if not isinstance(ask.scope, Unset) and ask.scope != "global":
             yield Fault("scope", f"the id {ask.id} names a global memory, whose scope is global")
-        if not draft.caller.is_admin:
-            yield Fault("id", "only an admin may write global memories; use another id, or ask an admin")
+        if not draft.caller.changes_global:
+            yield Fault(
+                "id", f"names a global memory, and saving one {GLOBAL_IS_GIVEN}; use an id of your own"
+            )
     if _id(ask) in ask.supersedes:
         yield Fault("supersedes", f"a memory cannot supersede itself ({_id(ask)})")
     if ask.supersedes and not isinstance(ask.valid_from, Unset) and ask.valid_from > draft.now:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from onrecord.errors import Fault
 from onrecord.model import limits
-from onrecord.model.caller import Caller
+from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
 from onrecord.model.limits import Scope
 from onrecord.model.unset import given
 
@@ -36,8 +36,8 @@ def placement_of(ask: "Remember", caller: Caller) -> Placement:
 
 def placement_faults(placement: Placement, caller: Caller) -> Iterator[Fault]:
     """Why this caller may not save into this placement."""
-    if placement.scope == "global" and not caller.is_admin:
-        yield Fault("scope", "only an admin may write global memories; use scope tenant, or ask an admin")
+    if placement.scope == "global" and not caller.changes_global:
+        yield Fault("scope", f"saving for every tenant {GLOBAL_IS_GIVEN}; use tenant")
     if placement.scope == "persona" and placement.persona is None:
         yield Fault("persona", "is required when scope is persona")
     if placement.persona is not None and not (caller.is_admin or placement.persona in caller.personas):

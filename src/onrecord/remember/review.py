@@ -150,9 +150,12 @@ def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
     found = []
     for id, version in zip(proposal.proposes.of, proposal.proposes.versions, strict=True):
         memory = writing.reviewable(id)
-        then = writing.versions(id)[version - 1].memory
+        # An earlier text that the reviewer may not see cannot be compared with the present one.
+        then = next((each.memory for each in writing.versions(id) if each.number == version), None)
         looked_at = dict.fromkeys((*_WORDS, *proposal.proposes.fields))
-        if moved := [name for name in looked_at if getattr(then, name) != getattr(memory, name)]:
+        if moved := [
+            name for name in looked_at if then is None or getattr(then, name) != getattr(memory, name)
+        ]:
             raise Conflict(
                 f"Memory {id} has changed since this was proposed ({', '.join(moved)}). "
                 f"Reject {proposal.id}, or revise {id} yourself."

@@ -11,12 +11,12 @@ from typing import Final
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.model.memory import Memory
 
-_GLOBAL: Final = "g"
-_TENANT: Final = "t"
-_PERSONA: Final = "p:"
-_USER: Final = "u:"
+GLOBAL: Final = "g"
+TENANT: Final = "t"
+PERSONA: Final = "p:"
+USER: Final = "u:"
 SYSTEM: Final = "s:"
-_SESSION: Final = "c:"
+SESSION: Final = "c:"
 WAITING: Final = "?"
 #: An owner takes the same room whatever the name, so that what follows can be found by its place.
 _OWNER_BYTES: Final = 16
@@ -33,17 +33,17 @@ def _later(memory: Memory) -> str:
     """The audience of a memory once it is approved."""
     match memory.scope:
         case "tenant":
-            return _TENANT
+            return TENANT
         case "user":
-            return f"{_USER}{memory.owner}"
+            return f"{USER}{memory.owner}"
         case "persona":
-            return f"{_PERSONA}{memory.persona}"
+            return f"{PERSONA}{memory.persona}"
         case "system":
             return f"{SYSTEM}{memory.system}"
         case "session":
-            return f"{_SESSION}{memory.conversation}"
+            return f"{SESSION}{memory.conversation}"
         case "global":
-            return _GLOBAL
+            return GLOBAL
 
 
 def waiting(owner: str) -> str:
@@ -53,17 +53,17 @@ def waiting(owner: str) -> str:
 
 def audiences_of(caller: Caller) -> list[str]:
     """The audiences of a caller, except those of an admin, of `*` and of waiting memories."""
-    own = [_GLOBAL, _TENANT, _USER + caller.user]
-    own += [_PERSONA + persona for persona in sorted(caller.personas)]
+    own = [GLOBAL, TENANT, USER + caller.user]
+    own += [PERSONA + persona for persona in sorted(caller.personas)]
     own += [SYSTEM + system for system in sorted(caller.systems) if system != EVERY_SYSTEM]
     if caller.conversation is not None:
-        own.append(_SESSION + caller.conversation)
+        own.append(SESSION + caller.conversation)
     return own
 
 
 def waiting_audiences_of(caller: Caller) -> list[str]:
-    """The audiences whose waiting memories the caller sees: all but the global one, which admins review."""
-    return [audience for audience in audiences_of(caller) if audience != _GLOBAL]
+    """The audiences whose waiting memories the caller sees: all but the global one, which whoever may change it reviews."""
+    return [audience for audience in audiences_of(caller) if audience != GLOBAL]
 
 
 def sees(caller: Caller, audience: str) -> bool:
@@ -80,8 +80,10 @@ def sees(caller: Caller, audience: str) -> bool:
 
 def may_add(caller: Caller, memory: Memory) -> bool:
     """Whether a new memory belongs to its maker, who can also see it."""
+    if memory.scope == "global":
+        return caller.changes_global
     if caller.is_admin:
         return True
     seen = _later(memory) in audiences_of(caller)
     every = memory.scope == "system" and EVERY_SYSTEM in caller.systems
-    return memory.scope != "global" and memory.owner == caller.user and (seen or every)
+    return memory.owner == caller.user and (seen or every)

@@ -43,9 +43,15 @@ def known_then(
 ) -> ColumnElement[bool]:
     """The version in force at a time; without one, at the question's `known_at`."""
     then = _moment("known_at") if moment is None else moment
-    return and_(
-        version.c.recorded_at <= then, or_(version.c.recorded_to.is_(None), version.c.recorded_to > then)
-    )
+    return and_(version.c.recorded_at <= then, stood_since(version, then))
+
+
+def stood_since(
+    version: FromClause, moment: ColumnElement[Any] | datetime | None = None
+) -> ColumnElement[bool]:
+    """The versions that stood at a time or came later; without one, at the `known_at` of the question."""
+    then = _moment("known_at") if moment is None else moment
+    return or_(version.c.recorded_to.is_(None), version.c.recorded_to > then)
 
 
 def existed_then(edge: FromClause, asked: AskedTimes) -> ColumnElement[bool]:

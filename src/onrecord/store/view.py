@@ -1,6 +1,6 @@
 """WHO reads, and at which time? One caller and one state of one home, which every reading of rows shares."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -20,7 +20,7 @@ from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import counters, facets, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, known_then, time_parameters
 from onrecord.store.tenant import HomeAddress, of_home
-from onrecord.store.visibility import Visibility, visibility_of, visibility_parameters, visible
+from onrecord.store.visibility import Visibility, past_visible, visibility_of, visibility_parameters, visible
 
 
 class View:
@@ -39,7 +39,7 @@ class View:
     ) -> None:
         self.connection = connection
         self.backend = backend
-        self.caller = caller
+        self.caller = caller = caller.among(address.home.tenant)
         self.now = now
         self.address = address
         #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
@@ -116,13 +116,20 @@ class View:
 
 
 def source(visibility: Visibility, asked: AskedTimes) -> tuple[FromClause, Select[Any]]:
-    """Where to read a record: the present row, or the version in force at `known_at`. Only what is visible today."""
+    """Where to read a record: the present row, or the version in force at `known_at`. Only what is visible today, and was
+    from then on.
+    """
     if not asked.known_at:
         return memories, select(*PRESENT).where(visible(memories, visibility))
     joined = memories.join(versions, same_row(memories, versions))
     return versions, select(*PAST).select_from(joined).where(
-        visible(memories, visibility), known_then(versions)
+        visible(memories, visibility), known_then(versions), *told_versions(visibility)
     )
+
+
+def told_versions(visibility: Visibility) -> Iterator[ColumnElement[bool]]:
+    """Which versions are told of what is visible today: those since which all were for the caller's eyes."""
+    return past_visible(versions.c.row, visibility, lambda later: later.c.version >= versions.c.version)
 
 
 def same_row(left: FromClause, right: FromClause) -> ColumnElement[bool]:

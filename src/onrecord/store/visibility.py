@@ -1,12 +1,39 @@
-"""WHO sees a row, and who may change it? The one predicate that every read, search and write uses."""
+"""WHO sees a row, its past, and who may change it? The one predicate that every read, search and write uses."""
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any, Final, NamedTuple
 
-from sqlalchemy import Boolean, ColumnElement, FromClause, Text, and_, bindparam, func, or_
+from sqlalchemy import (
+    Boolean,
+    ColumnElement,
+    FromClause,
+    Text,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+)
 
 from onrecord.model.caller import EVERY_SYSTEM, Caller
-from onrecord.store.audience import LATER, SYSTEM, WAITING, audiences_of, waiting, waiting_audiences_of
+from onrecord.store.audience import (
+    GLOBAL,
+    LATER,
+    PERSONA,
+    SESSION,
+    SYSTEM,
+    TENANT,
+    USER,
+    WAITING,
+    audiences_of,
+    waiting,
+    waiting_audiences_of,
+)
 from onrecord.store.list_parameters import one_of
+from onrecord.store.tables import versions
 from onrecord.store.tenant import of_home
 
 
@@ -29,6 +56,7 @@ def visibility_parameters(caller: Caller) -> dict[str, Any]:
     return {
         "seen_audiences": [*audiences_of(caller), *(waiting(caller.user) + each for each in later)],
         "later_audiences": later,
+        "plain_audiences": audiences_of(caller),
         "own_systems": waiting(caller.user) + SYSTEM,
         "own_user": caller.user,
         "managed_systems": managed,
@@ -59,10 +87,55 @@ def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     return and_(home, or_(*seen) if len(seen) > 1 else seen[0])
 
 
+def past_visible(
+    row: ColumnElement[int], visibility: Visibility, since: Callable[[FromClause], ColumnElement[bool]]
+) -> Iterator[ColumnElement[bool]]:
+    """The predicate of the past, on top of seeing a row today: every version of it `since` then was for these eyes.
+
+    To widen who sees a memory publishes what it says, not what it said before; to narrow it takes back all of it.
+    """
+    if not visibility.is_admin:
+        hidden = not_(_was_visible(_LATER, visibility))
+        yield not_(exists().where(of_home(_LATER), _LATER.c.row == row, since(_LATER), hidden))
+
+
+def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[bool]:
+    """Whether a version was for these eyes. Versions have no audience of their own: it is read off their columns.
+
+    Never null, since it is negated.
+    """
+    audience = func.coalesce(_audience_then(version), "")
+    own = version.c.owner == bindparam("own_user")
+    every = audience.startswith(SYSTEM, autoescape=True)
+    waits = or_(version.c.status == "pending", version.c.proposes.is_not(None))
+    counted, waiting = (
+        or_(one_of(audience, name), every) if visibility.sees_every_system else one_of(audience, name)
+        for name in ("plain_audiences", "later_audiences")
+    )
+    reviewed = waiting if visibility.reviews else and_(waiting, own)
+    # What was its owner's stays its owner's, whatever they speak for now; a system is for those who may read it.
+    return or_(and_(own, version.c.scope != "system"), case((waits, reviewed), else_=counted))
+
+
+def _audience_then(version: FromClause) -> ColumnElement[Any]:
+    """`audience_of` for a version, without whose it is while it waits."""
+    named = (
+        ("user", USER, version.c.owner),
+        ("persona", PERSONA, version.c.persona),
+        ("system", SYSTEM, version.c.system),
+        ("session", SESSION, version.c.conversation),
+    )
+    return case(
+        (version.c.scope == "tenant", TENANT),
+        (version.c.scope == "global", GLOBAL),
+        *((version.c.scope == scope, literal(letter).concat(name)) for scope, letter, name in named),
+    )
+
+
 def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     """The predicate of changing, always on top of seeing: the owner, an admin, or a system's manager.
 
-    Global memories have no owner in a tenant: only an admin changes them.
+    Global memories have no owner in a tenant: whoever may change them counts as an admin there (`Caller.among`).
     """
     sees = visible(table, visibility)
     if visibility.is_admin:
@@ -73,3 +146,6 @@ def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]
     )
     allowed = or_(table.c.owner == bindparam("own_user"), and_(table.c.scope == "system", managed))
     return and_(sees, table.c.scope != "global", allowed)
+
+
+_LATER: Final = versions.alias("later")

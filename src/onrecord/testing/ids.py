@@ -7,7 +7,7 @@ import pytest
 from onrecord.errors import Invalid, NotFound
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, person, refused
+from onrecord.testing.builders import Clock, Conformance, person, refused
 
 
 class IdConformance(Conformance):
@@ -162,15 +162,6 @@ class GlobalIdConformance(Conformance):
         root.remember("for all", scope="global", id="9")
         with pytest.raises(NotFound):
             root.show("9")
-
-    def test_a_global_memory_is_written_by_an_admin_alone(self, ann: OnRecord, store: Store) -> None:
-        with refused(Invalid, "admin", by=store):
-            ann.remember("for all", scope="global")
-        with refused(Invalid, "admin", by=store):
-            ann.remember("for all", id="global:1")
-        # An admin of any tenant may.
-        elsewhere = ann.as_caller(administrator(tenant="beta"))
-        assert elsewhere.remember("for all", scope="global").memory.id == "global:1"
 
     def test_a_global_id_with_another_scope_is_refused(self, root: OnRecord, store: Store) -> None:
         with refused(Invalid, "scope", by=store):

@@ -28,7 +28,7 @@ Contents = Callable[[], Any]
 
 #: By the step that refuses: what is saved, and how that fails.
 _REFUSED: Final[dict[str, tuple[dict[str, Any], type[OnRecordError], str]]] = {
-    "check": ({"id": "global:k"}, Invalid, "only an admin may write global memories"),
+    "check": ({"id": "global:k"}, Invalid, "saving one needs the permission memory.global"),
     "link": (
         {"artifact": "#7"},
         Invalid,

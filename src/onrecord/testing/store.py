@@ -4,6 +4,7 @@ from onrecord.testing.archive import ArchiveConformance, CareConformance
 from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
+from onrecord.testing.everyones import GlobalConformance
 from onrecord.testing.forget import ForgetConformance
 from onrecord.testing.ids import GlobalIdConformance, IdConformance
 from onrecord.testing.jobs import JobConformance, WorkerConformance
@@ -22,6 +23,7 @@ from onrecord.testing.life import (
     SupersedeConformance,
 )
 from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.past import PastConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
@@ -57,8 +59,10 @@ class StoreConformance(
     KnownThenConformance,
     HistoryConformance,
     ClockConformance,
+    PastConformance,
     VisibilityConformance,
     NameConformance,
+    GlobalConformance,
     ChangeConformance,
     UnattendedConformance,
     TransactionConformance,
@@ -84,4 +88,4 @@ class StoreConformance(
     TenantSettingConformance,
     ImportedTierConformance,
 ):
-    """Everything: lives, times, visibility, tiers, search, lists, vectors, jobs, archives, keys and audit."""
+    """Everything: lives, times, pasts, visibility, tiers, search, lists, vectors, jobs, archives, keys and audit."""

@@ -12,6 +12,7 @@ from onrecord.context.conversation import for_own_eyes, inside
 from onrecord.errors import Fault, Forbidden, Invalid, NotFound
 from onrecord.faces.datamind import items
 from onrecord.faces.datamind.items import MemoryItem, item_of
+from onrecord.model.caller import GLOBAL_IS_GIVEN
 from onrecord.model.limits import Scope, Status
 from onrecord.model.unset import UNSET
 from onrecord.service import OnRecord
@@ -66,8 +67,8 @@ def save(
     ours = items.our_scope(scope)
     if ours == "session" and there.caller.conversation is None:
         raise Invalid([Fault("session_id", "is required when scope is session: this request is in none")])
-    if ours == "global" and not there.caller.is_admin:
-        raise Invalid([Fault("scope", "global items are written by an admin; use profile, or ask one")])
+    if ours == "global" and not there.caller.changes_global:
+        raise Invalid([Fault("scope", f"saving for everyone {GLOBAL_IS_GIVEN}; use profile")])
     saved = there.remember(
         content,
         id=UNSET if id is None else id,

@@ -18,6 +18,7 @@ from onrecord.faces.datamind.legacy import migrate_own
 from onrecord.faces.datamind.service import MemoryService, is_ours
 from onrecord.faces.datamind.stores import memory_registry
 from onrecord.faces.datamind.tools import TOOLS, tools_over
+from onrecord.model.caller import GLOBAL_IS_GIVEN
 from onrecord.service import OnRecord
 from onrecord.surfaces.mcp.tools import Tool
 
@@ -68,8 +69,8 @@ class OwnMemory:
         caller = inside(door.caller, session_id)
         if profile not in (None, caller.tenant):
             raise Forbidden(f"Profile {profile!a} is not this caller's own; leave it out to save in yours.")
-        if scope == "global" and not caller.is_admin:
-            raise Invalid([Fault("scope", "global items are written by an admin; use profile, or ask one")])
+        if scope == "global" and not caller.changes_global:
+            raise Invalid([Fault("scope", f"saving for everyone {GLOBAL_IS_GIVEN}; use profile")])
         there = {"profile": caller.tenant, "session_id": caller.conversation}
         kept = self._service.save(content, scope=scope, kind=kind, metadata=metadata, **there)
         return asking.Saved(self._wait(kept))

@@ -90,8 +90,12 @@ class Ledger(Protocol):
     def sweep(self, before: datetime) -> int:
         """Delete the lines of the audit from before a time, but not the last; gives how many."""
 
+    def note_everyones(self, caller: Caller, operation: str, at: datetime) -> None:
+        """A line for every tenant but the caller's, in the audit of what all of them see: this is the ledger of that."""
+
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
-        """Lines of the audit, newest first, and the mark of the next page."""
+        """Lines of the audit, newest first, and the mark of the next page; with them what others have changed of what
+        every tenant sees, by numbers of its own."""
 
     def secret(self) -> str | None:
         """The secret of the store, with which its processes sign and verify confirmations."""

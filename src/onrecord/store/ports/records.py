@@ -118,7 +118,7 @@ class Reading(Protocol):
         """A page of memories, last updated first, and the mark of the next page."""
 
     def versions(self, id: str) -> list[Version]:
-        """The history of one memory, oldest first; empty if it is unknown or not visible."""
+        """The history of one memory since the caller can see it, oldest first; empty if it is unknown or not visible."""
 
     def compare(self, ask: ChangeFilter) -> Compared:
         """A page of changes between two times; the later one is the time of this reading unless given."""

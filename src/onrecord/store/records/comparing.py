@@ -154,11 +154,15 @@ Differs = Callable[[datetime, datetime], ColumnElement[bool]]
 def _edges(
     column: ColumnElement[Any], differs: Differs
 ) -> Callable[[_ChangeWindow], Iterator[tuple[int, Relation]]]:
-    """The edges for which the time in a column lies in the window, and that differ from before."""
+    """The edges for which the time in a column lies in the window, and that differ from before.
+
+    A new edge is told as it stands afterwards, a removed one as it stood before.
+    """
 
     def touched(window: _ChangeWindow) -> Iterator[tuple[int, Relation]]:
         view, since, until, behind, most = window
-        statement = between_visible(view.visibility).where(
+        told_at = until if column is relations.c.created_at else since
+        statement = between_visible(view.visibility, told_at).where(
             column > since,
             column <= until,
             differs(since, until),

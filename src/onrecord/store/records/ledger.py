@@ -1,16 +1,18 @@
 """WHO may come in, and what was done? Keys by their hashes, the audit, and the settings of a tenant."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
-from typing import Any, Final
+from heapq import merge
+from itertools import islice
+from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry, Key, TenantSettings
-from onrecord.model.limits import AuditOutcome, Origin
+from onrecord.model.limits import GLOBAL_TENANT, AuditOutcome, Origin
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import AuditFilter
 from onrecord.store.ports.records import SaveCounts
@@ -25,19 +27,19 @@ SAVES: Final = ("remember", "propose")
 
 
 class AuditNumbers:
-    """The next numbers of a tenant's audit, for one transaction that holds the tenant's lock."""
+    """The next numbers of the audit of each tenant whose lock a transaction holds."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
-        self._last: int | None = None
+        self._last: dict[int, int] = {}
 
     def next(self, tenant: int) -> int:
-        if self._last is None:
+        if tenant not in self._last:
             connection, backend, *_ = self._transaction
             [[last]] = backend.fetch(connection, _LAST_NUMBER, {"home": tenant})
-            self._last = last or 0
-        self._last += 1
-        return self._last
+            self._last[tenant] = last or 0
+        self._last[tenant] += 1
+        return self._last[tenant]
 
 
 class SqlLedger:
@@ -114,7 +116,29 @@ class SqlLedger:
         old = (audit.c.tenant == self._home, audit.c.at < before, audit.c.number < last)
         return self._connection.execute(delete(audit).where(*old)).rowcount
 
+    def note_everyones(self, caller: Caller, operation: str, at: datetime) -> None:
+        origin = self._transaction.tenants.look_up(self._connection, caller.tenant) or 0
+        line = everyones_line(self._home, origin, caller.user, caller.actor, at)
+        LockedHome.hold(self._connection, self._home)
+        number = AuditNumbers(self._transaction).next(self._home)
+        line |= {"number": number, "operation": operation, "outcome": "done", "subject": None}
+        self._transaction.statements.add_audit.run(self._connection, [line])
+
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
+        mark = _Mark() if ask.after is None else _Mark.read(ask.after)
+        own = self._lines(ask, audit.c.tenant == self._home, mark.own)
+        others = self._lines(ask, self._everyones(), mark.everyones)
+        # By time, and each of the two in the order of its numbers, whatever the clock did.
+        lines = list(islice(merge(own, others, key=lambda line: line[1].at, reverse=True), ask.limit + 1))
+        page = lines[: ask.limit]
+        for is_own, entry in page:
+            mark = mark._replace(**{"own" if is_own else "everyones": entry.number})
+        return [entry for _, entry in page], str(mark) if len(lines) > ask.limit else None
+
+    def _lines(
+        self, ask: AuditFilter, which: ColumnElement[bool], before: int | None
+    ) -> list[tuple[bool, AuditEntry]]:
+        """As many as a page and one more; each with whether it is of the tenant's own audit."""
         wanted = [
             audit.c[name] == value
             for name in ("user", "subject", "outcome")
@@ -122,12 +146,21 @@ class SqlLedger:
         ]
         if ask.since is not None:
             wanted.append(audit.c.at >= ask.since)
-        if ask.after is not None:
-            wanted.append(audit.c.number < _number(ask.after))
-        found = select(*_ENTRY_COLUMNS).where(audit.c.tenant == self._home, *wanted)
+        if before is not None:
+            wanted.append(audit.c.number < before)
+        found = select(audit.c.tenant, *_ENTRY_COLUMNS).where(which, *wanted)
         rows = self._connection.execute(found.order_by(audit.c.number.desc()).limit(ask.limit + 1)).all()
-        entries = [AuditEntry(**row._mapping) for row in rows[: ask.limit]]
-        return entries, str(entries[-1].number) if len(rows) > ask.limit else None
+        entries = []
+        for tenant, *values in rows:
+            entry = AuditEntry(**dict(zip(_ENTRY_NAMES, values, strict=True)))
+            is_own = tenant == self._home
+            entries.append((is_own, entry if is_own else replace(entry, request=None)))
+        return entries
+
+    def _everyones(self) -> ColumnElement[bool]:
+        """What others changed of what every tenant sees; what this tenant did stands in its own lines."""
+        everyones = self._transaction.tenants.look_up(self._connection, GLOBAL_TENANT)
+        return and_(audit.c.tenant == (everyones or 0), audit.c.request != _origin(self._home))
 
     # Signing
 
@@ -166,6 +199,17 @@ def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetim
     }
 
 
+def everyones_line(everyones: int, origin: int, by: str, as_: Origin, at: datetime) -> dict[str, Any]:
+    """The same in the audit of what every tenant sees: from which tenant it came stands in place of its request, so that
+    this one is not told twice. Which key it was and which run is not for others."""
+    line = {"tenant": everyones, "at": microseconds_of(at), "user": by, "origin": as_}
+    return line | {"key": None, "run": None, "request": _origin(origin)}
+
+
+def _origin(tenant: int) -> str:
+    return f"tenant {tenant}"
+
+
 def save_counts(connection: Connection, caller: Caller, tenant: int, now: datetime) -> SaveCounts:
     """How much the caller's run and key have saved; the caller holds the tenant's lock, so it stays true."""
     home = {"home": tenant}
@@ -183,10 +227,26 @@ def save_counts(connection: Connection, caller: Caller, tenant: int, now: dateti
     return SaveCounts(by_run, by_key, key_may)
 
 
-def _number(mark: str) -> int:
+class _Mark(NamedTuple):
+    """Before which numbers the next page goes on: of the tenant's own lines, and of those of what every tenant sees."""
+
+    own: int | None = None
+    everyones: int | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        own, _, everyones = text.partition("~")
+        return cls(*(_number(part, text) if part else None for part in (own, everyones)))
+
+    def __str__(self) -> str:
+        own, everyones = ("" if number is None else str(number) for number in self)
+        return f"{own}~{everyones}" if everyones else own
+
+
+def _number(digits: str, mark: str) -> int:
     # More digits than any number of ours are a mistake too, and no database takes them.
-    if mark.isascii() and mark.isdigit() and len(mark) <= 18:
-        return int(mark)
+    if digits.isascii() and digits.isdigit() and len(digits) <= 18:
+        return int(digits)
     raise Invalid([Fault("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")])
 
 
@@ -199,6 +259,7 @@ _SECRET: Final = select(store_facts.c.value).where(store_facts.c.name == _SECRET
 _KEY_FIELDS: Final = tuple(column.key for column in api_keys.columns if column.name != "hash")
 _KEY_COLUMNS: Final = tuple(api_keys.c[name].label(name) for name in _KEY_FIELDS)
 _ENTRY_COLUMNS: Final = tuple(column for column in audit.columns if column.name != "tenant")
+_ENTRY_NAMES: Final = tuple(column.name for column in _ENTRY_COLUMNS)
 _BY_HASH: Final = select(*_KEY_COLUMNS).where(api_keys.c.hash == bindparam("wanted"))
 _KEY_MAY: Final = select(api_keys.c.saves_per_day).where(
     api_keys.c.tenant == bindparam("named"), api_keys.c.id == bindparam("wanted")

@@ -1,4 +1,4 @@
-"""WHAT can be read? Every statement carries the visibility predicate, which is always that of today."""
+"""WHAT can be read? Every statement carries the visibility predicate: that of today, and for the past that of then too."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ from onrecord.store.tables import facets, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_then
 from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.transaction import Transaction
-from onrecord.store.view import NAMED, State, View, key_of, same_row, source
+from onrecord.store.view import NAMED, State, View, key_of, same_row, source, told_versions
 from onrecord.store.visibility import Visibility, visible
 
 # Nobody waits long to be told how many memories there are.
@@ -302,7 +302,7 @@ def _history(visibility: Visibility) -> Select[Any]:
     return (
         select(*PAST, *VERSION_COLUMNS)
         .join_from(memories, versions, same_row(memories, versions))
-        .where(visible(memories, visibility), NAMED)
+        .where(visible(memories, visibility), NAMED, *told_versions(visibility))
         .order_by(versions.c.version)
     )
 

@@ -1,6 +1,7 @@
 """WHAT is related to what? Edges by number, by page, and walked breadth first: two statements for each step."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -27,10 +28,10 @@ from onrecord.store.ports.filters import RelationFilter, RelationWalk
 from onrecord.store.ports.index import Key
 from onrecord.store.rows import read_relation
 from onrecord.store.tables import memories, relations
-from onrecord.store.temporal_filters import AskedTimes, asked_of, existed_then, true_then
+from onrecord.store.temporal_filters import AskedTimes, asked_of, existed_then, stood_since, true_then
 from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, source
-from onrecord.store.visibility import Visibility, visible
+from onrecord.store.visibility import Visibility, past_visible, visible
 
 _ENDS: Final = {"out": (relations.c.source,), "in": (relations.c.target,)}
 
@@ -101,7 +102,7 @@ def _joined(view: View, wanted: set[int], when: When) -> Iterator[tuple[Key, str
     statement = _edges("both", (), asked_of(when))
     edges = view.run(statement, when, frontier=sorted(wanted)).all()
     ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
-    seen = set(view.run(_seen(view.visibility), rows=ends).scalars()) if ends else set()
+    seen = set(view.run(_seen(view.visibility, asked_of(when)), when, rows=ends).scalars()) if ends else set()
     for edge in edges:
         for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
             if near in wanted and {near, far} <= seen:
@@ -109,8 +110,9 @@ def _joined(view: View, wanted: set[int], when: When) -> Iterator[tuple[Key, str
 
 
 @cache
-def _seen(visibility: Visibility) -> Select[Any]:
-    return select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, visibility))
+def _seen(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
+    found = select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, visibility))
+    return found.where(*past_visible(memories.c.row, visibility, stood_since)) if asked.known_at else found
 
 
 def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterator[Edge]:
@@ -173,14 +175,22 @@ def _is_end(memory: FromClause, end: ColumnElement[int]) -> ColumnElement[bool]:
     return and_(*same, memory.c.row == end)
 
 
-def between_visible(visibility: Visibility) -> Select[Any]:
-    """The edges of a home of which the caller sees both ends, with the ids of these."""
-    return (
+def between_visible(visibility: Visibility, moment: datetime | None = None) -> Select[Any]:
+    """The edges of a home of which the caller sees both ends, with the ids of these; with a time, seen ever since then."""
+    between = (
         select(relations, _SOURCE.c.id.label("source_id"), _TARGET.c.id.label("target_id"))
         .join(_SOURCE, _is_end(_SOURCE, relations.c.source))
         .join(_TARGET, _is_end(_TARGET, relations.c.target))
         .where(of_home(relations), visible(_SOURCE, visibility), visible(_TARGET, visibility))
     )
+    if moment is None:
+        return between
+    ever_since = [
+        condition
+        for end in (_SOURCE, _TARGET)
+        for condition in past_visible(end.c.row, visibility, lambda later: stood_since(later, moment))
+    ]
+    return between.where(*ever_since)
 
 
 @cache

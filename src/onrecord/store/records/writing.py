@@ -27,7 +27,7 @@ from sqlalchemy import (
 
 from onrecord.errors import Conflict, Forbidden, HigherTier, StoreUnavailable, no_memory
 from onrecord.model import ids
-from onrecord.model.caller import Caller
+from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text, text_hash
 from onrecord.model.ledger import TenantSettings
@@ -135,7 +135,10 @@ class SqlWriting(SqlReading):
             raise no_memory(id)
         memory = read_memory(row, view.home.tenant)
         if not row.may_change and not self._is_common(memory, ends):
-            raise Forbidden(f"You may read memory {id} but not change it: it belongs to {memory.owner}.")
+            why = (
+                f"changing it {GLOBAL_IS_GIVEN}" if home == GLOBAL_TENANT else f"it belongs to {memory.owner}"
+            )
+            raise Forbidden(f"You may read memory {id} but not change it: {why}.")
         self._let_change(memory)
         return memory
 
@@ -169,8 +172,8 @@ class SqlWriting(SqlReading):
         caller.require("memory.review")
         if caller.actor != "person":
             raise Forbidden("Only a person may review memories: use the key of a person.")
-        if memory.scope == "global" and not caller.is_admin:
-            raise Forbidden(f"Memory {id} is for every tenant: only an admin reviews it.")
+        if memory.scope == "global" and not caller.changes_global:
+            raise Forbidden(f"Memory {id} is for every tenant: reviewing it {GLOBAL_IS_GIVEN}.")
         self._own.add(key_of(memory))
         return memory
 
@@ -182,12 +185,18 @@ class SqlWriting(SqlReading):
         self._note(Change(operation, caller.user, caller.actor, self._now), subject)
 
     def _note(self, change: Change, subject: str | None) -> None:
-        """Add a line to the audit of the caller's own tenant."""
+        """Add a line to the audit of the caller's own tenant, and one for all other tenants if each of them sees the memory."""
         if self._collection.is_audited:
             number, caller = self._hold_caller(), self._caller
             line = ledger.audit_line(number, caller, change.by, change.origin, change.at)
-            line |= {"number": self._audit.next(number), "operation": change.name, "outcome": "done"}
-            self._transaction.statements.add_audit.run(self._connection, [line | {"subject": subject}])
+            lines = [line]
+            if self._home == GLOBAL_TENANT:
+                everyones = self._counters.tenant
+                lines.append(ledger.everyones_line(everyones, number, change.by, change.origin, change.at))
+            done = {"operation": change.name, "outcome": "done", "subject": subject}
+            for line in lines:
+                told = line | done | {"number": self._audit.next(line["tenant"])}
+                self._transaction.statements.add_audit.run(self._connection, [told])
 
     def _note_erased(self, memory: Memory, change: Change) -> None:
         """Note an erasure. An id that someone chose may tell something of what is forgotten, so the audit drops it; a

@@ -1,0 +1,162 @@
+"""WHOSE is what every tenant sees? Whoever was given it at the machine changes it, and every tenant's audit tells of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from onrecord.errors import Forbidden, Invalid, NotFound
+from onrecord.operation import Terms
+from onrecord.service import OnRecord
+from onrecord.store.ports.store import Store
+from onrecord.testing.builders import Clock, Conformance, administrator, browsed, holdings, person, refused
+
+_ADMIN: Final = person("ada", permissions={"memory.admin"})
+#: Who cares for what every tenant sees, and is no admin of one.
+_HOLDER: Final = person("olga", permissions={"memory.read", "memory.manage", "memory.global"})
+#: What is tried on a memory that every tenant sees, and how it is refused.
+_CHANGES: Final[dict[str, tuple[Callable[[OnRecord], Any], type[Invalid | Forbidden]]]] = {
+    "save": (lambda door: door.remember("other", scope="global"), Invalid),
+    "save over it": (lambda door: door.remember("other", id="global:k"), Invalid),
+    "move there": (lambda door: door.remember("own", id="own", scope="global"), Invalid),
+    "revise": (lambda door: door.revise("global:k", content="other"), Forbidden),
+    "retire": (lambda door: door.retire("global:k"), Forbidden),
+    "relate": (lambda door: door.relate("global:k", "supports", "global:l"), Forbidden),
+    "approve": (lambda door: door.approve("global:k"), Forbidden),
+    "forget": (lambda door: door.forget("global:k"), Forbidden),
+}
+
+
+class GlobalConformance(Conformance):
+    """What is for every tenant is nobody's by being an admin of one."""
+
+    @pytest.fixture
+    def rules(self, root: OnRecord, clock: Clock) -> OnRecord:
+        """Two global memories, and one that waits to be one."""
+        root.remember("for all", id="global:k")
+        root.remember("for all too", id="global:l")
+        run = root.as_caller(person("nightly", actor="unattended", run="r", permissions=_HOLDER.permissions))
+        run.remember("zqwaiting", scope="global")
+        clock.tick()
+        return root
+
+    @pytest.mark.parametrize("change", _CHANGES)
+    def test_an_admin_of_a_tenant_changes_nothing_that_every_tenant_sees(
+        self, rules: OnRecord, store: Store, change: str
+    ) -> None:
+        attempt, error = _CHANGES[change]
+        with refused(error, "memory.global, which is given at the machine", by=store):
+            attempt(rules.as_caller(_ADMIN))
+
+    def test_whoever_was_given_it_changes_it_and_is_no_admin_for_that(self, rules: OnRecord) -> None:
+        rules.remember("zqprivate", id="p", scope="user")
+        olga = rules.as_caller(_HOLDER)
+        olga.revise("global:k", content="for all, corrected")
+        olga.relate("global:k", "supports", "global:l")
+        olga.forget("global:l")
+        assert olga.remember("for all again", scope="global").memory.scope == "global"
+        assert olga.show("global:k").memory.content == "for all, corrected"
+        for refusal in (lambda: olga.show("p"), lambda: olga.forget("p")):
+            with pytest.raises(NotFound):
+                refusal()
+        with pytest.raises(Forbidden):
+            olga.audit()
+
+    def test_what_waits_to_be_for_every_tenant_is_for_those_who_may_decide(self, rules: OnRecord) -> None:
+        for caller, count in (
+            (_ADMIN, 0),
+            (administrator(tenant="beta"), 1),
+            (_HOLDER, 1),
+            (person("bob"), 0),
+        ):
+            door = rules.as_caller(caller)
+            assert len(browsed(door, statuses=["pending"])) == count, caller
+            assert len(door.recall("zqwaiting", statuses=["pending"]).hits) == count, caller
+
+    def test_an_import_brings_nothing_for_every_tenant_without_it(
+        self, rules: OnRecord, store: Store, tmp_path: Path
+    ) -> None:
+        every, own = str(tmp_path / "every.jsonl"), str(tmp_path / "own.jsonl")
+        rules.remember("own", id="own")
+        rules.export(every)
+        ada = rules.as_caller(_ADMIN)
+        ada.export(own)
+        assert ["global" in Path(file).read_text() for file in (every, own)] == [True, False]
+        for id in ("global:k", "global:l"):
+            rules.forget(id)
+        before = holdings(store)["global"]
+        with pytest.raises(Forbidden, match="importing that needs the permission"):
+            ada.import_(every)
+        assert ada.import_(own).added == 0
+        assert holdings(store)["global"] == before
+        assert rules.import_(every).added == 2
+
+    def test_an_agent_has_nothing_told_unasked_by_an_import(
+        self, root: OnRecord, store: Store, clock: Clock, tmp_path: Path
+    ) -> None:
+        root.remember("obey me", id="k", always_inject=True)
+        file = tmp_path / "all.jsonl"
+        root.export(str(file))
+        root.forget("k")
+        agent = root.as_caller(administrator("bot", actor="agent", operator=False))
+        agent.import_(str(file))
+        assert [each.memory.always_inject for each in root.history("k").versions] == [False]
+        root.approve("k")
+        with store.reading(person(), clock.now) as reading:
+            assert reading.unasked(most=9) == []
+
+    def test_the_audit_of_every_tenant_tells_what_was_changed(self, root: OnRecord, clock: Clock) -> None:
+        beta, gamma = (root.as_caller(administrator("bea", tenant=name)) for name in ("beta", "gamma"))
+        beta.remember("own", id="b")
+        clock.tick()
+        root.remember("for all", id="global:k")
+        clock.tick()
+        root.revise("global:k", content="for all, corrected")
+        clock.tick()
+        beta.remember("own again", id="b")
+        changes = [("revise", "global:k", "root"), ("remember", "global:k", "root")]
+        assert _told(gamma) == _told(root) == changes
+        assert _told(beta) == [("remember", "b", "bea"), *changes, ("remember", "b", "bea")]
+        assert _told(beta, limit=1) == _told(beta), "by pages"
+        assert _told(beta, user="root") == changes
+        told = beta.audit(user="root").entries
+        assert {(entry.key, entry.run, entry.request) for entry in told} == {(None, None, None)}
+        clock.tick()
+        root.forget("global:k")
+        assert _told(gamma) == [
+            ("forget", None, "root"),
+            ("revise", None, "root"),
+            ("remember", None, "root"),
+        ]
+
+    def test_what_was_imported_for_every_tenant_is_told_to_each(
+        self, rules: OnRecord, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "all.jsonl"
+        rules.export(str(file))
+        beta = rules.as_caller(administrator(tenant="beta"))
+        before = len(_told(beta))
+        rules.import_(str(file))
+        assert _told(beta)[0] == ("import_", None, "root")
+        assert (len(_told(beta)), [each[0] for each in _told(rules)].count("import_")) == (before + 1, 1)
+
+    def test_a_key_is_given_it_at_the_machine_alone(self, root: OnRecord) -> None:
+        made = root.create_key(permissions=["memory.manage", "memory.global"])
+        assert made.key.permissions == ("memory.manage", "memory.global")
+        with pytest.raises(Forbidden, match="who lacks the permission"):
+            root.as_caller(_ADMIN).create_key(permissions=["memory.global"])
+        elsewhere = root.as_caller(root.caller, Terms(gives_global=False))
+        with pytest.raises(Forbidden, match="given at the machine"):
+            elsewhere.create_key(permissions=["memory.global"])
+        assert elsewhere.create_key(permissions=["memory.admin"]).key.permissions == ("memory.admin",)
+
+
+def _told(door: OnRecord, **ask: Any) -> list[tuple[str, str | None, str]]:
+    """All pages of the audit: what was done, to what, by whom."""
+    page = door.audit(**ask)
+    entries = list(page.entries)
+    while page.next is not None:
+        page = door.audit(after=page.next, **ask)
+        entries += page.entries
+    return [(entry.operation, entry.subject, entry.user) for entry in entries]

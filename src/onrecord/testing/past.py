@@ -1,0 +1,180 @@
+"""WHOSE is the past? To widen who sees a memory publishes what it says now; what it said before stays for whom it was."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import pytest
+
+from onrecord.errors import Conflict, NotFound
+from onrecord.service import OnRecord
+from onrecord.testing.builders import (
+    MOMENT,
+    START,
+    Clock,
+    Conformance,
+    administrator,
+    person,
+    written,
+)
+
+_BEFORE_ALL: Final = START - MOMENT
+#: Each narrow room, who may enter it besides whoever saved there, and who of the tenant may not.
+_ROOMS: Final[dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] = {
+    "user": ({"scope": "user"}, {}, {"permissions": {"memory.read", "memory.review"}}),
+    "persona": ({"scope": "persona", "persona": "chef"}, {"personas": {"chef"}}, {"personas": {"baker"}}),
+    "system": (
+        {"scope": "system", "system": "crm"},
+        {"systems": {"crm": "read"}},
+        {"systems": {"erp": "read"}},
+    ),
+    "every system": ({"scope": "system", "system": "crm"}, {"systems": {"*": "read"}}, {"personas": {"crm"}}),
+    "session": ({"scope": "session"}, {"conversation": "talk"}, {"conversation": "other talk"}),
+}
+_ANN: Final = person("ann", personas={"chef"}, systems={"crm": "manage"}, conversation="talk")
+
+
+class PastConformance(Conformance):
+    """Of a memory that more people see today than before, each is told what was said since it is for their eyes."""
+
+    @pytest.mark.parametrize("room", _ROOMS)
+    def test_widening_publishes_the_present_text_alone(self, ann: OnRecord, clock: Clock, room: str) -> None:
+        placed, inside, outside = _ROOMS[room]
+        ann = ann.as_caller(_ANN)
+        moments = _widened(ann, clock, placed)
+        for caller in (person("bob", **outside), person("bob")):
+            assert _leaks(ann.as_caller(caller), moments) == [], caller
+            assert _numbers(ann.as_caller(caller)) == [4, 5]
+        seen_by = (_ANN, person("ann"), administrator(), *([person("carol", **inside)] if inside else []))
+        # What was of a system is for those who may read it, whoever wrote it.
+        readers = [each for each in seen_by if each != person("ann") or placed["scope"] != "system"]
+        for caller in readers:
+            assert _numbers(ann.as_caller(caller)) == [1, 2, 3, 4, 5], caller
+            assert set(_leaks(ann.as_caller(caller), moments)) == set(_WAYS), caller
+
+    def test_what_was_taken_back_does_not_return_with_the_next_widening(
+        self, ann: OnRecord, clock: Clock
+    ) -> None:
+        for content, scope in (("open", "tenant"), ("closed", "user"), ("open again", "tenant")):
+            ann.remember(content, id="k", scope=scope)
+            clock.tick()
+        bob = ann.as_caller(person("bob"))
+        assert [each.memory.content for each in bob.history("k").versions] == ["open again"]
+        ann.remember(id="k", content="closed again", scope="user")
+        with pytest.raises(NotFound, match="No memory k that you can see"):
+            bob.history("k")
+
+    def test_changes_at_one_moment_are_told_apart_all_the_same(self, ann: OnRecord) -> None:
+        for content, scope in (
+            ("zqsecret", "user"),
+            ("zqsecret too", "user"),
+            ("open", "tenant"),
+            ("more", "tenant"),
+        ):
+            ann.remember(content, id="k", scope=scope)
+        assert _numbers(ann.as_caller(person("bob"))) == [3, 4]
+
+    def test_what_waited_is_told_from_its_approval_on(self, ann: OnRecord, clock: Clock) -> None:
+        waiting = ann.as_caller(person("nightly", actor="unattended", run="r"))
+        saved = waiting.remember("zqsecret draft", scope="tenant").memory
+        clock.tick()
+        waiting.revise(saved.id, content="a fit draft")
+        clock.tick()
+        reviewer = ann.as_caller(person("rose", permissions={"memory.read", "memory.review"}))
+        reviewer.approve(saved.id)
+        for door, numbers in ((ann, [3]), (waiting, [1, 2, 3]), (reviewer, [1, 2, 3])):
+            assert [each.number for each in door.history(saved.id).versions] == numbers, door.caller
+
+    def test_an_edge_of_before_is_told_to_those_who_saw_both_ends(self, ann: OnRecord, clock: Clock) -> None:
+        ann.remember("open", id="open")
+        ann.remember("zqsecret", id="k", scope="user")
+        drawn = clock.tick()
+        ann.relate("open", "supports", "k")
+        stood = clock.tick()
+        ann.unrelate("open", "supports", "k")
+        gone = clock.tick()
+        ann.remember("shown", id="k", scope="tenant")
+        clock.tick()
+        for door, edges in ((ann, 1), (ann.as_caller(person("bob")), 0)):
+            assert len(door.diff(drawn - MOMENT, until=stood - MOMENT).related) == edges
+            assert len(door.diff(stood - MOMENT, until=gone).unrelated) == edges
+            assert len(door.neighbours("open", known_at=stood - MOMENT).edges) == edges
+
+    def test_what_was_proposed_before_a_widening_is_approved_by_whoever_saw_what_it_is_about(
+        self, ann: OnRecord, clock: Clock
+    ) -> None:
+        """A reviewer who cannot compare what it said then with what it says now is told that it has changed."""
+        reviews = {"memory.read", "memory.manage", "memory.review"}
+        rose, robin = (
+            ann.as_caller(person(name, permissions=reviews, systems=systems))
+            for name, systems in (("rose", {"crm": "read", "erp": "read"}), ("robin", {"erp": "read"}))
+        )
+        ann = ann.as_caller(person("ann", systems={"*": "manage"}))
+        for id in ("seen", "unseen"):
+            ann.remember(f"{id} plan", id=id, scope="system", system="crm")
+            clock.tick()
+            agent = ann.as_caller(person("bot", actor="agent", systems={"*": "manage"}))
+            proposal = agent.revise(id, content=f"{id} plan, bettered").proposal
+            assert proposal is not None
+            ann.remember(f"{id} plan", id=id, scope="system", system="erp")
+            agent.remember(proposal.content, id=proposal.id, scope="system", system="erp")
+            clock.tick()
+            if id == "seen":
+                assert rose.approve(proposal.id).memory.content == "seen plan, bettered"
+            else:
+                with pytest.raises(Conflict, match="has changed since this was proposed"):
+                    robin.approve(proposal.id)
+
+
+def _widened(ann: OnRecord, clock: Clock, placed: dict[str, Any]) -> list[datetime]:
+    """A memory that said three things in a narrow room and two in a wide one; when each stood."""
+    moments = []
+    for content, more in (
+        ("zqsecret plan", placed),
+        ("zqsecret second plan", {}),
+        ("zqsecret third plan", {}),
+        ("a plan for all", {"scope": "tenant"}),
+        ("a better plan for all", {}),
+    ):
+        ann.remember(content, id="k", entities=["thing:plan"], **more)
+        moments.append(clock.now)
+        clock.tick()
+    return moments
+
+
+def _numbers(door: OnRecord) -> list[int]:
+    return [each.number for each in door.history("k").versions]
+
+
+def _leaks(door: OnRecord, moments: Sequence[datetime]) -> list[str]:
+    """By which ways the secret is told."""
+    return [
+        way
+        for way, told in _WAYS.items()
+        if any("zqsecret" in written(outcome) for outcome in _outcomes(told, door, moments))
+    ]
+
+
+def _outcomes(
+    told: Callable[[OnRecord, datetime], Any], door: OnRecord, moments: Sequence[datetime]
+) -> Iterator[Any]:
+    for moment in moments:
+        try:
+            yield told(door, moment)
+        except NotFound as refusal:
+            yield str(refusal)
+
+
+_WAYS: Final[Mapping[str, Callable[[OnRecord, datetime], Any]]] = {
+    "history": lambda door, moment: door.history("k"),
+    "show": lambda door, moment: door.show("k", known_at=moment),
+    "neighbours": lambda door, moment: door.neighbours("k", known_at=moment),
+    "browse": lambda door, moment: door.browse(known_at=moment),
+    "browse what was true": lambda door, moment: door.browse(known_at=moment, as_of=moment),
+    "recall": lambda door, moment: [hit.memory for hit in door.recall("zqsecret", known_at=moment).hits],
+    "recall by what it is about": lambda door, moment: [
+        hit.memory for hit in door.recall("plan", entities=["thing:plan"], known_at=moment).hits
+    ],
+    "diff since": lambda door, moment: door.diff(moment),
+    "diff until": lambda door, moment: door.diff(_BEFORE_ALL, until=moment),
+}
