@@ -25,6 +25,7 @@ from onrecord.testing.listing import BrowseConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
+from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.tiers import (
     ImportedTierConformance,
     TenantSettingConformance,
@@ -68,6 +69,7 @@ class StoreConformance(
     VectorConformance,
     NearConformance,
     CatchingUpConformance,
+    StatisticsConformance,
     JobConformance,
     WorkerConformance,
     ArchiveConformance,

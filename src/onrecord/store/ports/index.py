@@ -65,7 +65,8 @@ class About(NamedTuple):
 class Coverage(NamedTuple):
     """How far a model has come in a tenant: `stamp` grows with every change, `dropped` whenever some vectors went.
 
-    `total` is the sum of the vectors of all passages, as float64.
+    The numbers are of what the reader sees. `totals` are sums of the vectors of all passages, as float64: all of them
+    together, or one sum for each audience.
     """
 
     tenant: int
@@ -73,7 +74,7 @@ class Coverage(NamedTuple):
     model: EmbeddingModel
     memories: int
     passages: int
-    total: bytes
+    totals: tuple[bytes, ...]
     stamp: int
     dropped: int
 
@@ -121,7 +122,7 @@ class Index(Protocol):
 
     @property
     def average_length(self) -> float:
-        """How many words the records have on average, whoever sees them."""
+        """How many words the records that the caller sees have on average."""
 
     @property
     def has_references(self) -> bool:
@@ -144,7 +145,7 @@ class Index(Protocol):
         """What each term weighs: much if few memories hold it."""
 
     def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
-        """Which memories hold each of some terms, as far as several and no more than so many of the tenant's do."""
+        """Which memories hold each of some terms, as far as several and no more than so many do."""
 
     def places(self, matches: Sequence[Match], pairs: Sequence[tuple[str, str]]) -> dict[Key, Places]:
         """Where the terms of some pairs stand in some memories of today.
@@ -159,13 +160,14 @@ class Index(Protocol):
         """How near some memories are, of those that have vectors."""
 
     def centroid(self, model: EmbeddingModel) -> Centroid:
-        """What all passages have in common, whoever sees them: what is no nearer than that has nothing to do with a question."""
+        """What all passages that the caller sees have in common: what is no nearer than that has nothing to do with a
+        question."""
 
     def tokens(self, passages: Sequence[Near], model: EmbeddingModel) -> dict[Key, bytes]:
         """The token vectors of some passages, as they were kept."""
 
     def coverage(self) -> list[Coverage]:
-        """How far each model has come, in each home that is seen."""
+        """How far each model has come with what the caller sees, in each home."""
 
     def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
         """Whether some memory that the caller sees has the vectors of this very text."""

@@ -63,7 +63,6 @@ class SqlRelations:
         return [
             edge
             for view in sorted(self._views, key=lambda view: view.tenant)
-            if view.has_relations
             for edge in _joined(view, {row for tenant, row in keys if tenant == view.tenant}, when)
         ]
 
@@ -96,25 +95,24 @@ def _joined(view: View, wanted: set[int], when: When) -> Iterator[tuple[Key, str
     """The edges that touch some rows, from the row that was asked for."""
     if not wanted:
         return
-    statement = _edges("both", (), asked_of(when))
-    edges = view.run(statement, when, frontier=sorted(wanted)).all()
-    ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
-    seen = set(view.run(_seen(view.visibility), rows=ends).scalars()) if ends else set()
-    for edge in edges:
-        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
-            if near in wanted and {near, far} <= seen:
-                yield (view.tenant, near), edge.relation, (view.tenant, far)
+    statement = _joins(view.visibility, asked_of(when))
+    for start, relation, end in view.fetch(statement, when, frontier=sorted(wanted)):
+        for near, far in ((start, end), (end, start)):
+            if near in wanted:
+                yield (view.tenant, near), relation, (view.tenant, far)
 
 
 @cache
-def _seen(visibility: Visibility) -> Select[Any]:
-    return select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, visibility))
+def _joins(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
+    return _edges(visibility, "both", (), asked).with_only_columns(
+        relations.c.source, relations.c.relation, relations.c.target
+    )
 
 
 def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterator[Edge]:
-    """The edges that touch the frontier, then the memories at their ends, as far as they are visible."""
+    """The edges that touch the frontier and of which both ends are visible, then the memories there."""
     when = When(ask.as_of, ask.known_at)
-    statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
+    statement = _edges(view.visibility, ask.direction, tuple(ask.relations), asked_of(when))
     rows = view.run(statement, when, frontier=sorted(frontier)).all()
     ends = memories_at(view, {end for row in rows for end in (row.source, row.target)}, when)
     for row in rows:
@@ -128,10 +126,9 @@ def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterat
 
 
 @cache
-def _edges(direction: str, names: tuple[str, ...], asked: AskedTimes) -> Select[Any]:
+def _edges(visibility: Visibility, direction: str, names: tuple[str, ...], asked: AskedTimes) -> Select[Any]:
     touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
-    statement = select(relations).where(
-        of_home(relations),
+    statement = between_visible(visibility).where(
         or_(*(one_of(end, "frontier") for end in touching)),
         existed_then(relations, asked),
     )
