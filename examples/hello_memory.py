@@ -4,7 +4,7 @@ Prints:
 
     [hello_memory] memory_recall: "What do we know about Ann's coffee preference?"
       score=1.000 Ann takes oat milk in her coffee.
-      score=0.524 The user's name is Ann.
+      score=0.493 The user's name is Ann.
     [hello_memory] in another profile: Always cite sources.
     [hello_memory] after memory_forget: The user's name is Ann.
     [hello_memory] the last 2 turns: Where is my coffee? / On its way.

@@ -1,5 +1,6 @@
 """WHAT was said just before? In a conversation an answer follows its question, so a turn raises the next one."""
 
+from collections import Counter
 from typing import Final
 
 from onrecord.recall.draft import RecallDraft, RecallTools, with_part
@@ -10,12 +11,17 @@ _LENT: Final = 0.2
 
 
 def boost_next_turn(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
-    """Raise a candidate if the memory saved just before it, of the same conversation, is a good hit."""
-    lent = []
-    for key in draft.parts:
-        before = (key[0], key[1] - 1)
-        here = draft.matches[key].conversation
-        if here is not None and before in draft.parts and draft.matches[before].conversation == here:
-            lent.append(Found(key, draft.score(before)))
+    """Raise a candidate if the memory saved just before it, of those the caller sees, is a good hit of the same
+    conversation.
+    """
+    talks = {key: draft.matches[key].conversation for key in draft.parts}
+    turns = Counter(talk for talk in talks.values() if talk is not None)
+    able = sorted(key for key, talk in talks.items() if talk is not None and turns[talk] > 1)
+    saved_before = tools.reading.saved_before(able) if able else {}
+    lent = [
+        Found(key, draft.score(before))
+        for key, before in saved_before.items()
+        if talks.get(before) == talks[key]
+    ]
     lent.sort(key=lambda each: (-each.score, each.key))
     return with_part(draft, "neighbour", lent, [_LENT * each.score for each in lent])

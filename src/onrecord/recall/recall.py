@@ -168,8 +168,8 @@ class Recalled(Answer):
     answer.
 
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
-    `queries` holds example queries if they were requested separately. Without hits, `looked_at` counts the memories
-    that the caller sees, and `best_relevance` is that of the best of them: it says how close they came.
+    `queries` holds example queries if they were requested separately. `looked_at` counts the memories that the caller
+    sees, and `best_relevance` is that of the best of them: without hits, it says how close they came.
     """
 
     hits: tuple[Hit, ...]
@@ -214,8 +214,7 @@ def recall(call: Call, ask: Recall) -> Recalled:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
-                looked_at = 0 if done.draft.hits else reading.seen()
-                return _answer(done, ask, looked_at, _gaps(done.draft, reading, embedder))
+                return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
 
 

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, Final
 
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Table,
     Text,
@@ -22,7 +23,17 @@ from sqlalchemy import (
 from sqlalchemy.sql.expression import ClauseElement
 
 from onrecord.store.backend import Backend
-from onrecord.store.tables import RECORD, audit, counters, facets, memories, postings, terms, versions
+from onrecord.store.tables import (
+    RECORD,
+    audience_counts,
+    audit,
+    counters,
+    facets,
+    memories,
+    postings,
+    terms,
+    versions,
+)
 
 Row = tuple[Any, ...]
 
@@ -76,8 +87,16 @@ class Statements:
         def prepared(statement: ClauseElement, given: Sequence[str] | None = None) -> Prepared:
             return Prepared(statement, backend, given)
 
-        counting = backend.insert(terms)
-        sum_of_counts = {"documents": terms.c.documents + counting.excluded.documents}
+        def adding(table: Table) -> Prepared:
+            """Add to the numbers of a row, which is made if it is not there."""
+            rows, key = backend.insert(table), [column.name for column in table.primary_key.columns]
+            sums = {
+                column.name: column + rows.excluded[column.name]
+                for column in table.columns
+                if column.name not in key
+            }
+            return prepared(rows.on_conflict_do_update(index_elements=key, set_=sums))
+
         self.add_counters = prepared(
             backend.insert(counters).on_conflict_do_nothing(index_elements=["tenant", "collection"]),
             [each.name for each in counters.columns],
@@ -100,14 +119,16 @@ class Statements:
         self.drop_posting = prepared(_by_key(delete(postings), postings))
         self.add_facet = prepared(insert(facets))
         self.drop_facet = prepared(_by_key(delete(facets), facets))
-        self.count_term = prepared(
-            counting.on_conflict_do_update(
-                index_elements=["tenant", "collection", "term"], set_=sum_of_counts
-            )
+        self.count_term = adding(terms)
+        self.drop_term = prepared(_by_key(delete(terms), terms).where(_has_none(terms)))
+        self.count_audience = adding(audience_counts)
+        self.drop_audience = prepared(
+            _by_key(delete(audience_counts), audience_counts).where(_has_none(audience_counts))
         )
-        self.drop_term = prepared(
-            _by_key(delete(terms), terms).where(terms.c.documents <= literal_column("0"))
-        )
+
+
+def _has_none(table: Table) -> ColumnElement[bool]:
+    return table.c.documents <= literal_column("0")
 
 
 def _copy_to_versions() -> Any:

@@ -249,17 +249,33 @@ facets = Table(
     *_home(),
     Column("facet", Text, nullable=False),
     Column("row", BigInteger, nullable=False),
-    PrimaryKeyConstraint("tenant", "collection", "facet", "row", name="facets_key"),
+    Column("audience", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "collection", "facet", "row", "audience", name="facets_key"),
     sqlite_with_rowid=False,
 )
 
+#: In how many records of each audience a term stands: who asks sums up those that they belong to.
 terms = Table(
     "terms",
     metadata,
     *_home(),
     Column("term", Text, nullable=False),
+    Column("audience", Text, nullable=False),
     Column("documents", Integer, nullable=False),
-    PrimaryKeyConstraint("tenant", "collection", "term", name="terms_key"),
+    PrimaryKeyConstraint("tenant", "collection", "term", "audience", name="terms_key"),
+    sqlite_with_rowid=False,
+)
+
+#: How many records each audience has, their words and their facets; `counters` has the sums of the first two, for admins.
+audience_counts = Table(
+    "audience_counts",
+    metadata,
+    *_home(),
+    Column("audience", Text, nullable=False),
+    Column("documents", BigInteger, nullable=False),
+    Column("words", BigInteger, nullable=False),
+    Column("facets", BigInteger, nullable=False),
+    PrimaryKeyConstraint("tenant", "collection", "audience", name="audience_counts_key"),
     sqlite_with_rowid=False,
 )
 
@@ -300,6 +316,19 @@ embedded = Table(
     Column("stamp", BigInteger, nullable=False),
     Column("dropped", BigInteger, nullable=False),
     PrimaryKeyConstraint("tenant", "collection", "model", name="embedded_key"),
+)
+
+#: The same numbers and sum as in `embedded`, for each audience that has vectors of a model.
+audience_vectors = Table(
+    "audience_vectors",
+    metadata,
+    *_home(),
+    Column("model", Integer, nullable=False),
+    Column("audience", Text, nullable=False),
+    Column("memories", BigInteger, nullable=False),
+    Column("passages", BigInteger, nullable=False),
+    Column("total", LargeBinary, nullable=False),
+    PrimaryKeyConstraint("tenant", "collection", "model", "audience", name="audience_vectors_key"),
 )
 
 vectors = Table(

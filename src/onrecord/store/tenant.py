@@ -31,6 +31,10 @@ def of_home(table: FromClause) -> ColumnElement[bool]:
     return and_(table.c.tenant == bindparam("in_tenant"), table.c.collection == bindparam("in_collection"))
 
 
+def same_home(left: FromClause, right: FromClause) -> ColumnElement[bool]:
+    return and_(left.c.tenant == right.c.tenant, left.c.collection == right.c.collection)
+
+
 class Unregistered(Exception):
     """A tenant has no number, or has lost it; the next tenant of its name gets another. Without a name it is that of
     the home.

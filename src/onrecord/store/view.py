@@ -2,10 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, CursorResult, FromClause, Select, and_, bindparam, select
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    CursorResult,
+    FromClause,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    func,
+    literal_column,
+    select,
+)
 
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
@@ -14,12 +27,12 @@ from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import sees
 from onrecord.store.backend import Backend
-from onrecord.store.coverage import COVERAGE, read_coverage
+from onrecord.store.coverage import read_coverage, seen_coverage
 from onrecord.store.ports.index import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
-from onrecord.store.tables import counters, facets, memories, versions
+from onrecord.store.tables import audience_counts, counters, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, known_then, time_parameters
-from onrecord.store.tenant import HomeAddress, of_home
+from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.visibility import Visibility, past_visible, visibility_of, visibility_parameters, visible
 
 
@@ -33,7 +46,7 @@ class View:
         caller: Caller,
         now: datetime,
         address: HomeAddress,
-        state: "State | None" = None,
+        changes: int | None = None,
         *,
         is_settled: bool = True,
     ) -> None:
@@ -45,19 +58,18 @@ class View:
         #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
         self.is_settled = is_settled
         self.visibility: Visibility = visibility_of(caller)
+        self._parameters = address.parameters | visibility_parameters(caller) | time_parameters(NOW, (), now)
         # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
-        if state is None and address.number is not None:
-            found = backend.fetch(connection, _STATE, address.parameters)
-            state = State(*found[0]) if found else None
-        self.exists = state is not None
-        state = state or State()
-        #: How often it was written to, how many records there are, and how many words they have together.
-        self.changes, self.documents, self.words = state.changes, state.documents, state.words
-        self.has_relations = bool(state.last_relation)
-        #: In how many records a term stands, as far as it was asked for.
+        if changes is None and address.number is not None:
+            found = backend.fetch(connection, _state(self.visibility), self._parameters)
+            if found:
+                changes, self._seen = found[0][0], Seen(*found[0][1:])
+        self.exists = changes is not None
+        #: How often it was written to.
+        self.changes = changes or 0
+        #: In how many records that the caller sees a term stands, as far as it was asked for.
         self.counts: dict[str, int] = {}
         self._sees: dict[str, bool] = {}
-        self._parameters = address.parameters | visibility_parameters(caller) | time_parameters(NOW, (), now)
 
     @property
     def tenant(self) -> int:
@@ -73,12 +85,26 @@ class View:
     def home(self) -> Home:
         return self.address.home
 
+    @property
+    def documents(self) -> int:
+        """How many records the caller sees."""
+        return self._seen.documents
+
+    @property
+    def words(self) -> int:
+        """How many words these have together."""
+        return self._seen.words
+
+    @cached_property
+    def _seen(self) -> "Seen":
+        """Asked for where a transaction has read the counters already: nearly every save can do without."""
+        found = self.exists and self.fetch(_state(self.visibility))
+        return Seen(*found[0][1:]) if found else Seen()
+
     @cached_property
     def has_references(self) -> bool:
-        """Whether the home has tags or references. Which of the two, the order of keys cannot tell: databases order
-        punctuation differently.
-        """
-        return bool(self.backend.fetch(self.connection, _SOME_FACET, self.address.parameters))
+        """Whether the caller sees anything with tags or references; which of the two is not counted apart."""
+        return bool(self.fetch(_some_facet(self.visibility)))
 
     def sees(self, audience: str) -> bool:
         """The predicate of reading for data in memory."""
@@ -111,8 +137,8 @@ class View:
 
     @cached_property
     def coverage(self) -> list[Coverage]:
-        """How much of this home each model has embedded."""
-        return read_coverage(self.backend.fetch(self.connection, COVERAGE, self.address.parameters))
+        """How much of what the caller sees each model has embedded."""
+        return read_coverage(self.fetch(seen_coverage(self.visibility)))
 
 
 def source(visibility: Visibility, asked: AskedTimes) -> tuple[FromClause, Select[Any]]:
@@ -133,9 +159,7 @@ def told_versions(visibility: Visibility) -> Iterator[ColumnElement[bool]]:
 
 
 def same_row(left: FromClause, right: FromClause) -> ColumnElement[bool]:
-    return and_(
-        left.c.tenant == right.c.tenant, left.c.collection == right.c.collection, left.c.row == right.c.row
-    )
+    return and_(same_home(left, right), left.c.row == right.c.row)
 
 
 def key_of(memory: Memory) -> tuple[int, int]:
@@ -144,17 +168,37 @@ def key_of(memory: Memory) -> tuple[int, int]:
     return memory.place.tenant, memory.place.row
 
 
-class State(NamedTuple):
-    """The counters of a home."""
+class Seen(NamedTuple):
+    """The counts of the records that a caller sees."""
 
     documents: int = 0
     words: int = 0
-    last_relation: int = 0
-    changes: int = 0
+
+
+@cache
+def _state(visibility: Visibility) -> Select[Any]:
+    """The number of changes and a `Seen`: the sums of all for who sees all, and of the audiences that are seen for others."""
+    told = select(counters.c.changes).where(of_home(counters))
+    if visibility.is_admin:
+        return told.add_columns(counters.c.documents, counters.c.words)
+    # PostgreSQL sums big integers to decimals.
+    sums = (cast(func.coalesce(func.sum(audience_counts.c[name]), 0), BigInteger) for name in Seen._fields)
+    seen = and_(same_home(counters, audience_counts), visible(audience_counts, visibility))
+    return (
+        told.add_columns(*sums)
+        .join_from(counters, audience_counts, seen, isouter=True)
+        .group_by(counters.c.changes)
+    )
+
+
+@cache
+def _some_facet(visibility: Visibility) -> Select[Any]:
+    seen = visible(audience_counts, visibility)
+    return (
+        select(audience_counts.c.audience)
+        .where(seen, audience_counts.c.facets > literal_column("0"))
+        .limit(1)
+    )
 
 
 NAMED: Final = memories.c.id == bindparam("plain")
-_STATE: Final = select(
-    counters.c.documents, counters.c.words, counters.c.last_relation, counters.c.changes
-).where(of_home(counters))
-_SOME_FACET: Final = select(facets.c.row).where(of_home(facets)).limit(1)

@@ -27,6 +27,7 @@ from onrecord.testing.past import PastConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
+from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.tiers import (
     ImportedTierConformance,
     TenantSettingConformance,
@@ -72,6 +73,7 @@ class StoreConformance(
     VectorConformance,
     NearConformance,
     CatchingUpConformance,
+    StatisticsConformance,
     JobConformance,
     WorkerConformance,
     ArchiveConformance,

@@ -402,6 +402,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
             for statuses in ((), STATUSES)
         ]
     ),
+    "Reading.saved_before": lambda t: t.read(lambda r: _keys(t)[0] in r.saved_before(_keys(t)).values()),
     "Reading.read": lambda t: t.read(lambda r: [r.read(_matches(t), when) for when in _past(t)]),
     "Relations.around": lambda t: t.read(
         lambda r: [
@@ -530,7 +531,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
 #: What is given to the care of a workspace alone, and tells none of it; what is asked of a memory at hand; and answers to
 #: requests, of which each is found by its tenant, its user and its key alone.
 UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.requests"}
-#: What a store says of a tenant as a whole, whoever sees its memories; another tenant is told nothing.
+#: What a store says of all that a caller sees; that it depends on nothing else is tried in `statistics.py`.
 COUNTS: Final = {
     "Reading.size",
     "Reading.sees_global",
@@ -553,6 +554,7 @@ FOUND: Final = {
     "Index.has_vectors": "True",
     "Index.about": "thing:zqghost",
     "Relations.joined": "supports",
+    "Reading.saved_before": "True",
 }
 #: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
 TAKEN: Final = {"remember: id", "Writing.holder"}

@@ -1,6 +1,6 @@
 """WHO sees what? Every method and every operation, tried by everyone who stands outside."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 from onrecord.errors import Forbidden, NotFound
 from onrecord.features import OPERATIONS
 from onrecord.model.caller import Caller
-from onrecord.model.limits import PERMISSIONS, SCOPES
+from onrecord.model.limits import PERMISSIONS, SCOPES, Scope
 from onrecord.service import OnRecord
 from onrecord.store.ports.index import Index
 from onrecord.store.ports.records import Reading, Relations, Writing
@@ -84,7 +84,7 @@ class VisibilityConformance(Conformance):
         )
         operations = {operation.name for operation in OPERATIONS}
         assert tried == methods | operations
-        assert len(methods) == 42
+        assert len(methods) == 43
 
     def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
         """Else the whole matrix would prove nothing."""
@@ -137,10 +137,22 @@ class VisibilityConformance(Conformance):
             assert {term for term in terms if rarity[term] != rarity["zqnowhere"]} == {"zqglobal"}
             assert (reading.size, [each.memories for each in reading.index.coverage()]) == (2, [2])
             assert reading.index.about(references, most=9).counts == {"thing:zqglobal": 1}
-        with world.store.reading(person(), world.clock.now) as reading:
+
+    @pytest.mark.parametrize(
+        ("caller", "scopes"),
+        [(OWNER, SCOPES), (administrator(), SCOPES), (person("bob"), ("global", "tenant"))],
+    )
+    def test_what_is_counted_is_what_the_caller_sees(
+        self, world: World, caller: Caller, scopes: Sequence[Scope]
+    ) -> None:
+        terms, references = [f"zq{scope}" for scope in SCOPES], [f"thing:zq{scope}" for scope in SCOPES]
+        with world.store.reading(caller, world.clock.now) as reading:
             rarity = reading.index.rarity([*terms, "zqnowhere"])
-            assert all(rarity[term] < rarity["zqnowhere"] for term in terms)
-            assert (reading.size, sum(each.memories for each in reading.index.coverage())) == (12, 12)
+            assert [term for term in terms if rarity[term] < rarity["zqnowhere"]] == [
+                f"zq{each}" for each in scopes
+            ]
+            assert reading.size == sum(each.memories for each in reading.index.coverage()) == 2 * len(scopes)
+            assert reading.index.about(references, most=9).counts == {f"thing:zq{each}": 1 for each in scopes}
 
     def test_every_operation_needs_its_permission(self, ann: OnRecord, store: Store) -> None:
         ann.remember("note")

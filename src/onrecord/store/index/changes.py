@@ -25,10 +25,10 @@ class IndexChanges:
         self._postings_out: list[Row] = []
         self._facets_in: list[Row] = []
         self._facets_out: list[Row] = []
-        self._terms: dict[int, Counter[str]] = {}
+        #: By tenant and audience: in how many records more each term stands, and how many records, words and facets came.
+        self._terms: dict[tuple[int, str], Counter[str]] = {}
+        self._counts: dict[tuple[int, str], list[int]] = {}
         self._rows: set[tuple[int, int]] = set()
-        self._documents = 0
-        self._words = 0
 
     @property
     def size(self) -> int:
@@ -61,37 +61,48 @@ class IndexChanges:
         self._rows.add((tenant, row))
         length, terms, weights, places, facets = entries
         # Columns are joined to rows by zip, which is several times as quick as a loop of ours.
-        collection = self._collection.number
-        key = (repeat(tenant), repeat(collection), terms, repeat(audience_of(memory)), repeat(row))
-        counts = self._terms.setdefault(tenant, Counter())
+        collection, audience = self._collection.number, audience_of(memory)
+        key = (repeat(tenant), repeat(collection), terms, repeat(audience), repeat(row))
+        filed = [(tenant, collection, facet, row, audience) for facet in facets]
+        counts = self._terms.setdefault((tenant, audience), Counter())
         if sign > 0:
             self._postings_in += zip(*key, weights, repeat(length), places, strict=False)
-            self._facets_in += [(tenant, collection, facet, row) for facet in facets]
+            self._facets_in += filed
             counts.update(terms)
         else:
             self._postings_out += zip(*key, strict=False)
-            self._facets_out += [(tenant, collection, facet, row) for facet in facets]
+            self._facets_out += filed
             counts.subtract(terms)
-        self._documents += sign
-        self._words += sign * entries.length
+        held = self._counts.setdefault((tenant, audience), [0, 0, 0])
+        for at, more in enumerate((1, length, len(facets))):
+            held[at] += sign * more
 
     def write(self, connection: Connection, statements: Statements) -> tuple[int, int]:
         """Write everything; returns the changes in the numbers of documents and of words."""
-        counts = [
-            (tenant, self._collection.number, term, count)
-            for tenant, terms in self._terms.items()
-            for term, count in terms.items()
+        collection = self._collection.number
+        terms: list[Row] = [
+            (tenant, collection, term, audience, count)
+            for (tenant, audience), counts in self._terms.items()
+            for term, count in counts.items()
             if count
+        ]
+        audiences: list[Row] = [
+            (tenant, collection, audience, *counts)
+            for (tenant, audience), counts in self._counts.items()
+            if any(counts)
         ]
         for statement, rows in (
             (statements.drop_posting, self._postings_out),
             (statements.drop_facet, self._facets_out),
             (statements.add_posting, self._postings_in),
             (statements.add_facet, self._facets_in),
-            (statements.count_term, counts),
-            (statements.drop_term, [row[:3] for row in counts if row[3] < 0]),
+            (statements.count_term, terms),
+            (statements.drop_term, [row[:4] for row in terms if row[4] < 0]),
+            (statements.count_audience, audiences),
+            (statements.drop_audience, [row[:3] for row in audiences if row[3] < 0]),
         ):
-            # By term or facet, so that neighbours in the index are written together.
+            # By term, facet or audience, so that neighbours in the index are written together.
             rows.sort(key=_THIRD)
             statement.run_tuples(connection, rows)
-        return self._documents, self._words
+        documents, words = (sum(counts[at] for counts in self._counts.values()) for at in (0, 1))
+        return documents, words

@@ -4,7 +4,7 @@ A change of the text removes its vectors in the same transaction; a change of th
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Table, delete, insert, select, update
@@ -14,7 +14,7 @@ from onrecord.model.memory import Memory, RowPlace
 from onrecord.store.audience import audience_of
 from onrecord.store.coverage import COVERAGE, read_coverage
 from onrecord.store.ports.index import Coverage
-from onrecord.store.tables import embedded, vectors
+from onrecord.store.tables import audience_vectors, embedded, vectors
 from onrecord.store.tenant import HomeAddress
 
 if TYPE_CHECKING:
@@ -22,24 +22,43 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class _ModelCounts:
-    """The counts of one model, and their changes in one transaction."""
+class _Sum:
+    """How many memories have vectors, how many vectors these are, and their sum."""
 
-    model: EmbeddingModel
     memories: int
     passages: int
     total: "NDArray[Any]"
-    stamp: int = 0
-    dropped: int = 0
     is_new: bool = False
-    is_changed: bool = False
+
+    @classmethod
+    def empty(cls, model: EmbeddingModel) -> "_Sum":
+        import numpy as np
+
+        return cls(0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        return {"memories": self.memories, "passages": self.passages, "total": self.total.tobytes()}
 
     def count(self, memories: int, vectors: Sequence["NDArray[Any]"]) -> None:
         """Count added or removed vectors, and removed memories."""
         sign = 1 if memories > 0 else -1
         self.memories += memories
         self.passages += sign * len(vectors)
-        self.total = self.total + sign * sum(vectors)
+        # Of none it is nothing, whatever floats have lost on the way.
+        self.total = (self.total + sign * sum(vectors)) * bool(self.passages)
+
+
+@dataclass(slots=True)
+class _ModelCounts:
+    """What is known and changed of one model in one transaction: of all of its vectors, and of those for some audiences."""
+
+    model: EmbeddingModel
+    whole: _Sum
+    stamp: int = 0
+    dropped: int = 0
+    is_changed: bool = False
+    parts: dict[str, _Sum] = field(default_factory=dict)
 
 
 class Embeddings:
@@ -55,21 +74,23 @@ class Embeddings:
     def follow(self, before: Memory, after: Memory, place: RowPlace) -> None:
         """Adapt vectors to a changed memory: those of an old text are removed, the others get its audience."""
         if embedded_text(before) != embedded_text(after):
-            self.drop(place.row)
+            self.drop(before, place.row)
         elif audience_of(before) != audience_of(after):
             for key in self._known().values():
                 moved = {"audience": audience_of(after), "stamp": self._changed(key).stamp}
-                self._connection.execute(update(vectors).where(*self._of(place.row, key)).values(moved))
+                if held := self._held(place.row, key):
+                    self._connection.execute(update(vectors).where(*self._of(place.row, key)).values(moved))
+                    self._part(key, audience_of(before)).count(-1, held)
+                    self._part(key, audience_of(after)).count(1, held)
 
-    def drop(self, row: int) -> None:
+    def drop(self, memory: Memory, row: int) -> None:
         for key in self._known().values():
-            here = self._of(row, key)
-            held = self._connection.execute(select(vectors.c.vector).where(*here)).scalars().all()
-            if held:
-                self._connection.execute(delete(vectors).where(*here))
+            if held := self._held(row, key):
+                self._connection.execute(delete(vectors).where(*self._of(row, key)))
                 tally = self._changed(key)
-                tally.count(-1, held)
+                tally.whole.count(-1, held)
                 tally.dropped += 1
+                self._part(key, audience_of(memory)).count(-1, held)
 
     def keep(self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage]) -> bool:
         """Store the vectors of a memory; False if there are none.
@@ -85,8 +106,9 @@ class Embeddings:
             return False
         if key is None:
             key = self._begin(model)
-        tally = self._changed(key)
-        tally.count(1, [passage.vector for passage in passages])
+        tally, audience = self._changed(key), audience_of(memory)
+        for counted in (tally.whole, self._part(key, audience)):
+            counted.count(1, [passage.vector for passage in passages])
         shared = {**self._home, "model": key, "row": row, "text_hash": digest, "stamp": tally.stamp}
         self._connection.execute(
             insert(vectors),
@@ -94,7 +116,7 @@ class Embeddings:
                 shared
                 | {
                     "passage": number,
-                    "audience": audience_of(memory),
+                    "audience": audience,
                     "vector": passage.vector,
                     "tokens": None if passage.tokens is None else passage.tokens.tobytes(),
                 }
@@ -105,28 +127,53 @@ class Embeddings:
 
     def clear(self) -> None:
         """Drop every vector of the tenant, so that all are made anew."""
-        self._connection.execute(delete(vectors).where(*self._here(vectors)))
+        for table in (vectors, audience_vectors):
+            self._connection.execute(delete(table).where(*self._here(table)))
         for key in self._known().values():
             tally = self._changed(key)
-            tally.memories = tally.passages = 0
-            tally.total = tally.total * 0
+            tally.whole = replace(_Sum.empty(tally.model), is_new=tally.whole.is_new)
+            tally.parts.clear()
             tally.dropped += 1
 
     def finish(self) -> None:
         for key, tally in self._tallies.items():
-            counts = {
-                "memories": tally.memories,
-                "passages": tally.passages,
-                "total": tally.total.tobytes(),
-                "stamp": tally.stamp,
-                "dropped": tally.dropped,
-            }
-            if tally.is_new:
+            counts = tally.whole.row | {"stamp": tally.stamp, "dropped": tally.dropped}
+            if tally.whole.is_new:
                 fresh = {**self._home, "model": key, **tally.model._asdict()}
                 self._connection.execute(insert(embedded), fresh | counts)
             elif tally.is_changed:
                 here = (*self._here(embedded), embedded.c.model == key)
                 self._connection.execute(update(embedded).where(*here).values(counts))
+            for audience, part in tally.parts.items():
+                self._keep_part(key, audience, part)
+
+    def _keep_part(self, key: int, audience: str, part: _Sum) -> None:
+        """An audience that has no vectors left has no row either."""
+        if part.is_new:
+            if part.memories:
+                fresh = {**self._home, "model": key, "audience": audience}
+                self._connection.execute(insert(audience_vectors), fresh | part.row)
+            return
+        its = self._of_part(key, audience)
+        statement = update(audience_vectors).values(part.row) if part.memories else delete(audience_vectors)
+        self._connection.execute(statement.where(*its))
+
+    def _part(self, key: int, audience: str) -> _Sum:
+        """What is counted for one audience; looked up once, when it is about to change."""
+        tally = self._tallies[key]
+        if audience not in tally.parts:
+            counts = (audience_vectors.c[name] for name in ("memories", "passages", "total"))
+            found = self._connection.execute(select(*counts).where(*self._of_part(key, audience))).first()
+            tally.parts[audience] = _Sum.empty(tally.model) if found is None else _sum(*found)
+        return tally.parts[audience]
+
+    def _of_part(self, key: int, audience: str) -> tuple[Any, ...]:
+        its = (audience_vectors.c.model == key, audience_vectors.c.audience == audience)
+        return *self._here(audience_vectors), *its
+
+    def _held(self, row: int, key: int) -> Sequence["NDArray[Any]"]:
+        held = select(vectors.c.vector).where(*self._of(row, key)).order_by(vectors.c.passage)
+        return self._connection.execute(held).scalars().all()
 
     def _has(self, row: int, key: int) -> bool:
         held = select(vectors.c.row).where(*self._of(row, key), vectors.c.passage == 0)
@@ -149,7 +196,7 @@ class Embeddings:
         """Number a model at its first vector in this home."""
         key = max(self._known().values(), default=0) + 1
         self._known()[model] = key
-        self._tallies[key] = _empty_tally(model)
+        self._tallies[key] = _ModelCounts(model, _Sum.empty(model))
         return key
 
     def _changed(self, key: int) -> _ModelCounts:
@@ -162,13 +209,11 @@ class Embeddings:
 
 
 def _tally(known: Coverage) -> _ModelCounts:
+    (total,) = known.totals
+    return _ModelCounts(known.model, _sum(known.memories, known.passages, total), known.stamp, known.dropped)
+
+
+def _sum(memories: int, passages: int, total: bytes) -> _Sum:
     import numpy as np
 
-    total = np.frombuffer(known.total, np.float64)
-    return _ModelCounts(known.model, known.memories, known.passages, total, known.stamp, known.dropped)
-
-
-def _empty_tally(model: EmbeddingModel) -> _ModelCounts:
-    import numpy as np
-
-    return _ModelCounts(model, 0, 0, np.zeros(model.dimensions, np.float64), is_new=True)
+    return _Sum(memories, passages, np.frombuffer(total, np.float64))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import Select, String, cast, select
+from sqlalchemy import Select, String, cast, func, select
 
 from onrecord.model.collections import ENTITIES
 from onrecord.store.index.entries import CONTENT_WEIGHT, IndexEntries, read_positions
@@ -22,7 +22,6 @@ from onrecord.store.index.ranking import (
 from onrecord.store.list_parameters import Joined, one_of
 from onrecord.store.ports.index import Places
 from onrecord.store.tables import postings, terms
-from onrecord.store.tenant import of_home
 from onrecord.store.view import View
 from onrecord.store.visibility import Visibility, visible
 
@@ -59,13 +58,13 @@ def statistics(views: Sequence[View], wanted: Iterable[str], *, past: bool = Fal
 
 
 def _count(views: Sequence[View], terms: Sequence[str]) -> Counter[str]:
-    """In how many records each term occurs; counted once for each term, since several layers need it."""
+    """In how many records that the caller sees each term occurs; counted once for each term, since several layers need it."""
     together: Counter[str] = Counter()
     for view in views:
         unknown = [term for term in terms if term not in view.counts]
         if unknown:
             view.counts.update(dict.fromkeys(unknown, 0))
-            view.counts.update(dict(view.fetch(_COUNTS, wanted=unknown)))
+            view.counts.update(dict(view.fetch(_counts(view.visibility), wanted=unknown)))
         together.update({term: view.counts[term] for term in terms})
     return together
 
@@ -199,4 +198,9 @@ def score_entries(entries: IndexEntries, known: Statistics) -> int:
     )
 
 
-_COUNTS: Final = select(terms.c.term, terms.c.documents).where(of_home(terms), one_of(terms.c.term, "wanted"))
+@cache
+def _counts(visibility: Visibility) -> Select[Any]:
+    counted = select(terms.c.term, func.sum(terms.c.documents)).where(
+        visible(terms, visibility), one_of(terms.c.term, "wanted")
+    )
+    return counted.group_by(terms.c.term)

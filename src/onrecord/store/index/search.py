@@ -113,7 +113,9 @@ class SqlIndex:
 
         total, passages = np.zeros(model.dimensions), 0
         for _, covered in self._covered_by(model):
-            total += np.frombuffer(covered.total, np.float64)
+            # In one order, whatever the database's, since sums of floats depend on it.
+            for part in sorted(covered.totals):
+                total += np.frombuffer(part, np.float64)
             passages += covered.passages
         return Centroid(total / max(passages, 1), passages)
 
@@ -181,7 +183,7 @@ class SqlIndex:
         asked = {reference_facet(each): each for each in references} | called
         found: Counter[str] = Counter()
         for view in self._views if asked else ():
-            for facet, count in view.fetch(_COUNTS, facets=list(asked)):
+            for facet, count in view.fetch(_counts(view.visibility), facets=list(asked)):
                 found[facet] += count
         counts = {
             facet: count
@@ -269,12 +271,14 @@ def _tokens(visibility: Visibility) -> Select[Any]:
     )
 
 
-_COUNTS: Final = (
-    select(facets.c.facet, func.count())
-    .where(of_home(facets), one_of(facets.c.facet, "facets"))
-    # In the order of the index, so that nothing need be sorted to be counted.
-    .group_by(facets.c.facet)
-)
+@cache
+def _counts(visibility: Visibility) -> Select[Any]:
+    return (
+        select(facets.c.facet, func.count())
+        .where(visible(facets, visibility), one_of(facets.c.facet, "facets"))
+        # In the order of the index, so that nothing need be sorted to be counted.
+        .group_by(facets.c.facet)
+    )
 
 
 @cache

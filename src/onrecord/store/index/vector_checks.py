@@ -5,12 +5,12 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import Connection, Select, delete, func, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.model.memory import Memory
 from onrecord.store.audience import audience_of
-from onrecord.store.tables import embedded, jobs, memories, vectors
+from onrecord.store.tables import audience_vectors, embedded, jobs, memories, vectors
 from onrecord.store.tenant import HomeAddress, of_home
 
 if TYPE_CHECKING:
@@ -39,12 +39,16 @@ class WrongVectors(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What should be recorded of a model's vectors in a tenant; `total` is their sum."""
+    """What should be recorded of a model's vectors in a tenant, or of those for one audience; `total` is their sum."""
 
     memories: int
     passages: int
     total: "NDArray[Any]"
     stamp: int
+
+    @property
+    def row(self) -> dict[str, Any]:
+        return {"memories": self.memories, "passages": self.passages, "total": self.total.tobytes()}
 
 
 class Miscount(NamedTuple):
@@ -95,25 +99,54 @@ def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | No
 
 
 def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount]:
-    import numpy as np
-
     held = _counted(connection, address)
     said = {row.model: row for row in connection.execute(_SAID, address.parameters)}
-    for model in sorted(said.keys() | held.keys()):
+    parts: dict[int, dict[str, Any]] = {}
+    for row in connection.execute(_SAID_FOR, address.parameters):
+        parts.setdefault(row.model, {})[row.audience] = row
+    for model in sorted(said.keys() | held.keys() | parts.keys()):
+        right = held.get(model, {})
+        whole = _together(right)
         if model not in said:
-            yield Miscount(model, f"{held[model].memories} memories have vectors that are not counted")
-            continue
-        counts, right = said[model], held.get(model)
-        memories, passages = (right.memories, right.passages) if right else (0, 0)
-        if (counts.memories, counts.passages) != (memories, passages):
-            yield Miscount(
-                model,
-                f"counts {counts.memories} memories and {counts.passages} passages, there are {memories} and {passages}",
-            )
-        elif right is not None and counts.stamp < right.stamp:
+            memories = 0 if whole is None else whole.memories
+            yield Miscount(model, f"{memories} memories have vectors that are not counted")
+        elif detail := _difference(said[model], whole):
+            yield Miscount(model, detail)
+        elif whole is not None and said[model].stamp < whole.stamp:
             yield Miscount(model, "a change of its vectors goes unseen")
-        elif right is not None and not _is_alike(np.frombuffer(counts.total, np.uint8), right.total):
-            yield Miscount(model, "the sum of its vectors is another")
+        else:
+            told = parts.get(model, {})
+            wrong = [
+                each
+                for each in right.keys() | told.keys()
+                if _difference(told.get(each), right.get(each)) is not None
+            ]
+            if wrong:
+                # Their names are names of people.
+                yield Miscount(model, f"its vectors are miscounted for {len(wrong)} audiences")
+
+
+def _difference(said: Any, right: Counts | None) -> str | None:
+    """In what one is said to be other than it is; nothing may be said of none at all."""
+    import numpy as np
+
+    told = (0, 0) if said is None else (said.memories, said.passages)
+    there = (0, 0) if right is None else (right.memories, right.passages)
+    if told != there:
+        return f"counts {told[0]} memories and {told[1]} passages, there are {there[0]} and {there[1]}"
+    if right is not None and not _is_alike(np.frombuffer(said.total, np.uint8), right.total):
+        return "the sum of its vectors is another"
+    return None
+
+
+def _together(parts: Mapping[str, Counts]) -> Counts | None:
+    """What is to be said of a model, by what is to be said for each audience."""
+    if not parts:
+        return None
+    import numpy as np
+
+    memories, passages, totals, stamps = zip(*parts.values(), strict=True)
+    return Counts(sum(memories), sum(passages), np.sum(totals, axis=0), max(stamps))
 
 
 def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
@@ -125,23 +158,24 @@ def _is_alike(packed: "NDArray[Any]", total: "NDArray[Any]") -> bool:
     return bool(np.allclose(packed.view(np.float64), total, rtol=0, atol=_SUM))
 
 
-def _counted(connection: Connection, address: HomeAddress) -> dict[int, Counts]:
-    """Counts from reading every vector; one of the wrong dimensions adds nothing to the sum."""
+def _counted(connection: Connection, address: HomeAddress) -> dict[int, dict[str, Counts]]:
+    """Counts by model and audience from reading every vector; one of the wrong dimensions adds nothing to the sum."""
     import numpy as np
 
     dimensions = _dimensions(connection, address)
-    found: dict[int, Counts] = {}
+    found: dict[int, dict[str, Counts]] = {}
     told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
-    for model, group in groupby(told, key=itemgetter(0)):
-        rows, passages, stamp = set[int](), 0, 0
-        total = np.zeros(dimensions.get(model, 0), np.float64)
-        for passage in group:
-            rows.add(passage.row)
-            passages += 1
-            stamp = max(stamp, passage.stamp)
-            if len(passage.vector) == len(total):
-                total += passage.vector
-        found[model] = Counts(len(rows), passages, total, stamp)
+    for (model, _), group in groupby(told, key=itemgetter(0, 1)):
+        passages = list(group)
+        # A memory whose passages are for several eyes is wrong itself, and told of.
+        audience, parts = passages[0].audience, found.setdefault(model, {})
+        nothing = Counts(0, 0, np.zeros(dimensions.get(model, 0), np.float64), 0)
+        counts = parts.get(audience, nothing)
+        for passage in passages:
+            if len(passage.vector) == len(counts.total):
+                np.add(counts.total, passage.vector, out=counts.total)
+        stamp = max(counts.stamp, *(passage.stamp for passage in passages))
+        parts[audience] = Counts(counts.memories + 1, counts.passages + len(passages), counts.total, stamp)
     return found
 
 
@@ -173,18 +207,19 @@ def _count_anew(connection: Connection, address: HomeAddress) -> None:
 
     here = address.parameters
     held = _counted(connection, address)
+    connection.execute(delete(audience_vectors).where(of_home(audience_vectors)), here)
     for before in connection.execute(_SAID, here).all():
-        counts = held.get(before.model) or Counts(0, 0, np.zeros(before.dimensions, np.float64), 0)
+        parts = held.get(before.model, {})
+        counts = _together(parts) or Counts(0, 0, np.zeros(before.dimensions, np.float64), 0)
         stamp = max(counts.stamp, before.stamp) + 1
         its = (of_home(vectors), vectors.c.model == before.model)
         connection.execute(update(vectors).where(*its).values(stamp=stamp), here)
-        told = counts._asdict() | {
-            "total": counts.total.tobytes(),
-            "stamp": stamp,
-            "dropped": before.dropped + 1,
-        }
+        told = counts.row | {"stamp": stamp, "dropped": before.dropped + 1}
         said = (of_home(embedded), embedded.c.model == before.model)
         connection.execute(update(embedded).where(*said).values(told), here)
+        for audience, part in sorted(parts.items()):
+            place = {name: getattr(before, name) for name in ("tenant", "collection", "model")}
+            connection.execute(insert(audience_vectors), place | {"audience": audience} | part.row)
 
 
 def _dimensions(connection: Connection, address: HomeAddress) -> dict[int, int]:
@@ -204,6 +239,7 @@ _EVERY: Final[Select[Any]] = (
     .where(of_home(vectors))
     .order_by(vectors.c.model, vectors.c.row, vectors.c.passage)
 )
+_SAID_FOR: Final = select(audience_vectors).where(of_home(audience_vectors))
 _SAID: Final = select(embedded).where(of_home(embedded)).order_by(embedded.c.model)
 _STRAY: Final = (
     of_home(jobs),

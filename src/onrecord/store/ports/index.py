@@ -70,7 +70,8 @@ class Coverage(NamedTuple):
     """How many memories a model has embedded in a tenant: `stamp` grows with every change, `dropped` whenever vectors
     are removed.
 
-    `total` is the sum of the vectors of all passages, as float64.
+    The numbers are of what the reader sees. `totals` are sums of the vectors of all passages, as float64: all of them
+    together, or one sum for each audience.
     """
 
     tenant: int
@@ -78,7 +79,7 @@ class Coverage(NamedTuple):
     model: EmbeddingModel
     memories: int
     passages: int
-    total: bytes
+    totals: tuple[bytes, ...]
     stamp: int
     dropped: int
 
@@ -126,7 +127,7 @@ class Index(Protocol):
 
     @property
     def average_length(self) -> float:
-        """How many words the records have on average, whoever sees them."""
+        """How many words the records that the caller sees have on average."""
 
     @property
     def has_references(self) -> bool:
@@ -150,9 +151,7 @@ class Index(Protocol):
         """The weight of each term: high if few memories contain it."""
 
     def holders(self, terms: Sequence[str], *, most: int) -> dict[str, list[Key]]:
-        """Which memories contain each of some terms, for terms that at least two and at most so many of the tenant's
-        contain.
-        """
+        """Which memories contain each of some terms, for terms that at least two and at most so many contain."""
 
     def places(self, matches: Sequence[Match], pairs: Sequence[tuple[str, str]]) -> dict[Key, Places]:
         """The positions of the terms of some pairs in some present memories.
@@ -169,7 +168,7 @@ class Index(Protocol):
         """How similar some memories are to a vector, of those that have vectors."""
 
     def centroid(self, model: EmbeddingModel) -> Centroid:
-        """The mean vector of all passages, whoever sees them. A text no nearer to a question than that has nothing to
+        """The mean vector of all passages that the caller sees. A text no nearer to a question than that has nothing to
         do with it.
         """
 
@@ -177,7 +176,7 @@ class Index(Protocol):
         """The stored token vectors of some passages."""
 
     def coverage(self) -> list[Coverage]:
-        """How many memories each model has embedded, in each home that the caller sees."""
+        """How many memories that the caller sees each model has embedded, in each home."""
 
     def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
         """Whether a memory that the caller sees has the vectors of exactly this text."""

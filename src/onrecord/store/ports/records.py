@@ -68,14 +68,11 @@ class Reading(Protocol):
 
     @property
     def size(self) -> int:
-        """How many memories there are in the caller's tenants, whoever sees them."""
-
-    def seen(self) -> int:
-        """How many of them the caller sees; in a tenant with very many, of the last of them."""
+        """How many memories the caller sees, the global ones among them."""
 
     @property
     def sees_global(self) -> bool:
-        """Whether there are global memories beside the tenant's own."""
+        """Whether the caller sees global memories beside the tenant's own."""
 
     def reading_of(self, collection: Collection) -> "Reading":
         """Another collection of the tenant, in the same state of the store."""
@@ -93,6 +90,9 @@ class Reading(Protocol):
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
+
+    def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
+        """For each of some memories the one that was saved before it, of those that the caller sees."""
 
     def filed(self, facet: str) -> list[str]:
         """The ids of the tenant's own memories filed under this name, without retired ones, in the order of saving."""

@@ -51,6 +51,7 @@ from onrecord.store.rows import (
     version_row,
 )
 from onrecord.store.tables import (
+    audience_counts,
     audit,
     counters,
     facets,
@@ -258,7 +259,7 @@ class SqlRestoring(SqlArchive):
         self._heal_rows()
         self._heal_counters()
         self._heal_ids()
-        for table in (postings, terms, facets):
+        for table in (postings, terms, facets, audience_counts):
             self._connection.execute(delete(table).where(of_home(table)), self._here)
         self._counters.documents = self._counters.words = 0
         memories_seen = postings_written = 0

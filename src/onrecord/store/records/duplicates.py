@@ -43,7 +43,7 @@ def find(view: View, memory: Memory, by_hint_alone: bool = False) -> Memory | No
 
 def _find_by_hint(view: View, asked: dict[str, Any], hint: str) -> Memory | None:
     wanted = term_set(hint)
-    rare = _rarest(view, wanted, len(wanted) - ceil(SIMILAR_HINT * len(wanted)) + 1)
+    rare = _rarest(view, asked, wanted, len(wanted) - ceil(SIMILAR_HINT * len(wanted)) + 1)
     if not rare:
         return None
     hints = view.run(_hints(view.visibility), **asked, rare=rare)
@@ -54,9 +54,9 @@ def _find_by_hint(view: View, asked: dict[str, Any], hint: str) -> Memory | None
     return view.memories(_at_row(view.visibility), **asked, row=-negative_row)[0]
 
 
-def _rarest(view: View, wanted: Iterable[str], count: int) -> list[str]:
-    """So many of the rarest terms that any similar hint must contain one of them."""
-    known: dict[str, int] = dict(view.run(_COUNTS, wanted=sorted(wanted)).all())
+def _rarest(view: View, asked: dict[str, Any], wanted: Iterable[str], count: int) -> list[str]:
+    """So many of the rarest terms, counted for the same audience, that any similar hint must contain one of them."""
+    known: dict[str, int] = dict(view.run(_COUNTS, wanted=sorted(wanted), audience=asked["audience"]).all())
     return sorted(wanted, key=lambda term: (known.get(term, 0), term))[:count]
 
 
@@ -104,6 +104,10 @@ def _at_row(visibility: Visibility) -> Select[Any]:
 
 
 _SAME_CONTENT: Final = select(memories.c.row).where(
-    of_home(memories), memories.c.content_hash == bindparam("digest")
+    of_home(memories),
+    memories.c.content_hash == bindparam("digest"),
+    memories.c.audience == bindparam("audience"),
 )
-_COUNTS: Final = select(terms.c.term, terms.c.documents).where(of_home(terms), one_of(terms.c.term, "wanted"))
+_COUNTS: Final = select(terms.c.term, terms.c.documents).where(
+    of_home(terms), one_of(terms.c.term, "wanted"), terms.c.audience == bindparam("audience")
+)

@@ -21,6 +21,7 @@ from onrecord.store.rows import content_hash
 from onrecord.store.tables import (
     OF_TENANTS,
     SHARED,
+    audience_counts,
     counters,
     embedded,
     facets,
@@ -36,6 +37,8 @@ from onrecord.store.tenant import of_home
 _REINDEX: Final = "run `onrecord reindex`"
 _FIX: Final = "run `onrecord doctor --fix`"
 _EMBED: Final = "run `onrecord reindex`, then `onrecord embed-missing`"
+#: What is counted for each audience.
+_COUNTED: Final = ("documents", "words", "facets")
 _RESTORE: Final = "restore this memory from a backup or an export"
 
 
@@ -71,8 +74,9 @@ class Examination:
         self._home = home
         self._address = self._archive.address(home)
         self._here = self._address.parameters
-        self._documents = self._words = 0
-        self._terms: Counter[str] = Counter()
+        #: In how many memories of an audience each term stands, and the memories, words and facets of an audience.
+        self._terms: Counter[tuple[str, str]] = Counter()
+        self._counts: dict[str, Counter[str]] = {}
         self._wanted: dict[int, Wanted] = {}
 
     def problems(self) -> Iterator[Problem]:
@@ -116,11 +120,11 @@ class Examination:
 
     def _expected(self, memory: Memory) -> int:
         entries, audience = entries_of(memory, self._home.collection), audience_of(memory)
-        self._documents += 1
-        self._words += entries.length
-        self._terms.update(term for term, _, _ in entries.postings)
+        counts = {"documents": 1, "words": entries.length, "facets": len(entries.facets)}
+        self._counts.setdefault(audience, Counter()).update(counts)
+        self._terms.update((term, audience) for term in entries.terms)
         held = ((term, audience, weight, entries.length, places) for term, weight, places in entries.postings)
-        return sum(map(hash, held)) + sum(hash((facet,)) for facet in entries.facets)
+        return sum(map(hash, held)) + sum(hash((facet, audience)) for facet in entries.facets)
 
     def _derived(self) -> dict[int, tuple[str, str]]:
         statement = select(memories.c.row, memories.c.audience, memories.c.content_hash)
@@ -151,26 +155,44 @@ class Examination:
             )
 
     def _statistics_problems(self) -> Iterator[Problem]:
-        counted = dict(
-            self._connection.execute(
-                select(terms.c.term, terms.c.documents).where(of_home(terms)), self._here
-            ).all()
-        )
-        if counted != dict(self._terms):
+        told = select(terms.c.term, terms.c.audience, terms.c.documents).where(of_home(terms))
+        counted = {
+            (term, audience): count for term, audience, count in self._connection.execute(told, self._here)
+        }
+        if counted != self._terms:
             wrong = sorted(
-                term
-                for term in counted.keys() | self._terms.keys()
-                if counted.get(term) != self._terms.get(term)
+                {
+                    key[0]
+                    for key in counted.keys() | self._terms.keys()
+                    if counted.get(key) != self._terms.get(key)
+                }
             )
             yield self._problem(
                 "statistics", "terms", f"{len(wrong)} terms are miscounted ({wrong[0]} …)", _REINDEX
             )
+        told = select(audience_counts).where(of_home(audience_counts))
+        said = {row.audience: row for row in self._connection.execute(told, self._here)}
+        wrong_counts = [
+            each
+            for each in said.keys() | self._counts.keys()
+            if each not in said
+            or {name: getattr(said[each], name) for name in _COUNTED} != self._counted_for(each)
+        ]
+        if wrong_counts:
+            # Their names are names of people.
+            detail = f"{len(wrong_counts)} audiences are miscounted"
+            yield self._problem("statistics", "audiences", detail, _REINDEX)
         held = self._connection.execute(
             select(counters.c.documents, counters.c.words).where(of_home(counters)), self._here
         ).one()
-        if tuple(held) != (self._documents, self._words):
-            detail = f"counts {held.documents} memories and {held.words} words, there are {self._documents} and {self._words}"
+        there = tuple(sum(counts[name] for counts in self._counts.values()) for name in _COUNTED[:2])
+        if tuple(held) != there:
+            detail = f"counts {held.documents} memories and {held.words} words, there are {there[0]} and {there[1]}"
             yield self._problem("statistics", "tenant", detail, _REINDEX)
+
+    def _counted_for(self, audience: str) -> dict[str, int]:
+        counts = self._counts.get(audience, Counter())
+        return {name: counts[name] for name in _COUNTED}
 
     def _vector_problems(self) -> Iterator[Problem]:
         told = select(embedded.c.model, embedded.c.name).where(of_home(embedded))

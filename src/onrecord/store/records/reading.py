@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
@@ -14,8 +14,8 @@ from sqlalchemy import (
     Text,
     bindparam,
     exists,
-    func,
     literal,
+    literal_column,
     or_,
     select,
     tuple_,
@@ -48,13 +48,10 @@ from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
 from onrecord.store.tables import facets, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_then
-from onrecord.store.tenant import HomeAddress, of_home
+from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.transaction import Transaction
-from onrecord.store.view import NAMED, State, View, key_of, same_row, source, told_versions
+from onrecord.store.view import NAMED, View, key_of, same_row, source, told_versions
 from onrecord.store.visibility import Visibility, visible
-
-# Nobody waits long to be told how many memories there are.
-_MOST_COUNTED: Final = 20_000
 
 
 class SqlReading:
@@ -87,8 +84,10 @@ class SqlReading:
         held = self._held.get(tenant)
         number = held.tenant if held else tenants.look_up(connection, tenant)
         address = HomeAddress(number, Home(tenant, self._collection))
-        state = State(held.documents, held.words, held.last_relation, held.changes) if held else None
-        return View(connection, backend, self._caller, self._now, address, state, is_settled=self._is_settled)
+        changes = held.changes if held else None
+        return View(
+            connection, backend, self._caller, self._now, address, changes, is_settled=self._is_settled
+        )
 
     @cached_property
     def _views(self) -> list[View]:
@@ -124,11 +123,6 @@ class SqlReading:
     def size(self) -> int:
         return sum(view.documents for view in self._views)
 
-    def seen(self) -> int:
-        if self._caller.is_admin:
-            return self.size
-        return sum(view.run(_seen(view.visibility)).scalar_one() for view in self._views)
-
     @property
     def sees_global(self) -> bool:
         return any(view.documents for view in self._views[1:])
@@ -157,6 +151,15 @@ class SqlReading:
             rows = sorted({match.key[1] for match in matches if match.key[0] == view.tenant})
             by_key |= {key_of(each): each for each in candidates.read(view, rows, when)}
         return [by_key[match.key] for match in matches if match.key in by_key]
+
+    def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
+        before: dict[Key, Key] = {}
+        for view in self._views:
+            rows = sorted({row for tenant, row in keys if tenant == view.tenant})
+            for row, earlier in view.fetch(_saved_before(view.visibility), rows=rows) if rows else ():
+                if earlier is not None:
+                    before[view.tenant, row] = (view.tenant, earlier)
+        return before
 
     def filed(self, facet: str) -> list[str]:
         return [id for (id,) in self._view.fetch(_filed(self._view.visibility), facet=facet)]
@@ -235,21 +238,22 @@ def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) ->
 
 
 @cache
-def _seen(visibility: Visibility) -> Select[Any]:
-    last = (
-        select(memories.c.tenant, memories.c.collection, memories.c.audience)
-        .where(of_home(memories))
-        .order_by(memories.c.row.desc())
-        .limit(_MOST_COUNTED)
-        .subquery()
-    )
-    return select(func.count()).select_from(last).where(visible(last, visibility))
-
-
-@cache
 def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     record, statement = source(visibility, asked)
     return statement.where(NAMED, *true_then(record, asked))
+
+
+@cache
+def _saved_before(visibility: Visibility) -> Select[Any]:
+    earlier = memories.alias("earlier")
+    last = (
+        select(earlier.c.row)
+        .where(visible(earlier, visibility), same_home(earlier, memories), earlier.c.row < memories.c.row)
+        .order_by(earlier.c.row.desc())
+        .limit(literal_column("1"))
+        .scalar_subquery()
+    )
+    return select(memories.c.row, last).where(visible(memories, visibility), one_of(memories.c.row, "rows"))
 
 
 @cache

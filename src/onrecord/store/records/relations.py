@@ -1,6 +1,6 @@
 """WHAT is related to what? Edges by number, by page, and walked breadth first: two statements for each step."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Any, Final, Literal
@@ -64,7 +64,6 @@ class SqlRelations:
         return [
             edge
             for view in sorted(self._views, key=lambda view: view.tenant)
-            if view.has_relations
             for edge in _joined(view, {row for tenant, row in keys if tenant == view.tenant}, when)
         ]
 
@@ -99,26 +98,25 @@ def _joined(view: View, wanted: set[int], when: When) -> Iterator[tuple[Key, str
     """The edges that touch some rows, from the row that was asked for."""
     if not wanted:
         return
-    statement = _edges("both", (), asked_of(when))
-    edges = view.run(statement, when, frontier=sorted(wanted)).all()
-    ends = sorted({end for edge in edges for end in (edge.source, edge.target)})
-    seen = set(view.run(_seen(view.visibility, asked_of(when)), when, rows=ends).scalars()) if ends else set()
-    for edge in edges:
-        for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
-            if near in wanted and {near, far} <= seen:
-                yield (view.tenant, near), edge.relation, (view.tenant, far)
+    statement = _joins(view.visibility, asked_of(when))
+    for start, relation, end in view.fetch(statement, when, frontier=sorted(wanted)):
+        for near, far in ((start, end), (end, start)):
+            if near in wanted:
+                yield (view.tenant, near), relation, (view.tenant, far)
 
 
 @cache
-def _seen(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
-    found = select(memories.c.row).where(one_of(memories.c.row, "rows"), visible(memories, visibility))
-    return found.where(*past_visible(memories.c.row, visibility, stood_since)) if asked.known_at else found
+def _joins(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
+    edges = _edges(visibility, "both", (), asked).with_only_columns(
+        relations.c.source, relations.c.relation, relations.c.target
+    )
+    return edges.where(*_ends_visible(visibility, stood_since)) if asked.known_at else edges
 
 
 def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterator[Edge]:
-    """The edges that touch the frontier, then the visible memories at their ends."""
+    """The edges that touch the frontier and of which the caller sees both ends, then the memories there."""
     when = When(ask.as_of, ask.known_at)
-    statement = _edges(ask.direction, tuple(ask.relations), asked_of(when))
+    statement = _edges(view.visibility, ask.direction, tuple(ask.relations), asked_of(when))
     rows = view.run(statement, when, frontier=sorted(frontier)).all()
     ends = memories_at(view, {end for row in rows for end in (row.source, row.target)}, when)
     for row in rows:
@@ -132,10 +130,9 @@ def _step(view: View, frontier: set[int], ask: RelationWalk, hop: int) -> Iterat
 
 
 @cache
-def _edges(direction: str, names: tuple[str, ...], asked: AskedTimes) -> Select[Any]:
+def _edges(visibility: Visibility, direction: str, names: tuple[str, ...], asked: AskedTimes) -> Select[Any]:
     touching = _ENDS.get(direction, (relations.c.source, relations.c.target))
-    statement = select(relations).where(
-        of_home(relations),
+    statement = between_visible(visibility).where(
         or_(*(one_of(end, "frontier") for end in touching)),
         existed_then(relations, asked),
     )
@@ -185,12 +182,16 @@ def between_visible(visibility: Visibility, moment: datetime | None = None) -> S
     )
     if moment is None:
         return between
-    ever_since = [
-        condition
-        for end in (_SOURCE, _TARGET)
-        for condition in past_visible(end.c.row, visibility, lambda later: stood_since(later, moment))
+    return between.where(*_ends_visible(visibility, lambda later: stood_since(later, moment)))
+
+
+def _ends_visible(
+    visibility: Visibility, since: Callable[[FromClause], ColumnElement[bool]]
+) -> list[ColumnElement[bool]]:
+    """Whether the caller could see both ends of an edge ever since a time."""
+    return [
+        condition for end in (_SOURCE, _TARGET) for condition in past_visible(end.c.row, visibility, since)
     ]
-    return between.where(*ever_since)
 
 
 @cache

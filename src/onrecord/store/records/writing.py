@@ -356,7 +356,7 @@ class SqlWriting(SqlReading):
             self._connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
             for table in (versions, memories)
         )
-        self._embeddings.drop(place.row)
+        self._embeddings.drop(memory, place.row)
         self._jobs.drop(place.row)
         self._erased = True
         self._note_erased(memory, change)

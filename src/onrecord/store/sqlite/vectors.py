@@ -85,7 +85,8 @@ class _Shelf:
             if self._stamp >= covered.stamp:
                 return
             here = {**view.address.parameters, "model": covered.key}
-            if self._dropped != covered.dropped:
+            # Whoever knows none yet need not ask which are gone.
+            if self._stamp and self._dropped != covered.dropped:
                 held = set(view.connection.execute(_ROWS, here).scalars())
                 self.vectors.drop([row for row in self.vectors.rows() if row not in held])
             self._take(view, here | {"stamp": self._stamp, "until": covered.stamp})

@@ -1,0 +1,209 @@
+"""WHAT does a ranking tell of what one cannot see? Nothing: the same tenant, with and without the private memories of others.
+
+Two tenants are given the same memories in the same order, and one of them those of strangers in between. Whoever sees
+nothing of these must be told the same of both, to the last digit, by the same statements.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import pytest
+from sqlalchemy import Engine, event
+
+from onrecord.model.caller import Caller
+from onrecord.model.limits import STATUSES
+from onrecord.model.wire import to_json
+from onrecord.providers.embedding import Calibration
+from onrecord.recall.recipes import RECIPES
+from onrecord.service import OnRecord
+from onrecord.store.compiled import compiled_for
+from onrecord.store.ports.store import Store
+from onrecord.testing.builders import Clock, Conformance, administrator, person
+from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+
+ALONE: Final = "alone"
+CROWDED: Final = "crowded"
+_ANN: Final = person(personas=frozenset({"chef"}), systems={"crm": "manage"}, conversation="talk")
+_REVIEWS: Final = {"memory.read", "memory.manage", "memory.review"}
+#: Who asks: those who see what they are members of, and those who see more than that.
+ASKERS: Final = {
+    "members": (_ANN, person("cleo")),
+    "who sees more": (
+        person(permissions=_REVIEWS, conversation="talk"),
+        person(personas=frozenset({"chef"}), systems={"*": "read"}, permissions=_REVIEWS),
+    ),
+}
+#: After these steps of the others, strangers do theirs.
+_PLANTED_AFTER: Final = (0, 4, 6)
+#: Words that the memories of all share, so that those of others would be counted.
+QUESTIONS: Final = (
+    "kestrel nests",
+    "where do kestrel hawks nest near the orders table",
+    "raw_orders customer_id",
+    "nothing of this stands anywhere",
+)
+
+
+class CalibratedStub(StubEmbedder):
+    """One of which it is known how it scores, so that relevance is judged by vectors too."""
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        weights = dict.fromkeys(("similarity", "tokens", "rarest", "words"), 1.0)
+        weights |= {"constant": -1.0, "passages": -0.3, "length": -0.1}
+        return Calibration(0.0, self.embed_query("what is it").vector, weights)
+
+
+class Step(NamedTuple):
+    """What someone does at a door."""
+
+    caller: Caller
+    does: Callable[[OnRecord], Any]
+
+
+def saves(caller: Caller, text: str, **more: Any) -> Step:
+    return Step(caller, lambda door: door.remember(text, **{"dedupe": False, **more}))
+
+
+def planted(number: int, askers: Sequence[Caller]) -> Iterator[Step]:
+    """What a stranger keeps from them, in every scope that is closed to them: with words, things, talks and edges of the rest."""
+    bob = person("bob", personas=frozenset({"baker"}), systems={"erp": "manage"}, conversation="other talk")
+    text = f"kestrel hawks nest in raw_orders by customer_id, says note {number}"
+    about: dict[str, Any] = {"tags": ["birds"], "entities": ["shop.orders"]}
+    rooms: tuple[dict[str, Any], ...] = (
+        {"scope": "user"},
+        {"scope": "persona", "persona": "baker"},
+        {"scope": "session"},
+        {"scope": "user", "conversation": "talk"},
+        *(({"scope": "system", "system": "erp"},) if not any("*" in each.systems for each in askers) else ()),
+    )
+    for room in rooms:
+        yield saves(bob, text, **about, **room)
+    waiting: tuple[dict[str, Any], ...] = (
+        {"scope": "user"},
+        {"scope": "persona", "persona": "baker"},
+        *(({"scope": "tenant"},) if not any("memory.review" in each.permissions for each in askers) else ()),
+    )
+    for room in waiting:
+        yield saves(replace(bob, actor="unattended"), f"{text}, they say", **about, **room)
+    yield saves(bob, "private kestrel", id=f"bob.{number}", scope="user", **about)
+    yield Step(bob, lambda door: door.relate(f"bob.{number}", "supports", "first"))
+    yield saves(bob, "gone kestrel", id=f"gone.{number}", scope="user", **about)
+    yield Step(bob, lambda door: door.forget(f"gone.{number}"))
+
+
+def shared() -> Iterator[Step]:
+    """What those who ask see, or some of them."""
+    about: dict[str, Any] = {"tags": ["birds"], "entities": ["shop.orders"]}
+    yield saves(_ANN, "kestrel hawks nest in the barn", id="first", **about)
+    yield saves(
+        _ANN, "orders are kept in raw_orders, joined by customer_id and order_id", id="orders", **about
+    )
+    yield saves(_ANN, "customers are kept in raw_customers by customer_id and order_id", id="customers")
+    yield saves(_ANN, "the barn is red", id="mine", scope="user")
+    yield saves(_ANN, "chefs count kestrel eggs", id="chefs", scope="persona", persona="chef")
+    yield saves(_ANN, "crm holds the orders of customers", id="crm", scope="system", system="crm")
+    yield saves(_ANN, "where do they nest?", id="turn.1", scope="session")
+    yield saves(_ANN, "kestrel hawks nest in the barn, by the red door", id="turn.2", scope="session")
+    yield Step(_ANN, lambda door: door.relate("first", "supports", "mine"))
+
+
+class Worlds:
+    """Both tenants, and what is told of each."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store, self._clock = store, clock
+        self._embedders = StubEmbedders(CalibratedStub())
+        # First, so that its number is below theirs.
+        self._door(administrator()).remember("kestrel hawks are birds", id="global:birds", scope="global")
+
+    def _door(self, caller: Caller) -> OnRecord:
+        return OnRecord(self._store, caller, clock=self._clock, embedders=self._embedders)
+
+    def take(self, step: Step, *tenants: str) -> None:
+        self._clock.tick()
+        for tenant in tenants:
+            step.does(self._door(replace(step.caller, tenant=tenant)))
+
+    def warm_up(self) -> None:
+        self._door(person(tenant="elsewhere")).recall("kestrel")
+
+    def told(self, caller: Caller, tenant: str, questions: Sequence[str] = QUESTIONS) -> list[str]:
+        """All that is counted and ranked, as text without the name of the tenant."""
+        door = self._door(replace(caller, tenant=tenant))
+        answers: list[Any] = [
+            door.recall(question, recipe=recipe, limit=20) for question in questions for recipe in RECIPES
+        ]
+        answers += [door.recall(question, min_relevance=0) for question in questions]
+        answers += [
+            door.recall("kestrel", as_of=self._clock.now),
+            door.recall("nest", statuses=list(STATUSES)),
+        ]
+        answers += [door.recall("kestrel nests", known_at=self._clock.now, entities=["shop.orders"])]
+        answers += [door.search(questions[0], entities=["shop.orders"]), door.context("kestrel nests").text]
+        return [repr(to_json(answer)).replace(tenant, "") for answer in answers] + self._counted(door)
+
+    def _counted(self, door: OnRecord) -> list[str]:
+        with self._store.reading(door.caller, self._clock.now) as reading:
+            index, model = reading.index, self._embedders.current.model  # type: ignore[union-attr]
+            covered = [(each.model, each.memories, each.passages) for each in index.coverage()]
+            centroid = index.centroid(model)
+            counted = (reading.size, reading.sees_global, index.average_length, index.has_references, covered)
+            rare = index.rarity(["kestrel", "nest", "raw_orders", "nowhere"])
+            about = index.about(["shop.orders"], ["orders"], most=9)
+            held = {term: len(keys) for term, keys in index.holders(["customer_id", "nest"], most=9).items()}
+            return list(
+                map(repr, (counted, rare, about.counts, about.memories, held, centroid.vector.tobytes()))
+            )
+
+    @contextmanager
+    def heard(self, patch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+        """The text of every statement that the database is told meanwhile."""
+        told: list[str] = []
+        backend: Any = self._store._backend  # type: ignore[attr-defined]
+        plain = backend.fetch
+
+        def fetch(connection: Any, statement: Any, given: Any) -> Sequence[Any]:
+            told.append(compiled_for(backend.positional, statement).text)
+            return plain(connection, statement, given)  # type: ignore[no-any-return]
+
+        def hear(connection: Any, cursor: Any, sql: str, *rest: Any) -> None:
+            told.append(sql)
+
+        with patch.context() as patched:
+            patched.setattr(backend, "fetch", fetch)
+            event.listen(Engine, "before_cursor_execute", hear)
+            try:
+                yield told
+            finally:
+                event.remove(Engine, "before_cursor_execute", hear)
+
+
+class StatisticsConformance(Conformance):
+    """Whatever is counted is counted over what the caller sees."""
+
+    @pytest.fixture
+    def worlds(self, store: Store, clock: Clock) -> Worlds:
+        return Worlds(store, clock)
+
+    @pytest.mark.parametrize("who", ASKERS)
+    def test_what_others_keep_to_themselves_changes_no_digit_and_no_statement(
+        self, worlds: Worlds, monkeypatch: pytest.MonkeyPatch, who: str
+    ) -> None:
+        for number, step in enumerate(shared()):
+            worlds.take(step, ALONE, CROWDED)
+            for each in planted(number, ASKERS[who]) if number in _PLANTED_AFTER else ():
+                worlds.take(each, CROWDED)
+        # What is for everyone both tenants meet in memory.
+        worlds.warm_up()
+        for caller in ASKERS[who]:
+            with worlds.heard(monkeypatch) as said_alone:
+                alone = worlds.told(caller, ALONE)
+            with worlds.heard(monkeypatch) as said_crowded:
+                crowded = worlds.told(caller, CROWDED)
+            assert crowded == alone
+            assert said_crowded == said_alone
+            assert len(said_alone) > len(QUESTIONS) * len(RECIPES)
