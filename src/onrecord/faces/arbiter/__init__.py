@@ -1,1 +1,3 @@
-"""HOW does an agent of the arbiter runtime speak to us? Entries, relations, files and notes over HTTP, and slash commands."""
+"""HOW does an agent of the arbiter runtime speak to us? With entries, relations, files and notes over HTTP, and with
+slash commands.
+"""

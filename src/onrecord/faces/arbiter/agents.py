@@ -1,6 +1,6 @@
-"""HOW is an agent of the arbiter runtime set? By its own document, of which we obey the memory block.
+"""HOW is an agent of the arbiter runtime set? By its own document; we follow the memory block in it.
 
-What is for an advisor is kept and shown as it was given, since there is none here that would obey it.
+Settings for an advisor are stored and shown as given, but have no effect: there is no advisor here.
 """
 
 from collections.abc import Mapping
@@ -15,9 +15,9 @@ from onrecord.model.shapes import Object, checked_field
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import SetAgent
 
-#: Where the document is kept with the agent.
+#: The key in the agent's metadata under which we store its document.
 _KEPT: Final = "arbiter"
-#: What is obeyed, by its name there, with our setting.
+#: The settings that we follow: the name in the document, and the name of our setting.
 _OBEYED: Final = {
     "intent_routing": "intent",
     "age_decay": "decay",
@@ -42,7 +42,7 @@ _DOCUMENT: Final = Object(
 
 
 def put_agent(door: OnRecord, agent: str, document: Mapping[str, Any]) -> dict[str, Any]:
-    """Set an agent by its document. What of its memory block is left out takes its default there."""
+    """Set an agent from its document. Settings that the memory block leaves out return to their defaults."""
     checked_field("", _DOCUMENT, document)
     if document.get("name") not in (None, agent):
         raise Wrong(
@@ -57,17 +57,17 @@ def put_agent(door: OnRecord, agent: str, document: Mapping[str, Any]) -> dict[s
 
 
 def get_agent(door: OnRecord, agent: str) -> dict[str, Any]:
-    """An agent's document, its memory block with what is in force."""
+    """The document of an agent; its memory block shows the settings in force."""
     return _told(door.show_agent(agent))
 
 
 def wants(agent: ShownAgent, switch: str) -> bool:
-    """Whether its document has a switch of the advisor on."""
+    """Whether the agent's document turns on this switch of the advisor."""
     return bool(_block(agent).get(switch, False))
 
 
 def decays(agent: ShownAgent) -> bool:
-    """Old entries weigh less for an agent of this runtime, unless someone has turned that off."""
+    """Whether old entries weigh less for this agent: yes, unless someone has turned that off."""
     return agent.settings.decay is not False
 
 

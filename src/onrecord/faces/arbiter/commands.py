@@ -1,4 +1,4 @@
-"""HOW does one run an agent's text from a shell? `onrecord slash`: its `/mem` lines are done, and their blocks printed."""
+"""HOW does one run an agent's text from a shell? `onrecord slash` runs the commands in it and prints the answers."""
 
 import sys
 from pathlib import Path
@@ -41,7 +41,7 @@ def _run(context: click.Context, file: str, agent: str | None, **given: Any) -> 
 
     common = common_options(context, given)
     text = _text(file)
-    # An agent's turn goes on though nothing was kept yet, as over MCP.
+    # Create a missing store, as over MCP: an agent's turn must not fail because nothing is stored yet.
     with opened_door(common, create=True) as door:
         answer = slash.run(door, text, agent=agent)
     if common["as_json"]:

@@ -1,7 +1,7 @@
 """HOW does an agent of the arbiter runtime speak to us? Entries, relations and their graph, in its words and shapes.
 
-A translation alone: what is kept, found and refused is decided by the operations. Times are whole seconds there, sizes are
-bytes, and an id is a number wherever it is one.
+This module only translates; the operations decide what is stored, found and refused. In the runtime, times are whole
+seconds, sizes are bytes, and an id is written as a number if it is one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,11 +39,12 @@ from onrecord.remember.retire import Retired
 from onrecord.remember.revise import Revised
 from onrecord.service import OnRecord
 
-#: What a list shows: what is not over, and does not wait for a review.
+#: The statuses that a list shows: entries that have not ended and do not wait for a review.
 ACTIVE: Final[tuple[Status, ...]] = ("active", "stale")
-#: Title and tags before content, a phrase before scattered words, and what is pinned to the conversation first.
+#: Ranks title and tags above content, a phrase above scattered words, and entries pinned to the conversation above
+#: others.
 RECIPE: Final = "graduated"
-#: By rank alone: no circle of people has places of its own.
+#: One list by rank alone: neither the conversation nor the tenant nor the global tenant has reserved places in it.
 ONE_LIST: Final[Mapping[str, Any]] = {
     "recipe": RECIPE,
     "conversation_places": 0,
@@ -51,7 +52,7 @@ ONE_LIST: Final[Mapping[str, Any]] = {
     "global_places": 0,
 }
 
-#: What of an entry may change after it was written.
+#: The fields of an entry that may change after it was written.
 PATCHABLE: Final = ("type", "title", "content", "source", "tags", "artifact_id")
 LIST_LIMIT, LIST_MOST = 50, 200
 RELATIONS_LIMIT, RELATIONS_MOST = 200, 1_000
@@ -60,7 +61,7 @@ _LEFT_OUT: Final = f"{NO_ADVISOR} here, so this was left out"
 _PAGE: Final = 1_000
 _SECOND, _MOMENT = timedelta(seconds=1), timedelta(microseconds=1)
 _NO: Final = frozenset({"", "0", "false", "off", "no"})
-#: Marks an entry that has a title alone; the text of a memory is never empty, so it is the title again.
+#: Marks an entry that has only a title. The content of a memory is never empty, so it repeats the title.
 _TITLE_ONLY: Final = "title_only"
 
 Answer = TypeVar("Answer")
@@ -79,7 +80,7 @@ class Exists(Conflict):
 
 
 def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Keep what is given as it is given; with `supersedes_ids` others end with it, all or nothing."""
+    """Store a new entry as given. Those in `supersedes_ids` end with it: either all of this happens, or nothing."""
     for name in ("auto_tag", "supersede"):
         read_model(name, body.get(name))
     saved = entry_fields(door, {"type": None, "title": None, "content": "", **body}, "")
@@ -104,7 +105,7 @@ def get_entry(door: OnRecord, id: str) -> dict[str, Any]:
 
 
 def patch_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Change what is given of an active entry; the rest of it stays as it is for good."""
+    """Change the given fields of an active entry; only the fields in PATCHABLE can ever change."""
     before = active(door, id)
     if fixed := [name for name in body if name not in PATCHABLE]:
         raise Wrong(
@@ -126,7 +127,7 @@ def patch_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, A
 
 
 def delete_entry(door: OnRecord, id: str) -> dict[str, Any]:
-    """Erase an entry and its relations, also one that is over."""
+    """Erase an entry and its relations, even an entry that has ended."""
     try:
         gone = door.forget(id)
     except NotFound:
@@ -137,15 +138,16 @@ def delete_entry(door: OnRecord, id: str) -> dict[str, Any]:
 
 
 def _proposal(answer: Revised | Retired | Forgotten) -> dict[str, Any]:
-    """What was asked of an entry that a person wrote waits for one, and nothing has changed so far."""
+    """If the change waits for review, the text that says so: a person wrote the entry, and nothing has changed yet."""
     return {} if answer.proposal is None else {"proposal": answer.warnings[-1]}
 
 
 def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Say that an entry is no longer true; a second call finds nothing to end."""
+    """End an entry that is no longer true. A second call fails, since there is nothing left to end."""
     asked = read_moment("when", body.get("when"))
     memory = active(door, id, "not found or already invalidated")
-    # Nothing ends before it begins: then it was never true, and its window is empty.
+    # An entry cannot end before it began. If that is asked, it ends where it began: its window is empty, and it was
+    # never true.
     at = asked if asked is None else max(asked, memory.valid_from)
     retired = door.retire(memory.id, at=at)
     if not retired.changed and retired.proposal is None:
@@ -158,7 +160,7 @@ def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[s
 
 
 def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
-    """The last updated first; with `q` the best first, where types and tag raise an entry and hide none."""
+    """Entries, last updated first. With a question in `q`: best first, and type and tag raise entries and hide none."""
     asked = _filters(door, query)
     question = query.get("q", "")
     if not question.strip():
@@ -170,7 +172,11 @@ def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mapping[str, str]) -> list[Memory]:
-    """With `graduated` also what is pinned to other conversations, after the own ones that say as much."""
+    """The entries that answer a question, best first.
+
+    With `graduated`, or if no conversation is named, they include entries pinned to other conversations, which come
+    after equally good entries of this conversation.
+    """
     found = door.recall(
         question,
         **asked,
@@ -183,7 +189,7 @@ def search(door: OnRecord, question: str, asked: Mapping[str, Any], query: Mappi
 
 
 def create_relation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
-    """An edge; the same one twice is told with the number it has."""
+    """Create a relation; if it exists already, raise Exists with its number."""
     ends = [body.get("source_id"), body.get("target_id")]
     if any(end in (None, 0, "") or isinstance(end, bool) for end in ends):
         raise Wrong("source_id", "source_id and target_id are required, as the ids of two entries")
@@ -205,7 +211,7 @@ def create_relation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def list_relations(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
-    """The newest first."""
+    """Relations, newest first."""
     name = query.get("relation", "")
     if name and name not in RELATIONS:
         raise Wrong(
@@ -222,7 +228,7 @@ def list_relations(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def delete_relation(door: OnRecord, id: str) -> dict[str, Any]:
-    """Take an edge back."""
+    """Remove a relation."""
     try:
         door.remove_relation(id)
     except NotFound:
@@ -231,7 +237,7 @@ def delete_relation(door: OnRecord, id: str) -> dict[str, Any]:
 
 
 def graph(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
-    """Every active entry of the types, and every edge of which both ends are among them."""
+    """Every active entry of the given types, and every relation between two of them."""
     kinds = read_types(query.get("type", ""))
     entries = [
         entry(memory)
@@ -271,7 +277,7 @@ def entry(memory: Memory) -> dict[str, Any]:
 
 
 def hydrated(door: OnRecord, memory: Memory) -> dict[str, Any]:
-    """The same with the file that it is linked to."""
+    """A memory in the shape of an entry, with the file that it is linked to."""
     told = entry(memory)
     return told if memory.artifact is None else told | file_of(door.show(memory.id).artifact)
 
@@ -295,7 +301,7 @@ def file(artifact: Artifact) -> dict[str, Any]:
 
 
 def edge(door: OnRecord, relation: Relation) -> dict[str, Any]:
-    """A relation in its shape there."""
+    """A relation in the runtime's shape."""
     return {
         "id": number(relation.id),
         "tenant_id": number(door.caller.tenant),
@@ -307,7 +313,7 @@ def edge(door: OnRecord, relation: Relation) -> dict[str, Any]:
 
 
 def number(id: str) -> int | str:
-    """An id as a number wherever it is one."""
+    """An id, as a number if it is one."""
     whole = ids.whole_number(id)
     return id if whole is None else whole
 
@@ -321,7 +327,7 @@ def missing(id: str, how: str = "not found") -> NotFound:
 
 
 def is_bare(memory: Memory) -> bool:
-    """Whether an entry has a title alone."""
+    """Whether an entry has only a title."""
     return memory.metadata.get(_TITLE_ONLY) is True and memory.content == memory.title
 
 
@@ -336,7 +342,10 @@ def active(door: OnRecord, id: str, how: str = "not found") -> Memory:
 
 
 def entry_fields(door: OnRecord, body: Mapping[str, Any], title: str) -> dict[str, Any]:
-    """The fields of an entry that a body gives, in our words; `title` stands in where there is no content."""
+    """The fields of an entry that a body gives, under our names.
+
+    If the content is empty, the title takes its place: the one in the body, or else `title`.
+    """
     fields: dict[str, Any] = {}
     if "type" in body:
         fields["kind"] = read_type(body["type"])
@@ -359,7 +368,7 @@ def entry_fields(door: OnRecord, body: Mapping[str, Any], title: str) -> dict[st
 
 
 def read_conversation(door: OnRecord, value: Any) -> str | None:
-    """A conversation that the tenant knows; none for null and 0."""
+    """The id of a conversation of this tenant; None for null and 0."""
     if value is None or (value == 0 and not isinstance(value, bool)):
         return None
     try:
@@ -384,7 +393,7 @@ def _linked(body: Mapping[str, Any], act: Callable[[], Answer]) -> Answer:
 
 
 def _superseded(door: OnRecord, value: Any) -> list[str]:
-    """Entries that are all there and active; who of them is not is said before anything is written."""
+    """The ids of entries to end. If one does not exist or is not active, raise Wrong before anything is written."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -413,9 +422,9 @@ def _filters(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
         "conversation": read_conversation(door, named) if named else None,
         "created_since": moment_in(query, "since"),
         "updated_before": moment_in(query, "before_updated_at"),
-        # What is told in whole seconds is also asked for in them: a second is over with its last moment.
+        # We answer in whole seconds, so callers ask in whole seconds too: `as_of` means the end of that second.
         "as_of": None if as_of is None else as_of.replace(microsecond=0) + _SECOND - _MOMENT,
-        # At a time in the past, also what was active then and is not any more.
+        # For a time in the past, include entries that were active then and have ended since.
         "statuses": ACTIVE if as_of is None else (),
         "limit": page_size(query, LIST_LIMIT, LIST_MOST),
     }
@@ -439,7 +448,7 @@ def _decay(query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _advice(query: Mapping[str, str]) -> dict[str, Any]:
-    """What an advisor would have done with a list."""
+    """Says what an advisor was asked to do with a list, and that it was left out."""
     told: dict[str, Any] = {}
     if model := query.get("expand"):
         told["expansion"] = {"model": model, "applied": False, "queries": [], "note": _LEFT_OUT}
@@ -451,7 +460,7 @@ def _advice(query: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _unadvised(body: Mapping[str, Any], lists: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """What an advisor would have done with a new entry."""
+    """Says what an advisor was asked to do with a new entry, and that it was left out."""
     return {
         name: {"model": body[name], "applied": False, **{each: [] for each in empty}, "note": _LEFT_OUT}
         for name, empty in lists.items()

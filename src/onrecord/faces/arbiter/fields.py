@@ -1,4 +1,4 @@
-"""WHAT may a field hold in the words of the arbiter runtime? Sizes are bytes there, and times are seconds."""
+"""WHAT may a field of the arbiter runtime hold? In the runtime, sizes are bytes and times are seconds."""
 
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
@@ -10,7 +10,7 @@ from onrecord.model import ids
 from onrecord.model.limits import KINDS, Kind
 from onrecord.model.rules import NAME, Choice, Integer, Number, OrNone, Rule
 
-#: What a kind is called there: six types, of which ours are the finer ones.
+#: The type in the runtime for each of our kinds: it has six types, and our kinds are finer.
 TYPE_OF: Final[Mapping[Kind, str]] = {
     "user": "user",
     "feedback": "feedback",
@@ -33,7 +33,7 @@ SOURCE_BYTES: Final = 200
 TAGS: Final = 32
 TAG_BYTES: Final = 64
 
-#: What is said of whatever an advisor would do.
+#: Our answer to everything that only an advisor could do.
 NO_ADVISOR: Final = "no advisor is configured"
 
 _MILLISECONDS_FROM: Final = 10**12
@@ -49,7 +49,10 @@ class Wrong(Invalid):
 
 
 def _checked(field: str, rule: Rule, value: Any, sentence: str | None = None) -> Any:
-    """What the rule makes of the value; else this sentence, or the rule's own reason after the name of the field."""
+    """The value as the rule returns it.
+
+    If the rule refuses it, raise Wrong with `sentence`, or else with the name of the field and the rule's own reason.
+    """
     try:
         return rule(value)
     except ValueError as reason:
@@ -62,7 +65,7 @@ def read_type(value: Any) -> Kind:
 
 
 def read_types(text: str) -> tuple[Kind, ...]:
-    """The kinds that some types, with commas between them, stand for."""
+    """Our kinds for a list of types separated by commas."""
     wanted = [each for each in (part.strip() for part in text.split(",")) if each]
     for each in wanted:
         _checked("type", _TYPE, each, f"invalid type filter: {each} is none of {', '.join(TYPES)}")
@@ -70,7 +73,7 @@ def read_types(text: str) -> tuple[Kind, ...]:
 
 
 def kinds_of(types: Collection[str]) -> tuple[Kind, ...]:
-    """Ours that some types stand for."""
+    """Our kinds for these types."""
     return tuple(kind for kind in KINDS if TYPE_OF[kind] in types)
 
 
@@ -118,12 +121,12 @@ def read_id(field: str, value: Any) -> str:
 
 
 def read_model(field: str, value: Any) -> None:
-    """The name of an advisor's model, if one is given at all."""
+    """Check the name of an advisor's model, if one is given."""
     _checked(field, OrNone(NAME), value or None)
 
 
 def size(text: str) -> int:
-    """How many bytes a text has; half a character is refused later, by whoever keeps it."""
+    """How many bytes a text has. Half a character (a lone surrogate) counts too; it is refused when it is stored."""
     return len(text.encode("utf-8", "surrogatepass"))
 
 
@@ -135,7 +138,7 @@ def read_artifact(value: Any) -> str | None:
 
 
 def read_moment(field: str, value: Any) -> datetime | None:
-    """Seconds since 1970, or milliseconds where the number is that large; nothing for null and 0."""
+    """A time, from seconds since 1970, or from milliseconds if the number is that large; None for null and 0."""
     if value is None:
         return None
     told = f"{field!r} must be a non-negative epoch, \N{GREATER-THAN OR EQUAL TO} 0 (got {shown(value)})"
@@ -175,7 +178,7 @@ def positive_in(query: Mapping[str, str], name: str) -> float | None:
 
 
 def page_size(query: Mapping[str, str], usual: int, most: int) -> int:
-    """How many are asked for: no more than the most there are, and the usual number where it is none at all."""
+    """The `limit` of a query, but at most `most`; `usual` if it is missing or not a positive whole number."""
     try:
         limit = int(query.get("limit") or usual)
     except ValueError:

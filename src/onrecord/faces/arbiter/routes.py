@@ -1,6 +1,7 @@
-"""WHICH routes do programs of the arbiter runtime know? Theirs, under /v1; the face translates, the operations decide.
+"""WHICH routes do programs of the arbiter runtime know? Those under /v1. They only translate; the operations
+decide.
 
-An error has one key, `error`, whatever went wrong; what is wrong with a request is 400 there.
+Every error has its text under the key `error`. A request with faults is answered with status 400.
 """
 
 from collections.abc import Mapping
@@ -32,12 +33,12 @@ from onrecord.surfaces.rest.problems import UNREADABLE, Refusal, detail_of, head
 from onrecord.surfaces.rest.request_runner import state_of
 from onrecord.workspace.artifacts import ArtifactContent
 
-#: A byte of a file may take six in JSON.
+#: JSON may need six bytes for one byte of a file.
 _FILE_BYTES: Final = BODY_BYTES + 6 * ARTIFACT_BYTES
-#: In an agent's text files stand too, and what is no plain letter takes several bytes in JSON.
+#: An agent's text may contain files, and JSON may need several bytes for a character that is no plain letter.
 _TURN_BYTES: Final = 4 * 1024 * 1024
 _STATUS: Final[Mapping[type[OnRecordError], int]] = {Gone: 410, TooLarge: 413, Invalid: 400}
-#: Whatever kind of file it says it is, it is not run as a page of this server.
+#: A browser must not run a file as a page of this server, whatever media type the file has.
 _HARMLESS: Final = {
     "Content-Security-Policy": "sandbox",
     "Cache-Control": "private, no-cache",
@@ -45,9 +46,9 @@ _HARMLESS: Final = {
 
 
 def _refuse(error: OnRecordError) -> Response:
-    """The same as everywhere, in the shape and with the status that are known there."""
+    """The answer to an error, with the shape and the status that programs of the runtime expect."""
     status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), None)
-    # What a guard keeps to itself is not told here either.
+    # Details that the other routes hide from callers are hidden here too.
     text = detail_of(error) if status is None else str(error)
     told: dict[str, Any] = {"error": "; ".join(text.splitlines())}
     if isinstance(error, Exists):
@@ -56,7 +57,7 @@ def _refuse(error: OnRecordError) -> Response:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body, whatever kind it is said to be."""
+    """The JSON object in a body, whatever the Content-Type of the request."""
     try:
         return read_object(Headers({"content-type": "application/json"}), body)
     except Refusal as refusal:
@@ -147,7 +148,7 @@ def _delete_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
 
 
 def _raw_artifact(door: OnRecord, request: Request, body: bytes) -> Response:
-    """The very bytes, unless the asker has them already."""
+    """The bytes of a file unchanged, or status 304 if the client has them already."""
     found = workspace.read_artifact(door, *_named(request), request.query_params.get("via"))
     tag = f'"{found.artifact.sha256}"'
     known = [each.strip() for each in request.headers.get("if-none-match", "").split(",")]
@@ -161,7 +162,7 @@ def _named(request: Request) -> tuple[str | None, str]:
 
 
 def _kind(found: ArtifactContent) -> str:
-    """The kind of the file, if a header can say it."""
+    """The media type of a file, or the default one if a header cannot hold it."""
     return found.artifact.media_type if found.artifact.media_type.isascii() else MEDIA_TYPE
 
 
@@ -183,7 +184,7 @@ def _slash(door: OnRecord, request: Request, body: bytes) -> Response:
     faults += [Fault(name, "is required") for name in _TURN["required"] if name not in given]
     if faults:
         raise Invalid(faults)
-    # Each command is counted, or whoever is limited would send many at once.
+    # Count each command: otherwise a caller could get around the limit on requests with many commands in one text.
     return JSONResponse(to_json(slash.run(door, **given, count_another=state_of(request).count_another)))
 
 
@@ -370,7 +371,7 @@ HTTP: Final = FaceHttp(
             shapes.GRAPH,
             _TYPES,
         ),
-        # Whatever stands there is an agent, so that a slash in it is refused as one.
+        # Everything after /memory/ is the name of an agent, so a slash in it is refused as an invalid name.
         _get(
             "/memory/{agent:path}",
             "get_scratchpad",

@@ -1,4 +1,6 @@
-"""WHICH shapes do programs of the arbiter runtime send and get? Their description, from the limits and lists that are checked."""
+"""WHICH shapes do programs of the arbiter runtime send and get? JSON schemas, built from the limits and lists
+that we check.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,7 +9,7 @@ from onrecord.faces.arbiter.fields import CONTENT_BYTES, SOURCE_BYTES, TAG_BYTES
 from onrecord.model.limits import RELATIONS
 from onrecord.surfaces.rest.declared import TEXT, JsonSchema, Parameter, schema_named
 
-#: A number wherever it is one; whoever chose an id for a memory may have chosen a text.
+#: A number if it is one. A caller may choose the id of a memory, and may choose a text.
 ID: Final = {"type": ["integer", "string"]}
 _MAYBE_ID: Final = {"type": ["integer", "string", "null"]}
 _NUMBER: Final = {"type": "integer"}
@@ -24,7 +26,7 @@ _SENT_MOMENT: Final = {
 
 
 def object_of(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
-    """An object that has all of these, except perhaps some."""
+    """An object with these properties; all but the `optional` ones are required."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -33,7 +35,7 @@ def object_of(properties: Mapping[str, Any], *optional: str) -> dict[str, Any]:
 
 
 def sent(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
-    """A body with these fields; what else stands in it is passed over."""
+    """A request body with these fields; other fields in it are ignored."""
     return {"type": "object", "properties": dict(properties), "required": list(required)}
 
 

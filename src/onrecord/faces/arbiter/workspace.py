@@ -1,4 +1,4 @@
-"""HOW does an agent of the arbiter runtime keep what is no entry? Conversations, their files, and working notes."""
+"""HOW does an agent of the arbiter runtime keep what is not an entry? As conversations, files and working notes."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -17,7 +17,7 @@ class TooLarge(OnRecordError):
 
 
 def create_conversation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A new conversation, under the next number."""
+    """Create a conversation; its id is the next number."""
     title, agent = body.get("title"), body.get("agent_id")
     if agent is not None and not isinstance(agent, str):
         raise Wrong("agent_id", "agent_id must be a text")
@@ -26,7 +26,7 @@ def create_conversation(door: OnRecord, body: Mapping[str, Any]) -> dict[str, An
 
 
 def list_conversations(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
-    """The newest first."""
+    """Conversations, newest first."""
     limit = page_size(query, LIST_LIMIT, LIST_MOST)
     before = moment_in(query, "before_updated_at")
     wanted = (each for each in _every(door) if before is None or each.created_at < before)
@@ -40,13 +40,13 @@ def get_conversation(door: OnRecord, id: str) -> dict[str, Any]:
 
 
 def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
-    """Delete a conversation with its files; entries lose their pin and their link, and stay."""
+    """Delete a conversation and its files. Entries stay, but lose their pin to it and their links to the files."""
     door.delete_conversation(_known(door, id).id)
     return {"deleted": True}
 
 
 def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
-    """Keep a file at a path of a conversation; gives whether it is new."""
+    """Store a file at a path of a conversation; the second value says whether it is new."""
     home = _known(door, id).id
     path, content = body.get("path"), body.get("content")
     if not isinstance(path, str) or not isinstance(content, str):
@@ -71,7 +71,7 @@ def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[di
 
 
 def list_artifacts(door: OnRecord, id: str | None) -> dict[str, Any]:
-    """The files of a conversation, or of all of them; the last written first."""
+    """The files of a conversation, or of all conversations, last written first."""
     home = None if id is None else _known(door, id).id
     found = door.artifacts(conversation=home)
     latest = sorted(found.artifacts, key=lambda each: (each.updated_at, int(each.id)), reverse=True)
@@ -90,7 +90,10 @@ def get_artifact(door: OnRecord, id: str | None, artifact: str, via: str | None)
 
 
 def read_artifact(door: OnRecord, id: str | None, artifact: str, via: str | None) -> ArtifactContent:
-    """A file: from inside a conversation its own ones, and those of others by way of an entry that is linked to them."""
+    """A file with its content.
+
+    From inside a conversation one can read its own files, and a file of another through `via`, an entry linked to it.
+    """
     inside = door if id is None else _inside(door, id)
     try:
         return inside.read_artifact(artifact, via=_linking(via))
@@ -109,7 +112,7 @@ def delete_artifact(door: OnRecord, id: str | None, artifact: str) -> dict[str, 
 
 
 def list_scratchpads(door: OnRecord) -> dict[str, Any]:
-    """Whose working notes there are; those that all share have no agent."""
+    """The scratchpads that exist; the one that all agents share has an empty `agent_id`."""
     found = [
         {
             "kind": each.kind,
@@ -122,7 +125,7 @@ def list_scratchpads(door: OnRecord) -> dict[str, Any]:
 
 
 def get_scratchpad(door: OnRecord, agent: str) -> dict[str, Any]:
-    """Working notes as a whole; what nobody wrote is empty, and says so."""
+    """The whole scratchpad of an agent. If nobody has written to it, it is empty and `exists` is false."""
     try:
         pad = door.read_scratchpad(agent)
     except Invalid:
@@ -139,7 +142,7 @@ def get_scratchpad(door: OnRecord, agent: str) -> dict[str, Any]:
 
 
 def erase_tenant(door: OnRecord, id: str) -> dict[str, Any]:
-    """Erase a tenant with all its entries, relations, conversations, files and notes; only for who runs the server."""
+    """Erase a tenant with all its entries, relations, conversations, files and notes. Only an operator may do this."""
     door.caller.require_operator("To erase a tenant here")
     try:
         door.erase_tenant(id, confirm=id)
@@ -178,7 +181,7 @@ def _known(door: OnRecord, id: str) -> Conversation:
 
 
 def _inside(door: OnRecord, id: str) -> OnRecord:
-    """The door from inside a conversation; whoever is in one already does not get into another."""
+    """The door for the caller inside this conversation. A caller that is in one already cannot move to another."""
     home = _known(door, id).id
     if door.caller.conversation not in (None, home):
         raise _no_conversation(id)
@@ -195,7 +198,10 @@ def _linking(via: str | None) -> str | None:
 
 
 def _refused(error: Invalid) -> OnRecordError:
-    """Too large is said of a file alone; what is wrong with its path or its coding is the request's fault."""
+    """The error for a file that was refused.
+
+    It is TooLarge only if the file is too large; a wrong path or encoding makes the request invalid.
+    """
     reasons = {fault.field: fault.message for fault in error.faults}
     if "path" in reasons:
         return Wrong("path", f"invalid path: {reasons['path']}")

@@ -1,7 +1,8 @@
-"""HOW does an assistant of the checkstack platform speak to us? searchMemory, saveMemory and deleteMemory, and their shapes.
+"""HOW does an assistant of the checkstack platform speak to us? With searchMemory, saveMemory and deleteMemory, in
+their shapes.
 
-A memory has a hint, which says what it is and when to recall it, and belongs to one user or to one system. A translation
-alone: what is found, merged, refused and scrubbed is decided by the operations.
+A memory has a hint, which says what it is and when to recall it, and belongs to one user or to one system. This module
+only translates; the operations decide what is found, merged, refused and scrubbed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,11 +22,11 @@ from onrecord.service import OnRecord
 
 Scope = Literal["user", "system"]
 SCOPES: Final[tuple[Scope, ...]] = ("user", "system")
-#: Counts of words, the hint's before all: what shares no word with a query is not an answer to it here.
+#: Counts shared words; those in the hint weigh most. A memory that shares no word with a query is no answer here.
 RECIPE: Final = "counts"
-#: How many a search gives at most.
+#: The rule for `limit`: how many memories a search gives at most.
 FOUND: Final = Integer(1, 50)
-#: What a field is called there.
+#: The platform's names for our fields.
 NAMES: Final[Mapping[str, str]] = {
     "question": "query",
     "hint": "recallHint",
@@ -42,7 +43,7 @@ _NOT_OF_A_SYSTEM: Final = "systemId is not kept: a memory of scope user belongs 
 
 
 _SAYS: Final = Text(at_least=1)
-#: What is looked at before the operations are asked, all at once.
+#: The fields that we check, all at once, before we call an operation.
 _GIVEN: Final = Object(
     "what is asked",
     {
@@ -57,7 +58,7 @@ _GIVEN: Final = Object(
 
 
 class Asked(NamedTuple):
-    """What is to be kept."""
+    """What a caller asks us to save."""
 
     scope: Scope
     recall_hint: str
@@ -68,7 +69,7 @@ class Asked(NamedTuple):
 
 
 def search_memory(door: OnRecord, query: str, limit: int = 10) -> dict[str, Any]:
-    """What bears on a query, best first; nothing where nothing does."""
+    """The memories that answer a query, best first; an empty list if none does."""
     checked_field("", _GIVEN, {"query": query, "limit": limit})
     with _in_its_words():
         found = _own(door).recall(query, limit=limit, scopes=SCOPES, recipe=RECIPE, intent=False, times="off")
@@ -85,7 +86,7 @@ def save_memory(
     always_inject: bool | None = None,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Keep a memory, or bring the one up to date that says nearly the same; `dryRun` only tells what it would do."""
+    """Save a memory, or update the one whose hint says nearly the same. With `dry_run`, only say what would happen."""
     asked = Asked(scope, recall_hint, content, system_id, tags, always_inject)
     if dry_run:
         return {"summary": summarise_save(door, asked)}
@@ -99,7 +100,7 @@ def save_memory(
 
 
 def summarise_save(door: OnRecord, asked: Asked) -> str:
-    """What a person is to see before they agree: what is kept for whom, how it is told, and its hint."""
+    """The text that a person sees before they agree: what is saved and for whom, if it is always told, and its hint."""
     try:
         saved, notes = _saved(door, asked, dry_run=True)
     except SaveLimit as spent:
@@ -118,9 +119,10 @@ def summarise_save(door: OnRecord, asked: Asked) -> str:
 
 
 def delete_memory(door: OnRecord, id: str, dry_run: bool = False, *, agreed: bool = False) -> dict[str, Any]:
-    """Erase a memory; False, and no error, where there is none or it is not the caller's to erase.
+    """Erase a memory. If there is none or the caller may not erase it, `deleted` is False; that is no error.
 
-    `agreed` says that a person has said yes to `summarise_delete`; only a person who asks for themselves needs no such word.
+    `agreed` says that a person has agreed to the text of `summarise_delete`. Every caller but a
+    person needs it.
     """
     checked_field("", _GIVEN, {"id": id} if isinstance(id, str) else {})
     if dry_run:
@@ -137,7 +139,7 @@ def delete_memory(door: OnRecord, id: str, dry_run: bool = False, *, agreed: boo
 
 
 def summarise_delete(door: OnRecord, id: str) -> str:
-    """What a person is to see before they agree. Of a memory that the caller does not see it tells nothing."""
+    """The text that a person sees before they agree. It reveals nothing of a memory that the caller may not see."""
     memory = _seen(door, id)
     if memory is None:
         what = f"Delete memory {one_line(str(id))}"
@@ -149,7 +151,7 @@ def summarise_delete(door: OnRecord, id: str) -> str:
 
 
 def may_delete(door: OnRecord, id: str) -> bool:
-    """Whether a deletion would do anything."""
+    """Whether a deletion would have any effect."""
     with suppress(OnRecordError):
         return bool(_own(door).forget(id, dry_run=True).id)
     return False
@@ -158,7 +160,7 @@ def may_delete(door: OnRecord, id: str) -> bool:
 def list_memories(
     door: OnRecord, system_id: str | None = None, limit: int = 50, after: str | None = None
 ) -> dict[str, Any]:
-    """For people: what they may see, last updated first; with a system, only what is about that."""
+    """For people: the memories that they may see, last updated first; with a system, only those about it."""
     scopes = SCOPES if system_id is None else SCOPES[1:]
     with _in_its_words():
         page = _own(door).browse(scopes=scopes, system=system_id, limit=limit, after=after)
@@ -171,7 +173,7 @@ def list_memories(
 
 
 def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> dict[str, Any]:
-    """For people: have a memory told in every turn, or no longer. Whoever switches it on stands for what it says."""
+    """For people: have a memory told in every turn, or no longer. Whoever turns this on vouches for its text."""
     checked_field("alwaysInject", FLAG, always_inject)
     if door.caller.actor != "person":
         raise Forbidden("Only a person says what is told in every turn.")
@@ -186,19 +188,22 @@ def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> di
 
 
 def preamble(door: OnRecord) -> str:
-    """What stands before every turn: the memories that are always told. Empty where there are none, or none can be had."""
+    """The text before every turn: the memories that are always told. Empty if there are none or they cannot be read."""
     with suppress(OnRecordError):
         return _own(door).context(parts=["always"]).text
     return ""
 
 
 def _own(door: OnRecord) -> OnRecord:
-    """Here nobody reads another's preferences, an admin neither; and what an unattended run saves, it saves at once."""
+    """The door with the rules of this face.
+
+    Nobody sees the preferences of another user, not even an admin; and what an unattended run saves is active at once.
+    """
     return door.as_caller(replace(for_own_eyes(door.caller), active_at_once=True))
 
 
 def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, list[str]]:
-    """What came of a save, and what was not done of it."""
+    """The result of a save, and notes: what was not done as asked, and warnings."""
     checked_field(
         "", _GIVEN, {"recallHint": asked.recall_hint, "content": asked.content, "scope": asked.scope}
     )
@@ -234,7 +239,7 @@ def _spent(limit: SaveLimit) -> str:
 
 @contextmanager
 def _in_its_words() -> Iterator[None]:
-    """Faults name the fields as they are called there."""
+    """Faults that are raised inside name the fields as the platform does."""
     try:
         yield
     except Invalid as problem:
@@ -247,7 +252,7 @@ def _may_always(door: OnRecord, asked: Asked) -> bool:
 
 
 def _seen(door: OnRecord, id: str) -> Memory | None:
-    """The memory, if the caller sees it; what is no id at all is the id of nothing."""
+    """The memory, or None if the caller does not see it or this is not a valid id."""
     if not OnRecord.show.operation.is_offered_to(door.caller):  # type: ignore[attr-defined]
         return None
     try:
@@ -257,7 +262,10 @@ def _seen(door: OnRecord, id: str) -> Memory | None:
 
 
 def _is_managed(door: OnRecord, memory: Memory) -> bool:
-    """What every reader of a system is told unasked is up to its managers, whoever wrote it."""
+    """Whether the caller may decide that a memory is always told.
+
+    For a memory of a system only those who manage the system may, whoever wrote it.
+    """
     return memory.scope != "system" or door.caller.manages(memory.system or "")
 
 

@@ -1,6 +1,6 @@
 """WHICH tools do assistants of the checkstack platform know? Three for them, and two for the people they work for.
 
-Nothing is deleted before a person has said yes to it.
+Nothing is deleted before a person agrees to it.
 """
 
 import re
@@ -38,7 +38,7 @@ _MEMORIES: Final = Several(Object("a memory", _SHOWN, needed=tuple(_SHOWN)))
 
 
 def _parameter(argument: str) -> str:
-    """What an argument is called in the functions of the face: recall_hint for recallHint."""
+    """The name of an argument in the functions of this face: recall_hint for recallHint."""
     return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", argument)
 
 
@@ -63,7 +63,7 @@ def _tool(
 
 
 def _question(door: OnRecord, arguments: Arguments) -> str | None:
-    """Nobody is asked about what changes nothing anyway."""
+    """The question to a person before a deletion; None if the call would delete nothing anyway."""
     if arguments.get("dryRun") or not memories.may_delete(door, arguments["id"]):
         return None
     return memories.summarise_delete(door, arguments["id"])

@@ -1,6 +1,6 @@
-"""HOW does an agent use memory in the middle of a turn? By lines in its own text, each answered by a block.
+"""HOW does an agent use memory in the middle of a turn? By command lines in its own text, each answered by a block.
 
-A translation alone: the lines become operations, and what these answer becomes lines again.
+This module only translates: it turns commands into operations, and their answers into lines of text.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -57,10 +57,11 @@ from onrecord.workspace.conversations import plain
 
 __all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
 
-#: Whose scratchpad and settings count where no agent is named: the one that leads the others.
+#: The agent whose scratchpad and settings count if none is named: the one that leads the others.
 AGENT: Final = "index"
-#: How many commands of one text are run, and after how much told of them no more is.
+#: The most commands that we run in one text.
 COMMANDS: Final = 200
+#: Once the answers to a text are longer than this, we run no more of its commands.
 TOLD_BYTES: Final = 16 * 1024 * 1024
 _BROWSED: Final = 100
 _FOUND: Final = 50
@@ -88,7 +89,7 @@ class SlashAnswer:
 
 
 class _Failed(Exception):
-    """A command that could not be done; the text says why."""
+    """A command failed; the message says why."""
 
 
 def run(
@@ -99,10 +100,11 @@ def run(
     conversation: str | None = None,
     count_another: Callable[[], None] = lambda: None,
 ) -> SlashAnswer:
-    """Run every command of a text in its order. One that fails says so in its block, and the next is run all the same.
+    """Run the commands of a text in order. If one fails, its block says so, and the next ones still run.
 
-    `count_another` is called before each command but the first, which is counted where the text came in; when it raises
-    TooMany, the rest is not run, and the last block says when it may be sent again.
+    `count_another` counts a command against the caller's limit. We call it before each command but the first, which
+    was counted when the text came in. If it raises TooMany, we do not run the rest, and the last block says when to
+    send it again.
     """
     if not isinstance(text, str):
         raise Invalid([Fault("text", f"must be a text, not {type(text).__name__}")])
@@ -125,7 +127,7 @@ def run(
 
 
 def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
-    """What an agent's text writes is an agent's, whoever passes it on."""
+    """The door for an agent's text: what the text writes counts as an agent's, even if a person passes the text on."""
     if conversation is not None and not isinstance(conversation, str):
         raise Invalid([Fault("conversation", "must be a text")])
     caller = inside(door.caller, plain(conversation))
@@ -148,7 +150,7 @@ def _stopped(command: Command, reason: str, when: str) -> SlashResult:
 
 
 class _Turn:
-    """One text of one agent."""
+    """Runs the commands in one text of one agent."""
 
     def __init__(self, door: OnRecord, agent: str) -> None:
         self._door, self._agent = door, agent
@@ -239,7 +241,7 @@ class _Turn:
         return rendering.degree(self._around(asked.id, DEPTH))
 
     def _around(self, id: str, depth: int) -> Neighbourhood:
-        """The surroundings of an entry that is true now."""
+        """The neighbours of an entry; _Failed if the entry does not exist or has ended."""
         try:
             around = self._door.neighbours(id, depth=depth, limit=NEIGHBOUR_LIMIT)
         except NotFound:
@@ -286,7 +288,7 @@ class _Turn:
             yield f"  {saved.warnings[-1]}"
 
     def _unadvised(self) -> Iterator[str]:
-        """What an advisor would have done, for a caller who may ask how the agent is set."""
+        """Says what an advisor would have done, if the caller may read the agent's settings."""
         if "memory.read" not in self._door.caller.permissions:
             return
         for name in ("auto_tag", "auto_supersede"):
@@ -387,7 +389,7 @@ class _Turn:
             yield f"(page {asked.page} of {len(pages)}, the last)"
 
     def _file_id(self, given: str) -> str:
-        """A number, or the path of a file of this conversation."""
+        """The id of a file, given as a number or as the path of a file in this conversation."""
         number = given.removeprefix("#")
         if ids.whole_number(number) is not None:
             return number
@@ -401,7 +403,7 @@ def _reason(problem: Exception) -> str:
     if isinstance(problem, OutcomeUnknown):
         return one_line(str(OutcomeUnknown()))
     if isinstance(problem, StoreUnavailable):
-        # What it says of itself may name where the store is.
+        # Its own message may reveal where the store is.
         return _UNAVAILABLE
     if isinstance(problem, Invalid):
         return one_line("; ".join(map(str, problem.faults)))

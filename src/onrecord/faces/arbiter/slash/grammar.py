@@ -1,6 +1,7 @@
-"""WHAT does an agent's text command? Every `/mem`, `/write` and `/read` line of it; what stands in a body is text alone.
+"""WHAT does an agent's text command? Every `/mem`, `/write` and `/read` line in it is a command, except in a code fence
+or in the body of another command.
 
-Nothing is looked up here, and no text is too odd to be read: what cannot be understood is a command that is refused.
+This module looks nothing up, and any text can be read: a command that it does not understand becomes Refused.
 """
 
 import re
@@ -30,12 +31,12 @@ from onrecord.faces.arbiter.slash.parsed import (
 from onrecord.model import ids
 from onrecord.model.limits import RELATIONS
 
-#: Half of what comes in over HTTP: what an agent writes down is a summary, and a file holds the rest.
+#: Half of the limit over HTTP: here an agent should write a summary, and put the rest into a file.
 BODY_BYTES: Final = 32 * 1024
 DEPTH: Final = 2
 
 _NEW_LINE: Final = re.compile(r"\r\n|\r|\n")
-# Programs put a byte order mark before a text, also where several were joined; nobody sees it.
+# Programs put this invisible mark before a text, so joined texts may also have it in the middle.
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _COMMAND: Final = re.compile(r"[ \t\ufeff]*(/(?:mem|write|read))(?=[ \t]|$)[ \t]*(.*)")
 _ADD_ENTRY: Final = re.compile(r"add[ \t]+entry(?=[ \t]|$)[ \t]*(.*)")
@@ -43,7 +44,8 @@ _NUMBER: Final = re.compile(r"([+-]?)0*([0-9]*)", re.ASCII)
 _OPTION: Final = re.compile(r'(?:^|(?<=\s))(types?|tag)=("[^"]*"|\S*)')
 _FLAG: Final = re.compile(r"--(supersedes|artifact)(?:=(.*))?")
 _END_OF: Final = {"/mem": "/endmem", "/write": "/endwrite"}
-#: A fence may stand in a list or a quotation. Behind three backticks no other may follow, or it is code in a line.
+#: A line that opens a code fence, perhaps in a list or a quotation. If another backtick follows in the line, it is only
+#: code within that line.
 _FENCE: Final = re.compile(r"[\s>\ufeff]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
 #: The subcommands of /mem.
 USES: Final = (
@@ -58,18 +60,18 @@ _ADD_USAGE: Final = "usage: /mem add entry <type> <title> [--supersedes #1,#2] [
 
 
 class _Wrong(Exception):
-    """A command that is refused; the text says why."""
+    """A command is refused; the message says why."""
 
 
 class _Body(NamedTuple):
-    """What stands between a command and its end; `is_closed` is false where the text ends first."""
+    """The lines between a command and the line that ends it; `is_closed` is false if the text has no such line."""
 
     text: str
     is_closed: bool
 
 
 def commands(text: str) -> Iterator[Command]:
-    """The commands of a text, in their order, each read when it is asked for: a text may hold more than are run."""
+    """The commands of a text, in order. Each is parsed only when it is asked for: a text may hold more than are run."""
     lines = _NEW_LINE.split(text)
     at = 0
     while at < len(lines):
@@ -98,7 +100,7 @@ def _bare(line: str) -> str:
 
 
 def _end_of_fence(lines: list[str], start: int, fence: str) -> int | None:
-    """The line that closes a fence: as many of its signs or more, and nothing else. A shorter fence inside is text."""
+    """The line that closes a fence: at least as many of its characters, and nothing else. Shorter fences are text."""
     for at in range(start, len(lines)):
         signs = _bare(lines[at]).lstrip(" \t>")
         if len(signs) >= len(fence) and set(signs) == {fence[0]}:
@@ -107,7 +109,7 @@ def _end_of_fence(lines: list[str], start: int, fence: str) -> int | None:
 
 
 def _swallowed(lines: list[str], at: int) -> Iterator[Command]:
-    """Below a fence that is never closed all is text, which is said where commands stand there."""
+    """If a fence is never closed, all below it is text. If commands are there, say that they were not run."""
     if hidden := sum(_COMMAND.fullmatch(line) is not None for line in lines[at + 1 :]):
         told = (
             f"the code fence on line {at + 1} is never closed, so all below it is text: {hidden} "
@@ -124,7 +126,7 @@ def _stray_end(line: str) -> Iterator[Command]:
 
 
 def _body(lines: list[str], start: int, end: str) -> tuple[_Body, int]:
-    """A body, and where the text goes on."""
+    """The body of a command, and the index of the first line after it."""
     for at in range(start, len(lines)):
         if _bare(lines[at]) == end:
             return _Body("\n".join(lines[start:at]), True), at + 1
@@ -175,7 +177,7 @@ def _search(head: str, given: str) -> Command:
 
 
 def _options(given: str) -> tuple[dict[str, list[str]], str]:
-    """What is given by name, and the words that are left."""
+    """The options `type=` and `tag=`, and the remaining words."""
     found: dict[str, list[str]] = {}
     for option in _OPTION.finditer(given):
         name, value = option[1].removesuffix("s"), option[2].strip('"')
@@ -232,7 +234,7 @@ def _is_number(text: str) -> bool:
 
 
 def _clamped(number: str) -> int:
-    """From 1 to the depth that there is; of any number of digits, which Python would not read."""
+    """A depth from 1 to DEPTH. It is read as text, since Python does not convert a number with too many digits."""
     found = _NUMBER.fullmatch(number)
     sign, digits = (found[1], found[2]) if found else ("", "")
     return 1 if sign == "-" or digits in ("", "1") else DEPTH
@@ -339,7 +341,7 @@ def _new_entry(head: str, rest: str, body: _Body) -> Command:
 
 
 def _flags(given: str) -> tuple[str, dict[str, str]]:
-    """The title without its flags, and what each flag was given; nothing where it was given nothing."""
+    """The title without its flags, and the value of each flag, which is empty if none was given."""
     words, flags, left = given.split(), dict[str, str](), list[str]()
     at = 0
     while at < len(words):
@@ -349,7 +351,7 @@ def _flags(given: str) -> tuple[str, dict[str, str]]:
             left.append(words[at - 1])
             continue
         parts = [] if flag[2] is None else [flag[2]]
-        # A list may have spaces behind its commas, or before them.
+        # A list may have spaces before or after its commas.
         while at < len(words) and not _FLAG.fullmatch(words[at]) and _goes_on(parts, words[at]):
             parts.append(words[at])
             at += 1
@@ -426,5 +428,5 @@ def _page(given: str | None) -> int:
 
 
 def _shown(text: str) -> str:
-    """A piece of what was written, in quotes and cut."""
+    """A text in quotes for a message, cut if it is long."""
     return f"'{text if len(text) <= 60 else text[:57] + '...'}'"

@@ -1,9 +1,9 @@
-"""WHICH commands can an agent write? A value for each, with the line that it stood on."""
+"""WHICH commands can an agent write? One class for each; its values hold the line that heads the answer."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-#: The last line of what is told of memories, of shared notes, and of a file.
+#: The last line of a block of memories, of shared notes, and of a file.
 END: Final = "[END MEMORY]"
 END_SHARED: Final = "[END SHARED MEMORY]"
 END_FILE: Final = "[END FILE]"
@@ -11,7 +11,7 @@ END_FILE: Final = "[END FILE]"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A command; `head` is what its answer is headed with, `closing` the line that ends it, if it has lines at all."""
+    """A command. `head` heads its answer; `closing` is the line that ends it, or None if the answer is one line."""
 
     head: str
     closing: ClassVar[str | None] = END
@@ -19,12 +19,12 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Help(Line):
-    """Which types, relations and commands there are."""
+    """List the types, relations and commands."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries(Line):
-    """The newest entries, of some types or with a tag alone."""
+    """List the newest entries; if types or a tag are given, only those that have them."""
 
     types: tuple[str, ...] = ()
     tag: str | None = None
@@ -32,14 +32,14 @@ class Entries(Line):
 
 @dataclass(frozen=True, slots=True)
 class Entry(Line):
-    """One entry with its edges."""
+    """Show one entry with its edges."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class Search(Line):
-    """What bears on a question; types and a tag raise an entry and hide none."""
+    """Find the entries that answer a question; types and a tag raise entries and hide none."""
 
     question: str
     types: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class Search(Line):
 
 @dataclass(frozen=True, slots=True)
 class Expand(Line):
-    """What is linked to an entry, one or two steps away."""
+    """Show what is linked to an entry, one or two steps away."""
 
     id: str
     depth: int
@@ -57,14 +57,14 @@ class Expand(Line):
 
 @dataclass(frozen=True, slots=True)
 class Density(Line):
-    """How richly the surroundings of an entry are linked."""
+    """Say how many links there are around an entry."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class AddEntry(Line):
-    """A new entry, which may end others and be linked to a file."""
+    """Add an entry, which may end others and be linked to a file."""
 
     type: str
     title: str
@@ -75,7 +75,7 @@ class AddEntry(Line):
 
 @dataclass(frozen=True, slots=True)
 class AddLink(Line):
-    """A directed edge."""
+    """Add a directed edge between two entries."""
 
     source: str
     relation: str
@@ -84,14 +84,14 @@ class AddLink(Line):
 
 @dataclass(frozen=True, slots=True)
 class Invalidate(Line):
-    """An entry that is no longer true."""
+    """End an entry that is no longer true."""
 
     id: str
 
 
 @dataclass(frozen=True, slots=True)
 class WriteNotes(Line):
-    """An addition to the agent's scratchpad, or to the shared one."""
+    """Add to the agent's scratchpad, or to the shared one."""
 
     text: str
     shared: bool
@@ -100,19 +100,19 @@ class WriteNotes(Line):
 
 @dataclass(frozen=True, slots=True)
 class ReadNotes(Line):
-    """The agent's scratchpad."""
+    """Read the agent's scratchpad."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadSharedNotes(Line):
-    """The scratchpad that all agents share."""
+    """Read the scratchpad that all agents share."""
 
     closing: ClassVar[str | None] = END_SHARED
 
 
 @dataclass(frozen=True, slots=True)
 class ClearNotes(Line):
-    """A scratchpad emptied."""
+    """Empty the agent's scratchpad, or the shared one."""
 
     shared: bool
     closing: ClassVar[str | None] = None
@@ -120,7 +120,7 @@ class ClearNotes(Line):
 
 @dataclass(frozen=True, slots=True)
 class WriteFile(Line):
-    """A file kept with the conversation."""
+    """Store a file with the conversation."""
 
     path: str
     content: str
@@ -129,7 +129,7 @@ class WriteFile(Line):
 
 @dataclass(frozen=True, slots=True)
 class ReadFile(Line):
-    """A file by its number or path; one of another conversation by way of an entry that is linked to it."""
+    """Read a file by its number or path; a file of another conversation through an entry that is linked to it."""
 
     file: str
     via: str | None = None
@@ -139,7 +139,7 @@ class ReadFile(Line):
 
 @dataclass(frozen=True, slots=True)
 class Refused(Line):
-    """A command that cannot be carried out as it is written, and why."""
+    """A command that cannot run as it is written, and why. The answer is one line unless `is_block`."""
 
     reason: str
     is_block: bool = True

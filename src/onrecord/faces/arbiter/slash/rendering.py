@@ -1,4 +1,4 @@
-"""HOW is memory told to an agent? Line by line, in frames that no stored text can open, close or leave."""
+"""HOW do we show memories to an agent? Line by line, in frames that no stored text can open, close or leave."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ _VERDICTS: Final = {
 
 
 def told_line(command: str) -> str:
-    """A command as it was written, which heads its answer."""
+    """A command as it was written, to head its answer; cut if it is long."""
     told = one_line(command)
     return told if len(told) <= _LINE_CHARACTERS else f"{told[: _LINE_CHARACTERS - 1]}…"
 
@@ -42,7 +42,7 @@ def one_line(text: str) -> str:
 
 
 def whole_text(text: str) -> str:
-    """A text as it is, except where it would be taken for a frame of ours or for a command."""
+    """A text as it is, but escaped where a reader could take it for one of our frames or for a command."""
     return "\n".join(_LIKE_A_COMMAND.sub(r"\1\\u{2f}", line) for line in _safe_lines(text))
 
 
@@ -55,7 +55,7 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def summary(memory: Memory) -> str:
-    """`#42  [project] (2026-04-24 · superseded 2026-05-01)  Title [tag]  (source: x)`"""
+    """A memory in one line: `#42  [project] (2026-04-24 · superseded 2026-05-01)  Title [tag]  (source: x)`"""
     line = f"#{one_line(memory.id)}  [{TYPE_OF[memory.kind]}] ({_dates(memory)})  {one_line(memory.title)}"
     if memory.tags:
         line += f" [{', '.join(map(one_line, memory.tags))}]"
@@ -63,7 +63,7 @@ def summary(memory: Memory) -> str:
 
 
 def _found(memory: Memory) -> str:
-    """A line of a list, with the very command that reads the long form from anywhere."""
+    """A line of a list; if the memory is linked to a file, with the command that reads it from any conversation."""
     if memory.artifact is None:
         return f"- {summary(memory)}"
     way = f"/read #{memory.artifact} via=mem:{one_line(memory.id)}"
@@ -87,7 +87,7 @@ def listing(memories: Sequence[Memory], most: int, is_cut: bool) -> Iterator[str
 
 
 def hits(question: str, found: Sequence[Memory], conversation: str | None) -> Iterator[str]:
-    """The first few with the beginning of their text; what is pinned to this conversation is marked."""
+    """The results of a search, the first few with the start of their text; marks those pinned to this conversation."""
     count = f"{len(found)} {_plural(len(found), 'match', 'matches')}"
     yield f"{count} for '{one_line(question)}' (top by relevance):"
     for place, memory in enumerate(found):
@@ -131,7 +131,7 @@ def one_entry(shown: Shown, around: Neighbourhood, conversation: str | None) -> 
 
 
 def _linked_file(memory: Memory, file: Artifact | None, conversation: str | None) -> str:
-    """Where the long form is, and the very command that reads it from here."""
+    """The file that an entry is linked to, and the command that reads it from this conversation."""
     if file is None:
         return f"artifact: {one_line(memory.artifact or '')}"
     way = "" if conversation in (None, file.conversation) else f" via=mem:{one_line(memory.id)}"
@@ -147,7 +147,7 @@ def _neighbour(edge: Edge) -> str:
 
 
 def subgraph(around: Neighbourhood, depth: int) -> Iterator[str]:
-    """A tree from the entry outwards, with the relation on every edge."""
+    """The tree of what is linked to an entry, with the relation on every edge."""
     hops = _hops(around)
     shown = dict(list(hops.items())[:NODES])
     counted = f"{len(shown)} {_plural(len(shown), 'node', 'nodes')}"
@@ -161,7 +161,11 @@ def subgraph(around: Neighbourhood, depth: int) -> Iterator[str]:
 
 
 class _Tree:
-    """Every edge once: where it leads on to an entry that is one step farther, or as a mark to where that stands."""
+    """The lines of a tree, which shows every edge once.
+
+    Where an edge first leads to an entry one step farther away, that entry is shown with its own edges. Any other edge
+    only gives the id of the entry, which is elsewhere in the tree.
+    """
 
     def __init__(self, nodes: Mapping[str, tuple[Memory, int]], edges: Sequence[Relation]) -> None:
         self._nodes, self._edges = nodes, edges
@@ -200,7 +204,7 @@ def _hops(around: Neighbourhood) -> dict[str, tuple[Memory, int]]:
 
 
 def degree(around: Neighbourhood) -> Iterator[str]:
-    """How richly the entry is linked to what is true now: an edge to what is over leads nowhere."""
+    """How many links an entry has to live entries. Edges to entries that have ended do not count."""
     live = {around.center.id, *(edge.memory.id for edge in around.edges if edge.memory.is_live)}
     edges = [edge for edge in around.edges if {edge.relation.source, edge.relation.target} <= live]
     near = [edge for edge in edges if edge.hop == 1]
@@ -226,7 +230,7 @@ def degree(around: Neighbourhood) -> Iterator[str]:
 
 
 def pages(text: str) -> list[str]:
-    """A long text in pieces of so many bytes, cut behind a line where there is one."""
+    """A text in pages of at most PAGE_BYTES, cut after a line if possible."""
     whole, start, cut = text.encode(), 0, list[str]()
     while len(whole) - start > PAGE_BYTES:
         end = whole.rfind(b"\n", start, start + PAGE_BYTES) + 1 or start + PAGE_BYTES
@@ -238,7 +242,7 @@ def pages(text: str) -> list[str]:
 
 
 def usage(commands: str) -> Iterator[str]:
-    """The types with what goes in each, which is also what our finer kinds are shown as; the relations; the commands."""
+    """The help: each type with the meanings of those of our kinds that it covers; the relations; the commands."""
     yield "Types of an entry:"
     for type in TYPES:
         yield f"- {type}: {'; '.join(MEANING[kind] for kind in kinds_of([type]))}"
