@@ -1,8 +1,9 @@
-"""WHICH vocabularies are spoken here? The table of the faces; each is a folder of its own, loaded when it is asked for.
+"""WHICH vocabularies are spoken here? The table of the faces; each has a folder of its own, loaded when it is needed.
 
-A face translates the words of one other system to our operations and back. Its folder holds all that is said in them:
-the translation, the tools of agents (`tools.py`, and `opening.py` where they depend on settings), the routes of programs
-(`routes.py`), the commands of a shell (`commands.py`), and its page (`README.md`). `native` and `full` are our own words, and tools alone.
+A face translates the words of one other system to our operations and back. Its folder holds everything in those words:
+the translation, the tools for agents (`tools.py`, and `opening.py` if they depend on settings), the routes for
+programs (`routes.py`), the commands for a shell (`commands.py`), and its page (`README.md`). `native` and `full` use
+our own words and have only tools.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,7 @@ Part = Literal["tools", "routes", "commands", "opening"]
 
 @dataclass(frozen=True, slots=True)
 class FaceSetting:
-    """What can be set for one face alone: its name, what counts where nobody has set it, and what it is about."""
+    """A setting of one face alone: its name, its default and its help text."""
 
     name: str
     default: str
@@ -24,7 +25,7 @@ class FaceSetting:
 
 @dataclass(frozen=True, slots=True)
 class Face:
-    """One vocabulary: its name, a sentence about it, and the modules that hold what it has."""
+    """One vocabulary: its name, a few words about it, and the modules of its parts."""
 
     name: str
     summary: str
@@ -34,19 +35,19 @@ class Face:
     routes: str | None = None
     #: Has `commands()`, for the command line.
     commands: str | None = None
-    #: Has `tools(config, door)`, where its tools depend on its settings, and `is_kept_elsewhere(config)`.
+    #: Has `tools(config, door)` and `is_kept_elsewhere(config)`, if its tools depend on its settings.
     opening: str | None = None
-    #: Settings of its own, beside those of everyone.
+    #: Settings of this face alone, in addition to the general ones.
     settings: tuple[FaceSetting, ...] = ()
-    #: Variables that its users have set for it already, by the setting which they set unless ours is set too.
+    #: By setting: the environment variable of the other system that its users have set already. Ours takes precedence.
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def load(self, part: Part) -> Any:
-        """The module of a part that it has."""
+        """The module of a part, which the face must have."""
         return import_module(getattr(self, part))
 
 
-#: In the order in which they are listed everywhere; the first is the usual one.
+#: In the order of every listing; the first is the default.
 TABLE: Final = (
     Face("native", "six tools for any agent", tools="onrecord.surfaces.mcp.native"),
     Face("full", "a tool for every operation", tools="onrecord.surfaces.mcp.full"),
@@ -92,7 +93,7 @@ TABLE: Final = (
         commands="onrecord.faces.arbiter.commands",
     ),
 )
-#: Those that have tools, which is what a choice of faces is about.
+#: The faces that have tools: whoever chooses a face chooses one of these.
 WITH_TOOLS: Final = {face.name: face for face in TABLE if face.tools is not None}
 USUAL: Final = TABLE[0].name
 SETTINGS: Final = tuple(setting for face in TABLE for setting in face.settings)
@@ -100,5 +101,5 @@ VARIABLES: Final = {name: variable for face in TABLE for name, variable in face.
 
 
 def loaded(part: Part) -> Iterator[Any]:
-    """The modules of one part, of every face that has it."""
+    """The modules of this part, from every face that has it."""
     return (face.load(part) for face in TABLE if getattr(face, part) is not None)

@@ -1,4 +1,6 @@
-"""HOW does a user of datamind speak to us? Profiles and sessions, memory_save and its kin, a store and a service."""
+"""HOW does a user of datamind speak to us? With profiles and sessions, tools such as memory_save, a store and a
+service.
+"""
 
 from onrecord.faces.datamind.items import KINDS, SCOPES, MemoryItem
 from onrecord.faces.datamind.legacy import Migrated, migrate, migrate_storage

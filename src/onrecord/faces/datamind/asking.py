@@ -1,7 +1,7 @@
-"""HOW do datamind's four tools become our operations? Each asks one door, whose tenant is the profile.
+"""HOW do datamind's four tools become our operations? Each calls one door, whose tenant is the profile.
 
-Who asks decides which profile and session there are. What a model names may narrow that, never widen it: to everyone
-another profile looks like one that has nothing.
+The caller determines the profile and the session. What a model names can narrow these, never widen them: every other
+profile looks as if it were empty.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +19,11 @@ from onrecord.service import OnRecord
 
 _ALSO_ARCHIVED: Final[tuple[Status, ...]] = ("active", "archived", "superseded")
 _PAGE: Final = 1_000
-#: Where nothing was asked, each item fits as well as any other.
+#: The score of every item when there is no question to rank by.
 _UNRANKED: Final = 1.0
 
 
-#: What a field of ours is called there.
+#: The names that datamind has for our fields.
 _THEIR_FIELD: Final = {
     "question": "query",
     "conversation": "session_id",
@@ -34,7 +34,7 @@ _THEIR_FIELD: Final = {
 
 @contextmanager
 def _in_their_words() -> Iterator[None]:
-    """Whatever is wrong with a field is told by the name under which it was given."""
+    """Raise faults with the field names of datamind, under which the values were given."""
     try:
         yield
     except Invalid as problem:
@@ -43,7 +43,7 @@ def _in_their_words() -> Iterator[None]:
 
 
 class Saved(NamedTuple):
-    """The id of an item that was kept, and what is to be said of it: what an unattended run shares waits for a person."""
+    """The id of a saved item, and notes about it: what an unattended run shares waits for a person to approve it."""
 
     id: str
     notes: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ def save(
     metadata: Mapping[str, Any] | None = None,
     id: str | None = None,
 ) -> Saved:
-    """Keep one item, for this profile unless a scope says otherwise; what is like another stays beside it."""
+    """Keep one item, for this profile unless the scope says otherwise. Similar items stay beside one another."""
     if profile not in (None, door.caller.tenant):
         raise Forbidden(f"Profile {profile!a} is not this caller's own; leave it out to save in yours.")
     there = _in_session(door, session_id)
@@ -74,7 +74,7 @@ def save(
         id=UNSET if id is None else id,
         kind=items.our_kind(kind),  # type: ignore[arg-type]
         scope=ours,
-        # What is for a profile or for everyone belongs to no thread.
+        # Items for a profile or for everyone belong to no conversation.
         conversation=there.caller.conversation if ours == "session" else None,
         metadata=metadata or {},
         dedupe=False,
@@ -94,7 +94,7 @@ def recall(
     include_archived: bool = False,
     per_scope: Mapping[str, int] | None = None,
 ) -> list[MemoryItem]:
-    """The session's, the profile's and everyone's items that bear on a question, and no others, best first."""
+    """The items about the question, best first: those of the session, those of the profile and those for everyone."""
     there = _in_session(door, session_id)
     scopes = _reached(there, profile, scope_filter)
     asked: dict[str, Any] = {
@@ -113,14 +113,14 @@ def recall(
 def newest(
     door: OnRecord, top_k: int = items.DEFAULT_RECALLED, profile: str | None = None
 ) -> list[MemoryItem]:
-    """Where there is no question: the last of the session's, the profile's and everyone's items."""
+    """Without a question: the newest items of the session, of the profile and for everyone."""
     scopes = _reached(door, profile, None)
     page = _mine(door).browse(scopes=scopes, limit=items.how_many(top_k))
     return [item_of(memory, _UNRANKED) for memory in page.memories]
 
 
 def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] | None) -> list[Scope]:
-    """The scopes of a filter that are open from there: of another profile, only what is for everyone."""
+    """The scopes of a filter that this caller can reach. If another profile is named, that is only global."""
     scopes: set[Scope] = set(items.our_scopes(scope_filter))
     if profile not in (None, there.caller.tenant):
         scopes &= {"global"}
@@ -130,26 +130,28 @@ def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] |
 
 
 def _mine(there: OnRecord) -> OnRecord:
-    """An admin may read every session; what is recalled is meant for this one."""
+    """The door without the view of an admin, who may read every session: what is recalled is meant for this one."""
     return there.as_caller(for_own_eyes(there.caller))
 
 
 def _places(per_scope: Mapping[str, int] | None) -> dict[str, int]:
-    """How many places each scope has at least; two, four and two unless it is said."""
+    """How many places each scope has at least; by default two for the session, four for the profile, two global."""
     return {
         f"{scope}_places": places for scope, places in (per_scope or {}).items() if items.our_scope(scope)
     }
 
 
 class Ended(NamedTuple):
-    """Whether an item has ended, and what is to be said of it: one that a person wrote waits for a person."""
+    """Whether an item was archived or erased, and notes about it: if a person wrote it, a person must approve."""
 
     deleted: bool
     notes: tuple[str, ...] = ()
 
 
 def forget(door: OnRecord, item_id: str, hard: bool = False) -> Ended:
-    """Archive an item, or erase it; whether there was anything to do. Whoever does not own it is refused."""
+    """Archive an item or, with `hard`, erase it. False if there was nothing to do; callers who do not own it are
+    refused.
+    """
     try:
         if hard:
             gone = door.forget(item_id)
@@ -157,12 +159,12 @@ def forget(door: OnRecord, item_id: str, hard: bool = False) -> Ended:
         retired = door.retire(item_id)
         return Ended(retired.changed, retired.warnings)
     except (NotFound, Invalid):
-        # What is no id at all is the id of nothing.
+        # A text that is not a valid id is the id of no item.
         return Ended(False)
 
 
 def list_profiles(door: OnRecord) -> list[str]:
-    """The caller's own, if there is anything active in it: a key covers one profile."""
+    """The caller's own profile, if it has any active item: a key covers one profile."""
     return [door.caller.tenant] if door.browse(scopes=["tenant"], limit=1).memories else []
 
 
@@ -173,7 +175,7 @@ def count(
     session_id: str | None = None,
     include_archived: bool = False,
 ) -> int:
-    """How many items there are, as far as the caller sees them: of one session, or of all that are open to them."""
+    """How many items the caller can see: those of one session, or of all sessions that are open to the caller."""
     scopes = items.our_scopes(None if scope is None else [scope])
     mine = door if session_id is None else _mine(_in_session(door, session_id))
     statuses = _ALSO_ARCHIVED if include_archived else ()

@@ -13,7 +13,7 @@ from onrecord.model.shapes import checked_field
 ItemScope = Literal["session", "profile", "global"]
 ItemKind = Literal["preference", "decision", "workflow", "summary", "skill", "fact"]
 
-#: The nearest first: of two items that fit equally, the nearer comes first.
+#: From the nearest to the widest: of two items that fit equally well, the one of the nearer scope comes first.
 SCOPES: Final[tuple[ItemScope, ...]] = get_args(ItemScope)
 KINDS: Final[tuple[ItemKind, ...]] = get_args(ItemKind)
 MOST_RECALLED: Final = 20
@@ -79,7 +79,9 @@ def item_of(memory: Memory, score: float) -> MemoryItem:
 
 
 def item_from(told: object) -> MemoryItem:
-    """An item that a store of someone's own tells of: one of ours, an object with such fields, or a mapping of them."""
+    """The item that a store of someone's own returned: a MemoryItem, an object with the same fields, or a mapping of
+    them.
+    """
     if isinstance(told, MemoryItem):
         return told
     names = [each.name for each in fields(MemoryItem)]
@@ -89,22 +91,22 @@ def item_from(told: object) -> MemoryItem:
 
 
 def _kind_of(memory: Memory) -> ItemKind:
-    """A kind that is not known there is shown as a fact, so that nobody trips over it."""
+    """The kind of the item. A kind that datamind does not know becomes a fact, so that its programs do not fail."""
     return next((kind for kind in KINDS if kind == memory.kind), "fact")
 
 
 def our_scope(scope: object) -> limits.Scope:
-    """Ours for theirs; Invalid for any other, those that only we have among them."""
+    """Our name for a scope of datamind; Invalid for any other, including the scopes that only we have."""
     return _OUR_SCOPE[_one_of("scope", SCOPES, scope)]
 
 
 def our_scopes(scopes: object) -> tuple[limits.Scope, ...]:
-    """Which scopes a filter leaves; without one, all three."""
+    """The scopes that a filter keeps, by our names; without a filter, all three."""
     return tuple(_OUR_SCOPE[each] for each in (SCOPES if scopes is None else named_scopes(scopes)))
 
 
 def named_scopes(scopes: object) -> tuple[str, ...]:
-    """The scopes of a filter, in their words."""
+    """The scopes of a filter, by the names of datamind."""
     return _several("scope_filter", SCOPES, scopes)
 
 
@@ -113,7 +115,10 @@ def our_kind(kind: object) -> str:
 
 
 def our_kinds(kinds: object) -> tuple[str, ...]:
-    """Which kinds of ours a filter leaves: facts are also whatever is shown as one. Without a filter, none is left out."""
+    """The kinds of ours that a filter keeps; `fact` includes every kind that is shown as a fact.
+
+    Empty without a filter, which keeps all kinds.
+    """
     if not kinds:
         return ()
     named = _several("kinds", KINDS, kinds)

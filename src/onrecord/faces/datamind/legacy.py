@@ -1,6 +1,7 @@
-"""HOW do the memories of an older datamind come here? Row by row into records, by an import, and only then are they gone there.
+"""HOW do the memories of an older datamind come here? Each row becomes a record, the records are imported, and only
+then are the rows removed there.
 
-What cannot be taken whole is named in a warning, and then the old table stays under another name.
+A warning names each row that cannot be taken over completely; the old table then stays under another name.
 """
 
 import json
@@ -29,14 +30,14 @@ _FILE: Final = "memory.db"
 _OLD, _NEW = "memory", "memory_v2"
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _EMPTY: Final = "(empty)"
-#: Under which name a value that has no place here is kept in the metadata.
+#: The metadata keeps a value that fits no field here, under a key with this prefix.
 _ODD: Final = "_legacy_"
 _SCOPES: Final[Mapping[object, Scope]] = {"global": "global", "profile": "tenant", "session": "session"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Migrated:
-    """What came of a file: how many rows were taken over now, and what was odd about them."""
+    """The result for one file: how many rows were taken over now, and warnings about odd ones."""
 
     path: str
     taken: int = 0
@@ -44,21 +45,21 @@ class Migrated:
 
 
 def migrate_storage(door: OnRecord, storage: str | Path) -> list[Migrated]:
-    """Every profile's file in a folder: `<storage>/<profile>/memory.db`."""
+    """Take over every profile's file in a folder: `<storage>/<profile>/memory.db`."""
     files = sorted(Path(storage).glob(f"*/{_FILE}"))
     return [migrate(door, file, file.parent.name) for file in files]
 
 
 def migrate_own(door: OnRecord, profile: str) -> list[Migrated]:
-    """What an older datamind has left in the very file that the store is in; a store elsewhere has none."""
+    """Take over what an older datamind left in the file of the store itself; nothing if the store is not a file."""
     own = Path(door.location)
     return [migrate(door, own, profile)] if own.is_file() else []
 
 
 def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
-    """Take over what an older datamind keeps in a file; a second time there is nothing left to do.
+    """Take over what an older datamind keeps in a file; a second call finds nothing left to do.
 
-    `profile` is whose sessions are in the file, and whose rows those are that name none.
+    The sessions in the file belong to `profile`, and so do the rows that name no profile.
     """
     path = Path(path)
     taken, warnings = 0, list[str]()
@@ -83,7 +84,7 @@ def migrate(door: OnRecord, path: str | Path, profile: str) -> Migrated:
 
 
 def _source_of(found: FoundTables) -> tuple[str | None, Sequence[Row]]:
-    """The later table if it has rows or has had some, else the older one."""
+    """The newer table and its rows if it has or had any, else the older table."""
     if rows := found.rows.get(_NEW):
         return _NEW, rows
     if _NEW + legacy_tables.KEPT not in found.names and _OLD in found.rows:
@@ -93,16 +94,16 @@ def _source_of(found: FoundTables) -> tuple[str | None, Sequence[Row]]:
 
 @dataclass(slots=True)
 class _Reader:
-    """Makes records of rows, whatever is in them, and notes what is odd."""
+    """Makes records of rows, whatever they contain, and collects warnings about odd values."""
 
     user: str
     profile: str
     warnings: list[str] = field(default_factory=list)
-    #: Whether something of a row is only in the old table.
+    #: Whether some content of a row could not be taken over and is only in the old table.
     lost: bool = False
 
     def memories(self, row: Row) -> Iterator[Memory]:
-        """One record, or several where the content is longer than one may be."""
+        """One record, or several if the content is too long for one."""
         odd: dict[str, Any] = {}
         name = f"Row {row['id']}"
         metadata = self._metadata(name, row.get("metadata"))
@@ -175,7 +176,7 @@ class _Reader:
         wanted = self.profile if given in (None, "") else str(given)
         if _is_name(wanted) and wanted != GLOBAL_TENANT and not wanted.startswith(ENTITIES_OF):
             return wanted
-        # Never another's: whatever the name was, its rows stay apart from those of every other name.
+        # Each unusable name gets a tenant of its own, so its rows never mix with those of another name.
         made = f"profile-{_digest(wanted)}"
         self._note(name, f"was of the profile {wanted!a}, which is no name here; it is in {made} now")
         return made
@@ -244,7 +245,7 @@ class _Reader:
 
 
 def _cut(text: str) -> Iterator[str]:
-    """Parts of a text that each fit into one memory, cut between two letters."""
+    """Parts of a text that each fit into one memory, cut only between characters."""
     raw = text.encode()
     while raw:
         part = raw[:CONTENT_BYTES].decode(errors="ignore")
@@ -264,7 +265,7 @@ def _digest(text: str) -> str:
 
 
 def _take_over(door: OnRecord, memories: Iterable[Memory]) -> int:
-    """Import them, each into its tenant; how many were not here before."""
+    """Import each memory into its tenant, and count those that were not here before."""
     by_tenant: dict[str, list[Memory]] = defaultdict(list)
     for memory in memories:
         by_tenant[memory.tenant].append(memory)
@@ -286,7 +287,7 @@ def _take_over(door: OnRecord, memories: Iterable[Memory]) -> int:
 
 
 def _came_before(door: OnRecord, memory: Memory) -> bool:
-    """Whether what holds the id is this very row, taken over earlier and changed since."""
+    """Whether the memory with this id is the same row, taken over earlier and changed since."""
     try:
         first = door.history(memory.id).versions[0].memory
     except NotFound:
@@ -305,7 +306,7 @@ def _import(door: OnRecord, memories: Sequence[Memory]) -> tuple[int, set[str]]:
 
 
 def _lines(memories: Sequence[Memory]) -> Iterator[str]:
-    """As an export has it: its head, the tenant with its counters, and each memory with its one version."""
+    """The lines of an export: its head, the tenant with its counters, and each memory with its one version."""
     tenant = memories[0].tenant
     numbers = [ids.whole_number(ids.address(memory.id).id) or 0 for memory in memories]
     yield json.dumps({HEAD: FORMAT, "memories": len(memories)}) + "\n"

@@ -1,6 +1,6 @@
-"""WHERE do the tools of datamind keep things? As it is set: in the store that is served, in one of your own, or nowhere.
+"""WHERE do the tools of datamind keep things? As configured: in the served store, in one of your own, or nowhere.
 
-What an older datamind has left in the file of the store is taken over before the first call.
+Before the first call, the store takes over what an older datamind left in its file.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ Answer = TypeVar("Answer")
 
 
 def is_kept_elsewhere(config: Config) -> bool:
-    """Whether nothing of it is in the store that is served, so that none need be made."""
+    """Whether these tools keep nothing in the store that is served, so that it need not be created."""
     return not (_is_kept(config) and is_ours(config))
 
 
 def tools(config: Config, door: OnRecord) -> Sequence[Tool]:
-    """The tools as they are set. The door is that of whoever runs the store."""
+    """The tools as configured. `door` acts for whoever runs the store."""
     if not _is_kept(config):
         return tools_over(OwnMemory(None))
     if not is_ours(config):
@@ -49,7 +49,10 @@ def _is_kept(config: Config) -> bool:
 
 
 class OwnMemory:
-    """Items in a store of someone's own, or none at all, for a caller whose tenant is the profile: as `asking` has it for ours."""
+    """Items in a store of someone's own, or in none at all. The profile is the caller's tenant.
+
+    It has the functions that `asking` has for a store of ours.
+    """
 
     def __init__(self, service: MemoryService | None) -> None:
         self._service = service or MemoryService(None, profile="")
@@ -111,7 +114,7 @@ class OwnMemory:
         return [name for name in self._wait(self._service.list_profiles()) if name == door.caller.tenant]
 
     def _wait(self, work: Coroutine[Any, Any, Answer]) -> Answer:
-        """What comes of it, on the one loop of this store: its connections belong to the loop that they were made on."""
+        """Run it on the one event loop of this store and wait: connections belong to the loop that opened them."""
         with self._turn:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()

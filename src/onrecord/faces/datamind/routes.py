@@ -1,4 +1,6 @@
-"""WHICH route do programs of datamind know? What is remembered of one profile; the face translates, the operations decide."""
+"""WHICH route do programs of datamind know? The one that shows what is remembered in a profile; the face translates,
+the operations decide.
+"""
 
 from typing import Any, Final
 
@@ -11,7 +13,7 @@ from onrecord.faces.datamind.items import ITEM, MOST_RECALLED
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, schema_named
 
-#: More than the tools give unasked: a page has room for it.
+#: More than the default of the tools: a page has room for it.
 _SHOWN: Final = 10
 _QUERY: Final = (
     Parameter("query", "The question; without one, the newest are listed.", {**TEXT, "default": ""}),
@@ -35,7 +37,7 @@ def _look(door: OnRecord, request: Request, body: bytes) -> Response:
 
 
 def _read(request: Request) -> dict[str, Any]:
-    """The question and how many; Invalid with everything that is wrong at once."""
+    """The question and the number of results; Invalid lists everything that is wrong."""
     given, names = request.query_params, [each.name for each in _QUERY]
     faults = [
         Fault(name, f"is not known here; there are {', '.join(names)}") for name in given if name not in names

@@ -1,4 +1,4 @@
-"""HOW does an agent of datamind hold its memory? `agent.memory`: what was just said, and what is kept for longer."""
+"""HOW does an agent of datamind hold its memory? In `agent.memory`: what was just said, and what is kept longer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +14,9 @@ from onrecord.model.limits import MOST_TURNS
 
 
 class MemoryService:
-    """One agent's memory; the profile it works for is filled in wherever none is named.
+    """The memory of one agent. A call that names no profile means the profile that the agent works for.
 
-    Without a store there is only what was just said: nothing is found, and a save is refused.
+    Without a store there is only what was just said: a recall finds nothing, and a save is refused.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class MemoryService:
     ) -> str:
         if self.store is None:
             raise Invalid([Fault("long_term", "is switched off, so nothing can be saved; set it to yes")])
-        # Checked here too, so that no store of anyone is given what would break it later.
+        # Checked here too, so that no store, whoever wrote it, gets a value that would break it later.
         items.our_scope(scope)
         items.our_kind(kind)
         if scope == "session" and session_id is None:
@@ -46,7 +46,7 @@ class MemoryService:
         return await self.store.save(
             content,
             scope=scope,
-            # A session belongs to its profile: another's may have the same name.
+            # A session belongs to its profile: another profile may have a session of the same name.
             profile=profile if scope == "global" else profile or self.profile,
             session_id=session_id if scope == "session" else None,
             kind=kind,
@@ -64,7 +64,9 @@ class MemoryService:
         scope_filter: Sequence[str] | None = None,
         include_archived: bool = False,
     ) -> list[MemoryItem]:
-        """What bears on the question in this session, in this profile and for everyone, and nothing of anyone else's."""
+        """The items about the question in this session, in this profile and for everyone; none of other sessions or
+        profiles.
+        """
         wanted = items.named_scopes(scope_filter) if scope_filter else items.SCOPES
         items.our_kinds(kinds)
         items.how_many(top_k)
@@ -78,7 +80,7 @@ class MemoryService:
         }
         if isinstance(self.store, OnRecordMemoryStore):
             return await self.store.recall(query, top_k=top_k, scope_filter=wanted, **asked)
-        # The protocol has no such filter: what is not wanted would crowd out the rest.
+        # The protocol of stores has no filter by scope, so we ask for more: unwanted items would crowd out the others.
         most = items.MOST_RECALLED if scope_filter else top_k
         found = map(items.item_from, await self.store.recall(query, top_k=most, **asked))
         return [each for each in found if each.scope in wanted][:top_k]
@@ -98,7 +100,7 @@ class MemoryService:
         profile: str | None = None,
         session_id: str | None = None,
     ) -> list[str]:
-        """The facts that a model finds in a turn; none, since no model is asked here."""
+        """In datamind this saves the facts that a language model finds in a turn; here none, as we ask no model."""
         return []
 
 
@@ -109,9 +111,9 @@ def open_memory(
     storage: str | Path = "storage",
     environment: Mapping[str, str] | None = None,
 ) -> MemoryService:
-    """The memory that is configured, under our names or under datamind's.
+    """The memory as it is configured, by our variables or by those of datamind.
 
-    What an older datamind has left in the files of its profiles, in the folder `storage`, is taken over.
+    It takes over what an older datamind left in the files of its profiles, in the folder `storage`.
     """
     config = load(environment, db=dsn, tenant=profile)
     turns = read_number("turns", config.turns, 1, MOST_TURNS)
@@ -126,7 +128,7 @@ def _open_store(config: Config, storage: str | Path) -> MemoryStore:
 
 
 def is_ours(config: Config) -> bool:
-    """Whether the backend that is set is a store of ours; Invalid if it cannot be where it is said to be."""
+    """Whether the configured backend is a store of ours; Invalid if it is postgres but the DSN is not."""
     backend = config.of_faces["backend"]
     if backend == "postgres" and not config.db.startswith("postgres"):
         raise Invalid([Fault("db", "must be a PostgreSQL DSN (postgresql://…) when backend is postgres")])

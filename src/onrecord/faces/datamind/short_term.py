@@ -1,4 +1,4 @@
-"""WHAT was just said, in datamind's words? The last turns of each session, in memory alone."""
+"""WHAT was just said, in datamind's words? The last turns of each session, held only in memory."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ class ShortTermTurn:
 
 
 class ShortTermMemory:
-    """A window over each session. Sessions that nobody has used for longest go when there are too many."""
+    """The last turns of each session. When there are too many sessions, those unused for longest are dropped."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class ShortTermMemory:
         return [_turn(each) for each in self._turns.last(_HERE.tenant, session_id, asked.limit)]
 
     def clear(self, session_id: str) -> int:
-        """How many turns there were."""
+        """Drop the turns of a session; returns how many there were."""
         checked(ClearTurns(conversation=session_id), _HERE)
         return self._turns.clear(_HERE.tenant, session_id)
 

@@ -1,4 +1,4 @@
-"""WHERE do datamind's items live? In a store of ours, or in one of your own that keeps to the protocol."""
+"""WHERE do datamind's items live? In a store of ours, or in one of your own that implements the protocol."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -18,9 +18,10 @@ from onrecord.service import OnRecord
 
 
 class MemoryStore(Protocol):
-    """What a store of items can do. Without a profile or a session, a question asks for none of theirs.
+    """What a store of items can do. A recall without a profile finds no items of profiles, and one without a session
+    none of sessions.
 
-    A session belongs to the profile that is named with it; two profiles may each have one of the same name.
+    A session belongs to the profile that is named with it; two profiles may each have a session of the same name.
     """
 
     async def save(
@@ -50,21 +51,21 @@ class MemoryStore(Protocol):
     async def list_profiles(self) -> list[str]: ...
 
 
-#: What an error is called there.
+#: The name that datamind has for an error.
 CapabilityError = OnRecordError
-#: Makes a store; it is given `dsn` and `profile` by name.
+#: Makes a store; it gets `dsn` and `profile` as keyword arguments.
 StoreFactory = Callable[..., MemoryStore]
 Registered = TypeVar("Registered", bound=StoreFactory)
 
 
 class Registry:
-    """Stores by name, so that one from elsewhere can be chosen by a setting."""
+    """Stores by name, so that a setting can choose a store that others wrote."""
 
     def __init__(self) -> None:
         self._factories: dict[str, StoreFactory] = {}
 
     def register(self, name: str) -> Callable[[Registered], Registered]:
-        """For use above a class. A name that is taken is a Conflict."""
+        """A decorator for a class or another factory. Conflict if the name is taken."""
 
         def keep(factory: Registered) -> Registered:
             if self._factories.setdefault(name, factory) is not factory:
@@ -74,7 +75,7 @@ class Registry:
         return keep
 
     def create(self, name: str, **given: Any) -> MemoryStore:
-        """The store of that name, given as much of this as it takes: one that takes nothing is made with nothing."""
+        """Make the store of that name, with those of the given arguments that its factory takes, or none."""
         factory = self._factory(name)
         takes = signature(factory).parameters.values()
         if not any(each.kind is Parameter.VAR_KEYWORD for each in takes):
@@ -86,7 +87,7 @@ class Registry:
         return self._factory(name) is factory
 
     def _factory(self, name: str) -> StoreFactory:
-        """By its name, after the module was read that registers it, where one stands before the name: `my_stores:redis`."""
+        """The factory of that name. A module before it, as in `my_stores:redis`, is imported first, to register it."""
         module, _, plain = name.rpartition(":")
         if module:
             try:
@@ -109,10 +110,10 @@ memory_registry: Final = Registry()
 @memory_registry.register("postgres")
 @memory_registry.register("sqlite")
 class OnRecordMemoryStore:
-    """A store of ours, for the code that holds it: every profile is a tenant of one store, and what is global is shared.
+    """A store of ours, for code that uses it directly. Each profile is a tenant of it; all profiles share global items.
 
-    A file of an older datamind is emptied into it when it is first opened: the store's own file, and with `storage` the
-    `memory.db` of every profile's folder in there.
+    When it is opened, it takes over the items in the files of an older datamind: those in its own file and, with
+    `storage`, those in the `memory.db` of every profile's folder in there.
     """
 
     def __init__(
@@ -132,11 +133,11 @@ class OnRecordMemoryStore:
             self.take_over(storage)
 
     def take_over(self, storage: str | Path) -> None:
-        """Empty what an older datamind has left in a folder of profiles into this store."""
+        """Move what an older datamind left in a folder of profiles into this store."""
         self.migrated += migrate_storage(self._home, storage)
 
     def _at(self, profile: str) -> OnRecord:
-        """The store as someone of that profile sees it."""
+        """The store as a caller of that profile sees it."""
         caller = self.door.caller
         if profile == caller.tenant:
             return self.door
@@ -193,7 +194,7 @@ class OnRecordMemoryStore:
         return await asyncio.to_thread(asking.recall, there, query, scope_filter=sorted(wanted), **asked)
 
     async def forget(self, item_id: str, *, hard: bool = False, profile: str | None = None) -> bool:
-        """Found in whichever profile it is; one that several have is a Conflict unless the profile is named."""
+        """Forget an item in whichever profile has it. Conflict if several have it and none is named."""
         return await asyncio.to_thread(self._forget, item_id, hard, profile)
 
     def _forget(self, item_id: str, hard: bool, profile: str | None) -> bool:
@@ -216,7 +217,10 @@ class OnRecordMemoryStore:
         session_id: str | None = None,
         include_archived: bool = False,
     ) -> int:
-        """In one profile, or in all of them; of one session, or of all. Without a scope, what is named says which it is."""
+        """How many items: in one profile or in all, of one session or of all.
+
+        Without a scope, a named session means its items, and a named profile alone those of the profile.
+        """
         return await asyncio.to_thread(self._count, scope, profile, session_id, include_archived)
 
     def _count(
@@ -229,7 +233,7 @@ class OnRecordMemoryStore:
         return sum(
             asking.count(door, each, session_id, include_archived)
             for each in scopes
-            # What is for everyone is the same in every profile.
+            # Items for everyone are the same in every profile, so count them once.
             for door in (doors[:1] if each == "global" else doors)
         )
 
@@ -244,7 +248,7 @@ class OnRecordMemoryStore:
         self.door.close()
 
 
-#: What it is called there.
+#: The name that datamind has for it.
 SQLiteMemoryStore = OnRecordMemoryStore
 
 

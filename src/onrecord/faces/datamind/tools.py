@@ -1,4 +1,6 @@
-"""WHICH tools do agents of datamind know? Their names and shapes; the face translates, the operations decide."""
+"""WHICH tools do agents of datamind know? Those of datamind, by name and shape; the face translates, the operations
+decide.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
@@ -19,7 +21,7 @@ _SESSION: Final = Described(_MAYBE_TEXT, "The session you are in, if the connect
 _HARD: Final = Described(FLAG, "Erase it rather than archive it.")
 _SCOPE: Final = Choice(SCOPES)
 _KIND: Final = Choice(KINDS)
-#: What comes back is described, and not checked.
+#: These describe what comes back; it is not checked against them.
 _TOLD: Final = {"type": "string"}
 _DONE: Final = {"type": "boolean"}
 
@@ -44,7 +46,7 @@ def _tool(
     takes: Mapping[str, Rule],
     gives: Mapping[str, Any],
 ) -> Tool:
-    """`asked` is who decides what may be left out."""
+    """The signature of `asked` says which arguments are optional."""
     shape = taken_by(asked, takes)
 
     def handle(door: OnRecord, arguments: Arguments) -> ToolAnswer:
@@ -65,7 +67,9 @@ def _tool(
 
 
 class LongTerm(Protocol):
-    """Who keeps the items of whoever asks, in the words of `asking`: that is a store of ours; another may be someone's own."""
+    """What keeps the items of a caller, with the functions of `asking`. That module uses a store of ours; another
+    implementation may use a store of someone's own.
+    """
 
     def save(self, *given: Any, **named: Any) -> asking.Saved: ...
 
@@ -77,7 +81,7 @@ class LongTerm(Protocol):
 
 
 def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
-    """The four tools, for what is kept there."""
+    """The four tools, for the items in this memory."""
 
     def memory_save(
         door: OnRecord, content: str, scope: str = "profile", kind: str = "fact", **given: Any
@@ -88,7 +92,7 @@ def tools_over(memory: LongTerm) -> tuple[Tool, ...]:
     def memory_recall(
         door: OnRecord, query: str, scope_filter: Sequence[str] | None = None, **asked: Any
     ) -> dict[str, Any]:
-        # A model that fills in every argument means no filter by an empty one.
+        # Some models fill in every argument: an empty filter from them means no filter.
         found = memory.recall(door, query, scope_filter=scope_filter or None, **asked)
         return {"query": query, "count": len(found), "results": [each.as_json() for each in found]}
 

@@ -1,4 +1,4 @@
-"""HOW does a user of the slayer semantic layer speak to us? Notes about entities, example queries, and their search."""
+"""HOW does a user of the slayer semantic layer speak to us? With notes about entities, example queries and searches."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used: `onrecord --help` loads the commands of this face, and no store."""
+    """Load a public name on first use, so that `onrecord --help` loads the commands of this face but no store."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from onrecord.faces.slayer import calls, importing

@@ -1,6 +1,7 @@
-"""HOW does a user of a semantic layer speak to us? Notes, their search, and the models they are about, in its shapes.
+"""HOW does a user of a semantic layer speak to us? With calls for notes, searches and models, in its own
+shapes.
 
-A translation alone: what a reference means, what is found and what is refused is decided by the operations.
+This module only translates: the operations decide what a reference means, what is found and what is refused.
 """
 
 import asyncio
@@ -47,16 +48,16 @@ from onrecord.recall.subjects import EntityHit, SubjectHit
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 
-#: What a query over models is called there.
+#: The name that the semantic layer has for a query over models.
 SlayerQuery = ModelQuery
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
-# As many as a listing may hold.
+# The most that a listing may hold.
 _MOST_LISTED: Final = 10_000
-#: Reciprocal ranks of each channel, added up with an equal say.
+#: A score is the sum of the reciprocal ranks in all channels, which have equal weight.
 RECIPE: Final = "plain_rrf"
-# As in these sums, which every score is.
+# The recipe adds this to each rank: every score is a sum of 1 / (offset + rank).
 _RANK_OFFSET: Final = 60
 _BLANK_LINE: Final = re.compile(r"\n[^\S\n]*\n")
 _LABELS: Final = {"Memory": "memory", **{kind.capitalize(): kind for kind in ENTITY_KINDS}}
@@ -64,12 +65,12 @@ _CYPHER: Final = re.compile(
     r"\s*MATCH\s*\(\s*(?P<node>\w+)\s*(?P<labels>(?::\s*\w+\s*)+)\)\s*RETURN\s+(?P=node)\.id\s+AS\s+id\s*;?\s*",
     re.IGNORECASE,
 )
-#: More values of a column are never kept, and no description is longer.
+#: No column keeps more example values, and no description is longer.
 _MOST_ROWS: Final = 100
 _MOST_CHARACTERS: Final = 100_000
-#: So many models are listed at once.
+#: The most models in one summary.
 _MOST_SUMMARIES: Final = 200
-#: Of the sections of a model, one that is always there and short.
+#: A section that every model has, and that is short.
 _SHORT_SECTION: Final = "joins"
 _REFERENCES: Final = OrNone(ListOf(Text(), at_most=None))
 
@@ -82,10 +83,10 @@ def save_memory(
     id: str | int | None = None,
     description: str | None = None,
 ) -> dict[str, Any]:
-    """Keep a note about entities, or with a query the note that it is an example of."""
+    """Keep a note about entities or, given a query, the note that goes with it as an example."""
     checked_field("learning", LEARNING, learning)
     checked_field("description", PREVIEW, description)
-    # A second save under the same id replaces all that the first has said.
+    # A second save under the same id replaces everything from the first.
     given: dict[str, Any] = {
         "content": learning,
         "kind": "learning",
@@ -105,13 +106,15 @@ def save_memory(
 
 
 def _otherwise(saved: Remembered) -> Iterator[str]:
-    """Where what was saved is not just what was given."""
+    """Warnings if the saved note differs from the given one."""
     if saved.scrubbed:
         yield f"secrets were taken out of it before it was saved ({saved.scrubbed})."
 
 
 def _identifier(given: object) -> str:
-    """Only what is a plain id: elsewhere `#5` is short for 5, and `global:5` lives in another place."""
+    """A plain id; Invalid otherwise. Our other interfaces also take `#5`, short for 5, and `global:5`, the id of a
+    memory for everyone.
+    """
     text = str(checked_field("id", PLAIN_ID, given))
     try:
         return ids.plain_id(text)
@@ -120,19 +123,20 @@ def _identifier(given: object) -> str:
 
 
 def _links(linked: object) -> dict[str, Any]:
-    """A list makes a note; a query over models makes an example of it."""
+    """What the note is linked to: a list of references, or a query over models, which makes it an example query."""
     if isinstance(linked, ModelQuery) or isinstance(
         clean := checked_field("linked_entities", LINKED, linked), dict
     ):
         query = linked if isinstance(linked, ModelQuery) else read_query(clean)
-        # An upsert replaces both: what a query is about comes from the query alone.
+        # An upsert replaces both fields: the entities of an example query come from the query alone.
         return {"query": to_json(query), "entities": []}
     return {"entities": list(clean), "query": None}
 
 
 def _require_known(door: OnRecord, links: Mapping[str, Any]) -> None:
-    """Elsewhere a thing may have any name, and a reference stands as it was given while there is no catalog to look it
-    up in; here both are unknown."""
+    """Refuse as unknown what our other interfaces accept: a thing of any name, and an entity that cannot be looked up
+    since there is no catalog yet.
+    """
     for reference in links["entities"]:
         if reference.strip().startswith(THING_PREFIX):
             raise Unresolved(
@@ -157,7 +161,7 @@ def _is_there(door: OnRecord, id: str) -> bool:
 
 @in_their_words
 def forget_memory(door: OnRecord, identifier: str | int) -> dict[str, Any]:
-    # What a search shows can be forgotten, also what is for everyone.
+    # Whatever a search shows can be forgotten, including memories for everyone.
     is_global = isinstance(identifier, str) and ids.is_global(identifier)
     gone = door.forget(str(identifier) if is_global else _identifier(identifier))
     if gone.proposal is not None:
@@ -178,7 +182,7 @@ def search(
 ) -> dict[str, Any]:
     """Notes, example queries and entities, each in a list of its own.
 
-    A cap may be any number from 0 on; more than 200 of a list never come back, and a warning says so.
+    A cap may be any number from 0 up. No list holds more than 200; if more are asked for, a warning says so.
     """
     caps = {
         "max_memories": max_memories,
@@ -208,7 +212,9 @@ def search(
 
 
 def _listed(entities: Sequence[str] | None) -> list[str]:
-    """A text is a list of its letters, and an object one of its names: neither is meant."""
+    """The references as a list. Invalid for a text or an object, which Python would read as a list of letters or of
+    keys.
+    """
     return list(checked_field("entities", _REFERENCES, entities) or ())
 
 
@@ -223,11 +229,11 @@ def search_flat(
     cypher_filter: str | None = None,
     compact: bool = True,
 ) -> dict[str, Any]:
-    """The later form: one list of all kinds, best first; compact ones carry a preview instead of their text.
+    """The later form: one list of all kinds, best first. With `compact`, hits have a preview instead of their text.
 
-    Here an entity that is named is found itself, and so is a memory that is named as `memory:<id>`. `cypher_filter`
-    keeps some kinds, as in `MATCH (n:Memory:Column) RETURN n.id AS id`. At most 200 notes, as many example queries and
-    as many entities are looked at; a warning says so where more are asked for.
+    This form also finds the named entities themselves, and memories that are named as `memory:<id>`. `cypher_filter`
+    keeps only some kinds, as in `MATCH (n:Memory:Column) RETURN n.id AS id`. At most 200 notes, 200 example queries
+    and 200 entities are considered; if more are asked for, a warning says so.
     """
     checked_field("max_results", MOST_RESULTS, max_results)
     beyond = (
@@ -261,12 +267,12 @@ def search_flat(
 
 
 def search_either(door: Door, **asked: Any) -> dict[str, Any]:
-    """The later form where something is asked that only it knows, else the earlier one."""
+    """The later form if the call has an argument that only this form takes, else the earlier form."""
     return search_flat(door, **asked) if is_one_list(asked) else search(door, **asked)
 
 
 def _kinds(cypher_filter: str) -> list[str]:
-    """The kinds that the labels of the one form name which is understood."""
+    """The kinds that the labels of the filter name. Only one form of Cypher query is understood."""
     written = _CYPHER.fullmatch(cypher_filter)
     if written is None:
         raise Invalid(
@@ -293,7 +299,9 @@ def _kinds(cypher_filter: str) -> list[str]:
 def _with_named(
     door: Door, every: list[dict[str, Any]], named: Sequence[str], datasource: str | None
 ) -> list[dict[str, Any]]:
-    """What is named counts as tagged with its own name, so it gets the share of its place among the named."""
+    """Add what is named to the hits. It counts as tagged with its own name, so its rank among the names adds to its
+    score.
+    """
     by_name = {_name(hit): hit for hit in every}
     for rank, name in enumerate(named, 1):
         hit = by_name.get(name) or _looked_up(door, name, datasource)
@@ -311,7 +319,7 @@ def _name(hit: Mapping[str, Any]) -> str:
 
 
 def _looked_up(door: Door, name: str, datasource: str | None) -> dict[str, Any] | None:
-    """What has this name, unless it is hidden or lies outside of the datasource."""
+    """The entity or memory of this name; None if it is hidden, not active or outside of the datasource."""
     if name.startswith(MEMORY_PREFIX):
         memory = door.show(name.removeprefix(MEMORY_PREFIX)).memory
         if memory.status != "active" or not _is_inside(memory.entities, datasource):
@@ -334,7 +342,7 @@ def _looked_up(door: Door, name: str, datasource: str | None) -> dict[str, Any] 
 
 
 def _beside(door: Door, name: str) -> Sequence[Entity]:
-    """The entities among which one of this name would be."""
+    """The entities of the same parent, among which one of this name would be."""
     parent = ".".join(name.split(".", 2)[:-1])
     if parent:
         return door.entities(parent, limit=_MOST_LISTED).entities
@@ -393,7 +401,7 @@ def inspect_model(
         model_name,
         num_rows=_within(num_rows, _MOST_ROWS),
         show_sql=show_sql,
-        # A query string cannot hold an empty list: one section is asked for, and taken out again.
+        # A query string cannot hold an empty list, so we ask for one section and remove it again.
         sections=[_SHORT_SECTION] if is_bare else sections,
         descriptions_max_chars=_within(descriptions_max_chars, _MOST_CHARACTERS),
         reachable_fields_depth=reachable_fields_depth,
@@ -405,7 +413,7 @@ def inspect_model(
 
 
 def _within(cap: Any, most: int) -> Any:
-    """A cap may be any number; what is none is left for the request to refuse."""
+    """The cap, lowered to `most` if it is higher. What is not a number stays, for the request to refuse."""
     return most if isinstance(cap, int) and cap > most else cap
 
 
@@ -433,7 +441,7 @@ def models_summary(
     format: Literal["markdown", "json"] = "markdown",
     compact: bool = True,
 ) -> str | dict[str, Any]:
-    """The models of a datasource, or of all: what each is; not compact, also what it has and what it is joined to."""
+    """The models of one datasource or of all, with descriptions; if not compact, also with their parts and joins."""
     checked_field("format", FORMAT, format)
     known = [each["name"] for each in list_datasources(door)["datasources"]]
     if datasource_name is not None and datasource_name not in known:
@@ -456,7 +464,9 @@ def _model_summary(model: Entity, compact: bool) -> dict[str, Any]:
 
 
 def _summary_in_words(summary: Mapping[str, Any]) -> str:
-    """Every line of a model's text is one value of it, behind words of ours; so it can forge no other model."""
+    """The summary as Markdown. Each line of a model's text holds one value behind words of ours, so a value cannot pass
+    for another model.
+    """
     lines = []
     for each in summary["models"]:
         lines.append(
@@ -475,7 +485,9 @@ def ingest_datasource_models(
     sample_values: int = 0,
     dry_run: bool = False,
 ) -> dict[str, Any]:
-    """Read models in: from a database, a folder of model files, a store of the semantic layer, or what dbt has written."""
+    """Read models in: from a database, a folder of model files, a store of the semantic layer, or the files that dbt
+    writes.
+    """
     told = door.ingest(
         path, datasource=datasource_name, schema=schema_name, sample_values=sample_values, dry_run=dry_run
     )
@@ -499,7 +511,7 @@ def delete_datasource(door: Door, name: str) -> dict[str, Any]:
 def edit_model(
     door: Door, model_name: str, remove: Mapping[str, Sequence[str]], data_source: str | None = None
 ) -> dict[str, Any]:
-    """Take columns, measures or aggregations out of a model, as in `{"columns": ["amount"]}`: all of them, or none."""
+    """Remove columns, measures or aggregations from a model, as in `{"columns": ["amount"]}`: all of them, or none."""
     by_kind = checked_field("remove", REMOVE, remove)
     model = door.inspect(model_name, data_source=data_source, sections=[_SHORT_SECTION]).model
     kinds = {each.canonical: each.kind for each in door.entities(model, limit=_MOST_LISTED).entities}
@@ -518,7 +530,7 @@ def edit_model(
 def edit_model_remove(
     door: Door, name: str, remove: Sequence[str], data_source: str | None = None
 ) -> dict[str, Any]:
-    """The same by their names alone, whatever they are."""
+    """Remove parts from a model by their names, whatever their kinds."""
     parts = remove if remove is not None else ()
     dropped = door.drop_entity(name, kind="model", data_source=data_source, parts=parts)
     return {
@@ -546,7 +558,7 @@ def _hop(
 
 
 class SlayerClient:
-    """The client of the semantic layer: on a store at hand, `SlayerClient(storage="memories.db")`, or before a server,
+    """The client of the semantic layer. It uses a store directly, `SlayerClient(storage="memories.db")`, or a server,
     `SlayerClient(url="http://127.0.0.1:8321", key="onr_…")`."""
 
     def __init__(

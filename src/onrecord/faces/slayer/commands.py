@@ -1,4 +1,4 @@
-"""HOW does one type what the semantic layer's users type? `onrecord slayer memory save`, `search`, `inspect` and the rest."""
+"""HOW do users of the semantic layer type their commands? `onrecord slayer memory save`, `search` and the rest."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ from onrecord.faces.slayer.fields import CAPS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 from onrecord.surfaces.cli.render import show_json
 
-#: `--storage` is what it is called there; both mean the same.
+#: The semantic layer calls it `--storage`; `--db` means the same.
 _STORAGE = click.Option(
     ["--storage", "--db", "db"], help="A file, a folder or a DSN; else the store in force."
 )
@@ -53,7 +53,7 @@ def _keep_storage(context: click.Context, db: str | None) -> None:
 
 
 def _failed(message: str) -> click.exceptions.Exit:
-    """There every failure leaves with 1."""
+    """Show the message and exit with 1, as the semantic layer does on every failure."""
     click.echo(visible(message), err=True)
     return click.exceptions.Exit(1)
 
@@ -210,7 +210,7 @@ _HEADINGS: Final = {
 
 
 def _found_in_words(found: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each, with a letter for what it is, and the first line of what it says."""
+    """Two lines for each hit: its kind, id and score, then the first line of its text."""
     yield from (f"[warning] {warning}" for warning in found["warnings"])
     if found["resolved_input_entities"]:
         yield f"Resolved input entities: {', '.join(found['resolved_input_entities'])}"
@@ -356,7 +356,7 @@ def _list(what: str) -> click.Command:
 
 
 def _delete(noun: str | None) -> click.Command:
-    """The command for one kind, or for whichever is named."""
+    """The command for one kind, or for the kind that `--type` names."""
 
     @click.pass_context
     def run(context: click.Context, /, name: str, **given: Any) -> None:
@@ -392,7 +392,7 @@ def _delete(noun: str | None) -> click.Command:
 
 
 def _names(listed: str) -> list[str]:
-    """What stands between commas, except those within brackets, as in `amount:weighted_avg(weight=a, by=b)`."""
+    """The names between commas. Commas in brackets do not count, as in `amount:weighted_avg(weight=a, by=b)`."""
     names, depth = [""], 0
     for letter in listed:
         depth += (letter == "(") - (letter == ")")

@@ -1,4 +1,6 @@
-"""HOW does the client of the semantic layer speak to a server? Its own three routes; what those lack goes by our door."""
+"""HOW does the client of the semantic layer speak to a server? By its own three routes; all other calls go
+through our own client.
+"""
 
 import asyncio
 import json
@@ -34,7 +36,7 @@ _BY_STATUS: Final[Mapping[int, type[OnRecordError]]] = {
     409: Conflict,
 }
 _ROUTES: Final = ("save_memory", "forget_memory", "search", "search_flat")
-#: Sent also where it is left to its default: it says that one list is wanted.
+#: Sent even if it is the default: it tells the server that one list is wanted.
 _ONE_LIST: Final = {"max_results": MAX_RESULTS}
 
 
@@ -42,7 +44,7 @@ class Elsewhere:
     """A server that has the routes of the slayer face."""
 
     def __init__(self, url: str, key: str | None) -> None:
-        # Here, not above: a store at hand is used without it.
+        # Imported here and not above: a client that uses a store directly does not need it.
         import httpx2
 
         self._url, self._key = url.rstrip("/"), key
@@ -52,7 +54,7 @@ class Elsewhere:
 
     @cached_property
     def door(self) -> "Client":
-        """The same server through the routes of every operation."""
+        """Our own client for the same server, which has every operation."""
         from onrecord.client import connect
 
         return connect(self._url, key=self._key)
@@ -61,7 +63,7 @@ class Elsewhere:
         return name in _ROUTES
 
     async def call(self, name: str, given: Mapping[str, Any]) -> Any:
-        """What the method of this name does with these arguments."""
+        """Call the method of this name on the server, with these arguments."""
         with said_of(name):
             return await self._call(name, given)
 
@@ -123,7 +125,7 @@ def _plain(value: object) -> Any:
 
 
 def _faults(detail: str) -> list[Fault]:
-    """A fault for each line, as they were written there."""
+    """One fault for each line `field: message`, as the server wrote it."""
     parts = [line.partition(": ") for line in detail.splitlines()]
     return [Fault(field, message) if colon else Fault("request", field) for field, colon, message in parts]
 
@@ -133,5 +135,5 @@ def _id(given: object) -> str:
 
 
 def _segment(text: str) -> str:
-    """One part of a path, also if it would be read as a step up."""
+    """One part of a path, escaped; also `.` and `..`, which would be read as steps in the path."""
     return text.replace(".", "%2E") if text in (".", "..") else quote(text, safe="")

@@ -1,4 +1,4 @@
-"""WHAT goes wrong, in the words of the semantic layer? Their exceptions, each of which is one of ours and a `ValueError`."""
+"""WHAT goes wrong, in the words of the semantic layer? Its exceptions; each is also one of ours and a `ValueError`."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +28,7 @@ class NotFoundError(NotFound, ValueError):
     """There is no such memory, model or datasource."""
 
 
-#: What our arguments are called in their methods.
+#: By method of the semantic layer: its names for our arguments.
 _OF_MODEL: Final = {"entity": "name", "entities": "name"}
 _ARGUMENTS: Final[Mapping[str, Mapping[str, str]]] = {
     "save_memory": {"entities": "linked_entities", "content": "learning", "hint": "description"},
@@ -43,13 +43,15 @@ _ARGUMENTS: Final[Mapping[str, Mapping[str, str]]] = {
 
 
 def name_of(problem: OnRecordError) -> str:
-    """What its kind is called there."""
+    """The name that the semantic layer has for this kind of error."""
     theirs = type(as_theirs(problem))
     return "ValueError" if theirs is BadValueError else theirs.__name__
 
 
 def as_theirs(problem: OnRecordError, method: str = "") -> OnRecordError:
-    """The same error as one of theirs, said of the arguments that its caller knows; as it is where they have none."""
+    """The same error as an exception of the semantic layer, with its argument names; unchanged if it has no such
+    exception.
+    """
     if isinstance(problem, NotFound):
         return NotFoundError(str(problem))
     if not isinstance(problem, Invalid):
@@ -69,7 +71,7 @@ def as_theirs(problem: OnRecordError, method: str = "") -> OnRecordError:
 
 @contextmanager
 def said_of(method: str) -> Iterator[None]:
-    """What is wrong with a call is said in the words of its caller."""
+    """Raise errors from inside as those of the semantic layer, with the argument names of this method."""
     try:
         yield
     except (Invalid, NotFound) as problem:
@@ -77,7 +79,7 @@ def said_of(method: str) -> Iterator[None]:
 
 
 def in_their_words(function: Callable[P, Answer]) -> Callable[P, Answer]:
-    """A function whose errors are theirs."""
+    """The function, raising the errors of the semantic layer instead of ours."""
 
     @wraps(function)
     def call(*given: P.args, **named: P.kwargs) -> Answer:

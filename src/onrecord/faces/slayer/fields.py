@@ -1,4 +1,4 @@
-"""WHAT do the calls of the semantic layer take and give? Decided here, for its tools, its routes and its commands."""
+"""WHAT do the calls of the semantic layer take and give? These fields, in its tools, routes and commands alike."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,10 +9,10 @@ from onrecord.model.shapes import Described, Either, Object, Several
 
 Fields = Mapping[str, Rule]
 
-#: How many of each list, where that is not said; and of the one list of the later form.
+#: How many hits each list holds by default; MAX_RESULTS is that of the single list of the later form.
 CAPS: Final = {"max_memories": 5, "max_example_queries": 2, "max_entities": 5}
 MAX_RESULTS: Final = 10
-#: How long a preview may be.
+#: The greatest length of a preview.
 PREVIEW_CHARACTERS: Final = 500
 
 TEXT: Final = Text()
@@ -21,7 +21,7 @@ NAMES: Final = Several(TEXT)
 MAYBE_NAMES: Final = OrNone(NAMES)
 COUNT: Final = Integer(0)
 FORMAT: Final = Choice(("markdown", "json"))
-#: A whole number stands for its digits.
+#: A whole number is taken as its digits.
 PLAIN_ID: Final = Either("a text or a whole number", {str: TEXT, int: Integer()})
 LEARNING: Final = Text(at_least=1)
 PREVIEW: Final = OrNone(Text(at_most=PREVIEW_CHARACTERS))
@@ -30,7 +30,7 @@ LINKED: Final = Either(
     {list | tuple: Several(TEXT, at_least=1), Mapping: Json()},
 )
 MOST_RESULTS: Final = Integer(1)
-#: Which parts of a model are taken out, by what they are.
+#: Which parts of a model to remove, by kind.
 REMOVE: Final = Object(
     "what is removed",
     {
@@ -97,7 +97,7 @@ EDITED: Final = _answer({"model": TEXT, "removed": NAMES, "stripped_memories": I
 
 
 def is_one_list(asked: Mapping[str, Any]) -> bool:
-    """Whether a search asks for the later form. Invalid where it caps the lists of the earlier one, too."""
+    """Whether a search asks for the later form. Invalid if it also caps the lists of the earlier form."""
     if not asked.keys() & _ONE_LIST.keys():
         return False
     if apart := [name for name in asked if name in CAPS]:

@@ -1,4 +1,6 @@
-"""HOW does a store of the semantic layer come here? Its models by an ingest, then its notes one by one, under their ids."""
+"""HOW does a store of the semantic layer come here? We ingest its models, then save its notes one by one
+under their own ids.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,10 +35,10 @@ Note = Mapping[str, Any]
 
 @in_their_words
 def import_store(door: OnRecord, path: str | Path) -> dict[str, Any]:
-    """Take over what a SQLite store of the semantic layer holds; a second time, what has changed there since.
+    """Take over the models and notes of a SQLite store of the semantic layer; a second import takes over the changes.
 
-    Nothing is taken over if a row of it cannot be understood. References to what is not in the catalog are left out, and so
-    is a query that cannot be; the warnings say which.
+    If a row of it cannot be understood, nothing is taken over. References to what is not in the catalog are left out,
+    and so are queries that cannot be understood; the warnings say which.
     """
     source = open_source(str(path))
     if not isinstance(source, ModelStore):
@@ -46,7 +48,7 @@ def import_store(door: OnRecord, path: str | Path) -> dict[str, Any]:
     warnings: list[str] = []
     for note in notes:
         _keep(door, note, [each for each in note["entities"] if not each.startswith(MEMORY_PREFIX)], warnings)
-    # Once all are there, they may refer to one another.
+    # Now that all notes are there, we can add their references to one another.
     for note in notes:
         if note["query"] is None and any(each.startswith(MEMORY_PREFIX) for each in note["entities"]):
             _keep(door, note, note["entities"], warnings)

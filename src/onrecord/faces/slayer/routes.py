@@ -1,6 +1,7 @@
-"""WHICH routes do programs of the slayer semantic layer know? Theirs, at the root; the face translates, the operations decide.
+"""WHICH routes do programs of the slayer semantic layer know? Their own, at the root; the face translates, the
+operations decide.
 
-What is wrong with a request is 400 there and has one key, `detail`; a save answers 200.
+As in the semantic layer, the answer to a faulty request is 400 with one key, `detail`, and that to a save is 200.
 """
 
 from collections.abc import Mapping
@@ -36,7 +37,7 @@ def _search(door: OnRecord, request: Request, body: bytes) -> Response:
 
 
 def _refuse(error: OnRecordError) -> Response:
-    """The same as everywhere, in the shape and with the status that are known there."""
+    """The same error as everywhere, in the shape and with the status of the semantic layer."""
     status = 400 if isinstance(error, Invalid) else kind_of(error).status
     return JSONResponse({"detail": detail_of(error)}, status, headers_of(error))
 
@@ -61,7 +62,7 @@ HTTP: Final = FaceHttp(
         ),
         FaceRoute(
             method="DELETE",
-            # Whatever stands there is an id, so that a slash in it is refused as one.
+            # The whole rest of the path is the id, so that an id with a slash is refused as a wrong id.
             path="/memories/{id:path}",
             name="forget_memory",
             summary="Delete a note, and every reference to it.",

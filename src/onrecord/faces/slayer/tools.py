@@ -1,6 +1,7 @@
-"""WHICH tools do agents of the slayer semantic layer know? Their names and shapes; the face translates, the operations decide.
+"""WHICH tools do agents of the slayer semantic layer know? Those of that layer, by name and shape; the face
+translates, the operations decide.
 
-These tools never fail as such: what is wrong comes back as a text, `Error: <ExceptionType>: <message>`.
+When a call fails, the tool answers with a text, `Error: <ExceptionType>: <message>`.
 """
 
 from collections.abc import Callable, Mapping
@@ -21,7 +22,7 @@ from onrecord.surfaces.mcp.tools import Arguments, Tool, ToolAnswer
 _AMBIGUOUS: Final = "Hint: name the model with its datasource ('<datasource>.<model>'), or give data_source where it is taken."
 _MODEL: Final = "What the catalog and the notes say of this model:"
 _DATA_SOURCE: Final = Described(MAYBE_TEXT, "Its datasource, if several have a model of that name.")
-#: What an argument is called in the functions of the face, if not by its own name.
+#: By tool and argument: the parameter in the functions of the face, if its name differs.
 _PARAMETER: Final = {("forget_memory", "id"): "identifier"}
 
 
