@@ -63,7 +63,7 @@ DEFAULTS = {
     "allowed_origins": "none but its own",
     "requests_per_minute": "no limit",
     "audit_days": "for good",
-    "rates_file": "each process for itself",
+    "rates_file": "each server for itself",
     **{setting.name: setting.default for setting in faces.SETTINGS},
 }
 

@@ -111,7 +111,7 @@ _HELP: Final = {
     "saves_per_run": "How many saves an unattended run may make.",
     "turns": "How many of the last turns of a conversation are kept in memory.",
     "audit_days": "How many days lines of the audit are kept; a server's worker and `onrecord work` delete older ones.",
-    "rates_file": "Where servers of this machine count requests together: a file. Those of one --workers do without.",
+    "rates_file": "Where servers of this machine count requests together: a file. The processes of one --workers count together without it.",
     "connections": "How many connections a server holds at once; beyond them only those with a key get in.",
     "request_timeout": "How many seconds a request has to be sent, and then to be answered.",
     "shutdown_timeout": "How many seconds a server has to finish its requests when it is stopped.",

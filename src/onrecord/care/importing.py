@@ -98,6 +98,7 @@ class _ImportCounts:
     relations: int = 0
     conflicts: list[str] = field(default_factory=list)
     workspace: TakenIn = field(default_factory=TakenIn)
+    is_noted_for_everyone: bool = False
     #: Ids of memories and names of items of the workspace in whose places something else is here.
     left: set[tuple[Home, str]] = field(default_factory=set)
 
@@ -115,16 +116,25 @@ def import_(call: Call, ask: Import) -> Imported:
         call.caller.require_operator("An import that keeps its tenants")
     embed_from = call.now if call.embedders.current else None
     tally = _ImportCounts()
-    with _opened(ask.path) as file, _no_search_for_cycles():
-        reader = _SectionReader(call.caller, ask)
-        for section in reader.sections(file):
-            _take_in(call.store, section, ask, tally, embed_from)
-            call.progress("importing", tally.added + tally.unchanged + len(tally.conflicts), reader.expected)
+    try:
+        with _opened(ask.path) as file, _no_search_for_cycles():
+            reader = _SectionReader(call.caller, ask)
+            for section in reader.sections(file):
+                if section.home.tenant == GLOBAL_TENANT and not tally.is_noted_for_everyone:
+                    # Before it is taken in, so that a crash cannot keep it from those who see the memories.
+                    with call.store.ledger(GLOBAL_TENANT) as ledger:
+                        ledger.note_everyones(call.caller, "import_", call.now)
+                    tally.is_noted_for_everyone = True
+                _take_in(call.store, section, ask, tally, embed_from)
+                done = tally.added + tally.unchanged + len(tally.conflicts)
+                call.progress("importing", done, reader.expected)
+    except BaseException:
+        if tally.added:
+            # What came before the line that failed stays.
+            call.note("import_")
+        raise
     call.store.settle()
     call.note("import_")
-    if reader.holds_global:
-        with call.store.ledger(GLOBAL_TENANT) as ledger:
-            ledger.note_everyones(call.caller, "import_", call.now)
     return Imported(
         added=tally.added,
         unchanged=tally.unchanged,
@@ -205,10 +215,6 @@ class _SectionReader:
         self._ask = ask
         self._homes: dict[str, str] = {}
         self.expected: int | None = None
-
-    @property
-    def holds_global(self) -> bool:
-        return GLOBAL_TENANT in self._homes
 
     def sections(self, file: IO[str]) -> Iterator[_Section]:
         name = "standard input" if self._ask.path == STANDARD else Path(self._ask.path).name

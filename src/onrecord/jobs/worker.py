@@ -59,9 +59,9 @@ class Worker:
         is_due = self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY
         if self._audit_kept is None or not is_due:
             return 0
-        swept = self._store.sweep_audit(now - self._audit_kept)
+        # Also if it fails: the next hour is soon enough, and jobs must not wait for it.
         self._swept_at = now
-        return swept
+        return self._store.sweep_audit(now - self._audit_kept)
 
     def run(self, stop: threading.Event, report: Report = lambda done, failures: None) -> None:
         """Work until told to stop. While the store cannot be reached, wait and try again."""

@@ -2,7 +2,7 @@
 
 A search runs the same layers as any question, over the memories and over the catalog. Each list is then ordered by
 itself, out of as many results as could ever be shown: so a cap cuts its list, and changes neither its order nor
-another list. The ranking is the same for everyone: nothing is raised for its conversation, kind or age.
+another list. Nothing is raised for its conversation, kind or age.
 """
 
 import dataclasses

@@ -21,7 +21,7 @@ from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
 from onrecord.store.presence import refuse_absence
 from onrecord.store.records import erasing, queue
-from onrecord.store.records.ledger import SqlLedger
+from onrecord.store.records.ledger import SqlLedger, sweep_audit
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tables import tenants
@@ -172,13 +172,18 @@ class SqlStore:
 
     def sweep_audit(self, before: datetime) -> int:
         with self._explained(), self._backend.reading() as connection:
-            names = connection.execute(select(tenants.c.name)).scalars().all()
+            numbers = connection.execute(select(tenants.c.key)).scalars().all()
+        return sum(self._swept(number, before) for number in numbers)
+
+    def _swept(self, tenant: int, before: datetime) -> int:
+        """Delete old audit lines of one tenant, some in each transaction: nobody waits for all of them."""
         swept = 0
-        for name in names:
-            # Each in its own transaction: nobody waits for all of them.
-            with self.ledger(name) as ledger:
-                swept += ledger.sweep(before)
-        return swept
+        while True:
+            with self._begin() as connection:
+                some = sweep_audit(connection, tenant, before)
+            swept += some
+            if not some:
+                return swept
 
     def problems(self, home: Home) -> Iterator[Problem]:
         from onrecord.store.records.examination import Examination

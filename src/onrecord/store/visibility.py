@@ -113,8 +113,11 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
         for name in ("plain_audiences", "later_audiences")
     )
     reviewed = waiting if visibility.reviews else and_(waiting, own)
-    # What was its owner's stays its owner's, whatever they speak for now; a system is for those who may read it.
-    return or_(and_(own, version.c.scope != "system"), case((waits, reviewed), else_=counted))
+    # What was its owner's stays its owner's, whatever they speak for now; a system is for those who may read it, and an
+    # owner of another tenant may have the same name.
+    return or_(
+        and_(own, version.c.scope.not_in(("system", "global"))), case((waits, reviewed), else_=counted)
+    )
 
 
 def _audience_then(version: FromClause) -> ColumnElement[Any]:

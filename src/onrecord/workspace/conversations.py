@@ -190,7 +190,7 @@ def _refuse_higher(writing: Writing, what: str, touched: Sequence[Memory]) -> No
     if higher is not None:
         # Not which: it may be one that the caller does not see.
         raise HigherTier(
-            f"A memory whose text is {WORDS[higher.tier]} belongs to {what} and would change with it. Let a person delete it."
+            f"A memory whose text is {WORDS[higher.tier]} belongs to {what} and would change with it. Let someone who may change it delete it."
         )
 
 

@@ -87,9 +87,6 @@ class Ledger(Protocol):
     ) -> None:
         """Add a line to the audit, under the tenant's next number."""
 
-    def sweep(self, before: datetime) -> int:
-        """Delete the lines of the audit from before a time, but not the last; gives how many."""
-
     def note_everyones(self, caller: Caller, operation: str, at: datetime) -> None:
         """A line for every tenant but the caller's, in the audit of what all of them see: this is the ledger of that."""
 

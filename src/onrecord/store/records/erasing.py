@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, func, select
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
 
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.store.backend import Backend
-from onrecord.store.tables import OF_TENANTS, api_keys, counters, tenants
+from onrecord.store.records.ledger import origin_mark
+from onrecord.store.tables import OF_TENANTS, api_keys, audit, counters, tenants
 
+_ERASED: Final = "erased"
 _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _EVERY: Final = (*OF_TENANTS, api_keys, tenants)
 
@@ -42,6 +44,9 @@ def erase(connection: Connection, backend: Backend, tenant: str, number: int | N
     for table, its in _of(tenant, number):
         if table is not tenants:
             counts[table.name] = connection.execute(delete(table).where(its)).rowcount
+    # What it changed for every tenant stays known, but not by whom.
+    nameless = update(audit).where(_for_everyone(connection, number)).values(user=_ERASED)
+    connection.execute(nameless)
     if counts[api_keys.name]:
         # With its keys gone, the store must not be open to those who have none.
         connection.execute(backend.insert(api_keys).values(_ERASED_KEY).on_conflict_do_nothing())
@@ -53,7 +58,16 @@ def rows_of(connection: Connection, tenant: str, number: int | None) -> dict[str
         table.name: connection.execute(select(func.count()).select_from(table).where(its)).scalar_one()
         for table, its in _of(tenant, number)
     }
+    named = (_for_everyone(connection, number), audit.c.user != _ERASED)
+    left = connection.execute(select(func.count()).select_from(audit).where(*named)).scalar_one()
+    counts["audit"] = counts.get("audit", 0) + left
     return {name: count for name, count in counts.items() if count}
+
+
+def _for_everyone(connection: Connection, number: int | None) -> ColumnElement[bool]:
+    """The lines that a tenant left in the audit of what every tenant sees."""
+    everyones = connection.execute(select(tenants.c.key).where(tenants.c.name == GLOBAL_TENANT)).scalar()
+    return and_(audit.c.tenant == (everyones or 0), audit.c.request == origin_mark(number or 0))
 
 
 def _of(tenant: str, number: int | None) -> Iterator[tuple[Table, ColumnElement[bool]]]:

@@ -22,6 +22,8 @@ from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
 _A_DAY: Final = timedelta(days=1)
+#: So many numbers of an audit are swept in one transaction.
+_SWEPT_AT_ONCE: Final = 10_000
 #: What counts as a save, whatever a surface calls it.
 SAVES: Final = ("remember", "propose")
 
@@ -111,11 +113,6 @@ class SqlLedger:
         line |= {"number": number, "operation": operation, "outcome": outcome, "subject": subject}
         self._transaction.statements.add_audit.run(self._connection, [line])
 
-    def sweep(self, before: datetime) -> int:
-        last = select(func.max(audit.c.number)).where(audit.c.tenant == self._home).scalar_subquery()
-        old = (audit.c.tenant == self._home, audit.c.at < before, audit.c.number < last)
-        return self._connection.execute(delete(audit).where(*old)).rowcount
-
     def note_everyones(self, caller: Caller, operation: str, at: datetime) -> None:
         origin = self._transaction.tenants.look_up(self._connection, caller.tenant) or 0
         line = everyones_line(self._home, origin, caller.user, caller.actor, at)
@@ -160,7 +157,7 @@ class SqlLedger:
     def _everyones(self) -> ColumnElement[bool]:
         """What others changed of what every tenant sees; what this tenant did stands in its own lines."""
         everyones = self._transaction.tenants.look_up(self._connection, GLOBAL_TENANT)
-        return and_(audit.c.tenant == (everyones or 0), audit.c.request != _origin(self._home))
+        return and_(audit.c.tenant == (everyones or 0), audit.c.request != origin_mark(self._home))
 
     # Signing
 
@@ -199,14 +196,25 @@ def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetim
     }
 
 
+def sweep_audit(connection: Connection, tenant: int, before: datetime) -> int:
+    """Delete some of the oldest lines of a tenant's audit if they are older; the last line stays, since it has the number
+    from which the next one counts.
+    """
+    its = audit.c.tenant == tenant
+    first, last = (select(end(audit.c.number)).where(its).scalar_subquery() for end in (func.min, func.max))
+    old = (its, audit.c.at < before, audit.c.number < first + _SWEPT_AT_ONCE, audit.c.number < last)
+    return connection.execute(delete(audit).where(*old)).rowcount
+
+
 def everyones_line(everyones: int, origin: int, by: str, as_: Origin, at: datetime) -> dict[str, Any]:
     """The same in the audit of what every tenant sees: from which tenant it came stands in place of its request, so that
     this one is not told twice. Which key it was and which run is not for others."""
     line = {"tenant": everyones, "at": microseconds_of(at), "user": by, "origin": as_}
-    return line | {"key": None, "run": None, "request": _origin(origin)}
+    return line | {"key": None, "run": None, "request": origin_mark(origin)}
 
 
-def _origin(tenant: int) -> str:
+def origin_mark(tenant: int) -> str:
+    """How a line for everyone says which tenant it came from."""
     return f"tenant {tenant}"
 
 

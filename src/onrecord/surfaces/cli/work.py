@@ -35,9 +35,9 @@ def _run(context: click.Context, once: bool, **given: Any) -> None:
     with opened_door(common) as door:
         worker = door.worker
         if once:
-            worker.sweep()
             while (did := worker.run_once()) is not None:
                 _tell(*did)
+            worker.sweep()
             return
         stop = threading.Event()
 

@@ -100,7 +100,9 @@ class RequestRunner:
 
     async def welcome(self, request: Request) -> OnRecord:
         """The door of whoever sent this request, found where no work of theirs or of others is waited for."""
-        return await self._opened().door.run(None, partial(self.admit, request))
+        with move_on_after(self._within_s):
+            return await self._opened().door.run(None, partial(self.admit, request))
+        raise StoreUnavailable(f"{self._late}.")
 
     async def call(self, request: Request, act: Callable[[OnRecord], Answer]) -> Answer:
         """Run `act` with the door of the request's caller, in one thread hop.
@@ -123,11 +125,19 @@ class RequestRunner:
         """
         lanes = self._opened()
         lane = lanes.slow if slow else lanes.reading if reads else lanes.usual
+        whose = None if by is None else await self._whose(by)
         with move_on_after(None if slow else self._within_s):
-            return await lane.run(None if by is None else await self._whose(by), partial(act, *given))
+            return await lane.run(whose, partial(act, *given))
         # Its thread goes on: what it writes may still be done.
-        late = f"There was no answer within {self._within_s} seconds (see request_timeout)"
-        raise StoreUnavailable(f"{late}.") if reads else OutcomeUnknown(f"{late}; it may still be done.")
+        raise (
+            StoreUnavailable(f"{self._late}.")
+            if reads
+            else OutcomeUnknown(f"{self._late}; it may still be done.")
+        )
+
+    @property
+    def _late(self) -> str:
+        return f"There was no answer within {self._within_s} seconds (see request_timeout)"
 
     def _opened(self) -> "_Lanes":
         # Made here, since they belong to the loop that runs.

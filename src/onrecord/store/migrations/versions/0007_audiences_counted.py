@@ -114,15 +114,21 @@ def _sum_vectors(bind: sa.Connection) -> None:
         return
     import numpy as np
 
+    models = bind.exec_driver_sql("SELECT tenant, collection, model, dimensions FROM embedded")
+    dimensions = {tuple(home): width for *home, width in models}
     found: dict[tuple[Any, ...], list[Any]] = {}
     every = sa.text(f"SELECT tenant, collection, model, audience, passage, {_packed(bind)} FROM vectors")
     told = bind.execute(every, execution_options={"yield_per": _BATCH})
     for *place, passage, packed in told:
         vector = _numbers(packed)
-        sums = found.setdefault(tuple(place), [0, 0, np.zeros(len(vector), np.float64)])
+        width = dimensions.get(tuple(place[:3]))
+        if width is None:
+            # The doctor tells of vectors of no known model.
+            continue
+        sums = found.setdefault(tuple(place), [0, 0, np.zeros(width, np.float64)])
         sums[0] += passage == 0
         sums[1] += 1
-        if len(vector) == len(sums[2]):
+        if len(vector) == width:
             sums[2] += vector
     names = [column.name for column in _SUMS.columns]
     rows = [(*place, *counts, total.tobytes()) for place, (*counts, total) in found.items()]
