@@ -141,6 +141,21 @@ class GlobalConformance(Conformance):
         assert _told(beta)[0] == ("import_", None, "root")
         assert (len(_told(beta)), [each[0] for each in _told(rules)].count("import_")) == (before + 1, 1)
 
+    def test_a_namesake_in_another_tenant_sees_no_draft(self, root: OnRecord) -> None:
+        run = person("nightly", tenant="beta", actor="unattended", run="r", permissions=_HOLDER.permissions)
+        draft = root.as_caller(run).remember("first draft", scope="global").memory
+        root.as_caller(run).revise(draft.id, content="second draft")
+        root.approve(draft.id)
+        told = [root.as_caller(person(name)).history(draft.id).versions for name in ("nightly", "bob")]
+        assert told[0] == told[1]
+        assert "first draft" not in str(told)
+
+    def test_an_erased_tenant_leaves_no_name_in_what_others_are_told(self, root: OnRecord) -> None:
+        root.as_caller(administrator("bea", tenant="beta")).remember("for all", id="global:k")
+        assert _told(root) == [("remember", "global:k", "bea")]
+        assert root.erase_tenant("beta", confirm="beta").residue == {}
+        assert ("remember", "global:k", "erased") in _told(root)
+
     def test_a_key_is_given_it_at_the_machine_alone(self, root: OnRecord) -> None:
         made = root.create_key(permissions=["memory.manage", "memory.global"])
         assert made.key.permissions == ("memory.manage", "memory.global")
