@@ -94,7 +94,7 @@ def test_whoever_speaks_in_one_conversation_cannot_name_another(door: Doors) -> 
     door("ann", conversation="talk").note_turn("hello")
     bound = door("bob", conversation="other")
     for call in (bound.turns, bound.clear_turns, bound.context):
-        with pytest.raises(Invalid, match="conversation: is another"):
+        with pytest.raises(Invalid, match="conversation: is not the conversation that this caller is in"):
             call(conversation="talk")
     assert (
         len(door("root", conversation="other", permissions=PERMISSIONS).turns(conversation="talk").turns) == 1

@@ -161,8 +161,10 @@ class TestWhoAsks:
     def test_nobody_names_their_way_from_one_session_into_another(self, agent: Connect) -> None:
         agent(session="hers").did("memory_save", content="the reviewer is Bob", scope="session")
         his = agent(session="his", user="bob")
-        assert "session_id: is another" in his.refused("memory_recall", query="reviewer", session_id="hers")
-        assert "session_id: is another" in his.refused(
+        assert "session_id: is not the conversation" in his.refused(
+            "memory_recall", query="reviewer", session_id="hers"
+        )
+        assert "session_id: is not the conversation" in his.refused(
             "memory_save", content="x", scope="session", session_id="hers"
         )
 

@@ -491,10 +491,11 @@ class TestTakingOver:
                 each.id: each.created_at for each in before
             }
 
-    def test_it_is_done_at_a_shell(self, store: Path, everywhere: Everywhere) -> None:
-        told = everywhere.shell("--db", "new.db", "slayer", "import", str(store))
+    def test_it_is_done_at_a_shell(self, store: Path, everywhere: Everywhere, tmp_path: Path) -> None:
+        new = str(tmp_path / "new.db")
+        told = everywhere.shell("--db", new, "slayer", "import", str(store))
         assert told.out.startswith("Took over 4 memories; 6 models are new.\nWarning: memory 3: ")
-        with connect("new.db") as door:
+        with connect(new) as door:
             self.check(door, [line.removeprefix("Warning: ") for line in told.out.splitlines()[1:]])
 
     def test_an_ingest_takes_its_models_alone_and_says_so(self, store: Path) -> None:

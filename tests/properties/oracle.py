@@ -408,17 +408,19 @@ class Oracle:
         ):
             raise Refused("Forbidden")
         gone = [bond for bond in self.bonds if kept in (bond.source, bond.target)]
+        # Only what the caller sees is counted.
+        ends = [bond.target if bond.source is kept else bond.source for bond in gone]
         self.kept = [other for other in self.kept if other is not kept]
         self.bonds = [bond for bond in self.bonds if bond not in gone]
         reference, stripped = f"memory:{kept.name}", 0
         for other in self.kept:
             # A tenant's own ids mean something in that tenant alone; a global one is known everywhere.
-            if kept.home in ("global", other.home):
-                stripped += self.strip(other, reference, caller, now)
+            if kept.home in ("global", other.home) and self.strip(other, reference, caller, now):
+                stripped += sees(caller, other.home, other.today)
         return {
             "id": kept.name,
             "versions": len(kept.versions),
-            "relations": len(gone),
+            "relations": sum(sees(caller, end.home, end.today) for end in ends),
             "references": stripped,
         }
 

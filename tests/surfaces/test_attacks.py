@@ -39,7 +39,7 @@ FROM_AFAR = {"X-Forwarded-For": "203.0.113.9"}
 #: A mark of the words of each face and of the prompts: an agent that has agreed to a tool is not told another thing later.
 TOLD = {
     "native": "8724ae576c0a8a80",
-    "slayer": "bbe255452793a404",
+    "slayer": "a8c01c9eed5dca27",
     "datamind": "c7ee1f6e6970e1c5",
     "checkstack": "e510222363ab21fb",
     "prompts": "3176fd4a243fc46c",

@@ -209,7 +209,7 @@ class TierConformance(Conformance):
         waits = ann.as_caller(person(actor="agent", **manages)).forget(note).proposal
         assert waits is not None
         rae = ann.as_caller(person("rae", permissions=reviews, systems={"crm": "read"}))
-        with refused(Forbidden, "Only whoever manages system crm", by=store):
+        with refused(Forbidden, "Only a manager of system crm", by=store):
             rae.approve(waits.id)
         assert rae.show(note).memory.content == "crm is slow"
         assert rae.as_caller(replace(rae.caller, systems={"crm": "manage"})).approve(waits.id).changed

@@ -30,6 +30,8 @@ _THEIR_FIELD: Final = {
     "id": "item_id",
     "tenant": "profile",
 }
+#: Our fields for the places that datamind keeps for each scope.
+_PLACES: Final = {"session": "conversation_places", "profile": "tenant_places", "global": "global_places"}
 
 
 @contextmanager
@@ -136,9 +138,7 @@ def _mine(there: OnRecord) -> OnRecord:
 
 def _places(per_scope: Mapping[str, int] | None) -> dict[str, int]:
     """How many places each scope has at least; by default two for the session, four for the profile, two global."""
-    return {
-        f"{scope}_places": places for scope, places in (per_scope or {}).items() if items.our_scope(scope)
-    }
+    return {_PLACES[scope]: places for scope, places in (per_scope or {}).items() if items.our_scope(scope)}
 
 
 class Ended(NamedTuple):

@@ -236,7 +236,9 @@ class PostgresBackend:
     def after_loading(self) -> None:
         # Postings are read from their index alone once their pages are known to be settled: 2 to 4 times faster.
         with suppress(DBAPIError), self._alone() as settled:
-            settled.execute(text("VACUUM (ANALYZE) postings, terms, facets, memories, versions, vectors"))
+            settled.execute(
+                text("VACUUM (ANALYZE) postings, terms, facets, audience_counts, memories, versions, vectors")
+            )
 
     def after_embedding(self) -> None:
         with suppress(DBAPIError), self._alone() as connection:

@@ -28,6 +28,7 @@ from onrecord.store.records.archive import SqlArchive, SqlRestoring, note_index
 from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.writing import SqlWriting
 from onrecord.store.tables import (
+    audience_counts,
     counters,
     embedded,
     facets,
@@ -54,7 +55,7 @@ from onrecord.store.yaml.history import ReadHistory
 
 # More faults than anyone mends at once.
 _MOST_FAULTS: Final = 20
-_DERIVED: Final = (memories, versions, relations, postings, terms, facets, jobs)
+_DERIVED: Final = (memories, versions, relations, postings, terms, facets, audience_counts, jobs)
 
 #: The vectors of a text, by the text and the model.
 Kept = dict[tuple[str, EmbeddingModel], list[Passage]]
