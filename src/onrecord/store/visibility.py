@@ -116,7 +116,8 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
     # What was its owner's stays its owner's, whatever they speak for now; a system is for those who may read it, and an
     # owner of another tenant may have the same name.
     return or_(
-        and_(own, version.c.scope != "system", version.c.scope != "global"), case((waits, reviewed), else_=counted)
+        and_(own, version.c.scope != "system", version.c.scope != "global"),
+        case((waits, reviewed), else_=counted),
     )
 
 
