@@ -173,7 +173,7 @@ class TierConformance(Conformance):
         inside = ann.as_caller(person(conversation="talk"))
         inside.remember(RULE, scope="session", always_inject=True)
         agent = ann.as_caller(person(actor="agent", conversation="talk"))
-        with refused(HigherTier, "Let a person", by=store):
+        with refused(HigherTier, "Let someone who may change it", by=store):
             agent.delete_conversation("talk")
         assert inside.delete_conversation("talk").retired == 1
 
@@ -184,10 +184,10 @@ class TierConformance(Conformance):
         ann.register_conversation("talk")
         linked = ann.revise(rule, artifact=file).memory
         pinned = ann.remember("Ship on Fridays.", conversation="talk").memory
-        with refused(HigherTier, "Let a person", by=store):
+        with refused(HigherTier, "Let someone who may change it", by=store):
             agent.delete_artifact(file)
         for conversation in ("talk", "files"):
-            with refused(HigherTier, "Let a person", by=store):
+            with refused(HigherTier, "Let someone who may change it", by=store):
                 agent.delete_conversation(conversation)
         assert [ann.show(each.id).memory for each in (linked, pinned)] == [linked, pinned]
         assert ann.delete_conversation("talk").unpinned == 1
