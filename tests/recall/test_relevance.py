@@ -60,7 +60,8 @@ UNRELATED = (
 
 @pytest.fixture(scope="module")
 def notes() -> Iterator[OnRecord]:
-    with connect(":memory:") as door:
+    """Asked for by a test without an embedder first, it would have none for the others."""
+    with connect(":memory:", embedder="e5") as door:
         for note in NOTES:
             door.remember(note)
         yield door
