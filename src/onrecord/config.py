@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 import platformdirs
 
 from onrecord import faces, former_name
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.limits import SAVES_PER_RUN, TURNS
 from onrecord.model.rules import Choice, Integer, Text
 from onrecord.model.shapes import Object, checked_field, faults_at
@@ -261,7 +261,7 @@ def _read_file(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as problem:
-        raise Invalid([Fault(str(path), f"cannot be read: {problem}")]) from None
+        raise invalid(str(path), f"cannot be read: {problem}") from None
     try:
         return cast(dict[str, str], _FILE(read))
     except ValueError as reason:

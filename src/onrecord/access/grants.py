@@ -19,7 +19,7 @@ import httpx2
 
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.model.rules import GRANTED, NAME, anything
@@ -65,9 +65,7 @@ def open_grants(setting: str | None, *, trusted_proxies: str | None = None) -> G
     if setting.startswith(("http://", "https://")):
         return ServiceGrants(setting)
     if "://" in setting:
-        raise Invalid(
-            [Fault("grants", f"must be a file, header:NAME or an http(s) address (got {setting!a})")]
-        )
+        raise invalid("grants", f"must be a file, header:NAME or an http(s) address (got {setting!a})")
     return FileGrants(Path(setting).expanduser())
 
 
@@ -135,17 +133,10 @@ class HeaderGrants:
 
     def __init__(self, name: str, proxies: Sequence[Network]) -> None:
         if not name or not all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
-            raise Invalid(
-                [Fault("grants", f"{_HEADER}{name} does not name a header; write e.g. header:X-Systems")]
-            )
+            raise invalid("grants", f"{_HEADER}{name} does not name a header; write e.g. header:X-Systems")
         if not proxies:
-            raise Invalid(
-                [
-                    Fault(
-                        "trusted_proxies",
-                        f"must say who may send the header {name}, e.g. 10.0.0.0/8; none is set",
-                    )
-                ]
+            raise invalid(
+                "trusted_proxies", f"must say who may send the header {name}, e.g. 10.0.0.0/8; none is set"
             )
         self._name, self._proxies = name.lower(), tuple(proxies)
 
@@ -189,9 +180,9 @@ class ServiceGrants:
         try:
             address = httpx2.URL(url)
         except httpx2.InvalidURL as problem:
-            raise Invalid([Fault("grants", f"{url!a} is not an address: {problem}")]) from None
+            raise invalid("grants", f"{url!a} is not an address: {problem}") from None
         if not address.host:
-            raise Invalid([Fault("grants", f"{url!a} names no host")])
+            raise invalid("grants", f"{url!a} names no host")
         self._url, self._timer = address, timer
         self._client = httpx2.Client(timeout=timeout_s)
         self._told: LruCache[tuple[str, str], _Told] = LruCache(_MOST_CALLERS)
@@ -244,7 +235,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Systems]]:
         text = path.read_text(encoding="utf-8")
         read = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as problem:
-        raise Invalid([Fault(f"grants: {path}", f"cannot be read: {problem}")]) from None
+        raise invalid(f"grants: {path}", f"cannot be read: {problem}") from None
     try:
         return cast(dict[str, dict[str, Systems]], _FILE(read))
     except ValueError as reason:

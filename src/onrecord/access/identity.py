@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from onrecord.access import keys
 from onrecord.access.grants import NO_GRANTS, Arrival, Grants
 from onrecord.access.systems import strongest
-from onrecord.errors import Fault, Invalid, Unauthenticated
+from onrecord.errors import Fault, Invalid, Unauthenticated, invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import Key
@@ -79,7 +79,7 @@ class Operator:
             or _KEY.fullmatch(secret)
         ):
             reason = f"must be at least {_SHORTEST_OPERATOR} letters, digits and signs of a bearer token, and no key of a tenant"
-            raise Invalid([Fault("operator_key", reason)])
+            raise invalid("operator_key", reason)
         self._digest, self.caller = sha256(secret.encode()).digest(), caller
 
     def is_shown(self, secret: str) -> bool:
@@ -213,11 +213,11 @@ class _Headers:
         if not values:
             return None
         if len(values) > 1:
-            raise Invalid([Fault(header, "was sent twice; send one")])
+            raise invalid(header, "was sent twice; send one")
         try:
             clean: str = NAME(_as_text(values[0]))
         except ValueError as reason:
-            raise Invalid([Fault(header, str(reason))]) from None
+            raise invalid(header, str(reason)) from None
         return clean
 
 

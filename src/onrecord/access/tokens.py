@@ -19,7 +19,7 @@ import jwt
 
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
-from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
+from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated, invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import TENANT_PERMISSIONS, Actor, Permission
 from onrecord.model.rules import NAME, Choice, Integer, Rule, Text, anything
@@ -275,9 +275,7 @@ class FileKeys:
         try:
             self._keys = _read_keys(json.loads(path.read_bytes()))
         except (OSError, ValueError, RecursionError) as problem:
-            raise Invalid(
-                [Fault(f"oidc_jwks: {path}", f"cannot be read as a set of keys: {problem}")]
-            ) from None
+            raise invalid(f"oidc_jwks: {path}", f"cannot be read as a set of keys: {problem}") from None
 
     def among(self, kid: str | None) -> Sequence[Jwk]:
         return _among(self._keys, kid)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from onrecord.care import homes
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.jobs.embedding import embed_missing as embed_home
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -38,7 +38,7 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
     there, store = homes.embedded(call, "Embedding all tenants", ask.all_tenants), call.store
     embedder = call.embedders.current
     if embedder is None:
-        raise Invalid([Fault("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")])
+        raise invalid("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")
     # Said before any work is begun, if it cannot be reached.
     model = embedder.model
     done, failures = 0, list[str]()

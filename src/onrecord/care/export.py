@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from onrecord import private_files
 from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -64,7 +64,7 @@ def refuse_itself(store: Store, path: str) -> None:
     if own.suffix in (".yaml", ".yml"):
         beside.append(f"{own.stem}.history.jsonl")
     if Path(path).resolve() in (own, *map(own.with_name, beside)):
-        raise Invalid([Fault("path", "is the store itself; choose another file")])
+        raise invalid("path", "is the store itself; choose another file")
 
 
 def _homes(archive: Archive, caller: Caller, everyone: bool) -> list[Home]:

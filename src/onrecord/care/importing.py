@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
-from onrecord.errors import Conflict, Fault, Forbidden, Invalid, StoreUnavailable
+from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
@@ -246,7 +246,7 @@ class _SectionReader:
 
     def _read_header(self, line: ExportLine | None) -> None:
         if line is None:
-            raise Invalid([Fault("path", "the file is empty; it is not an export of OnRecord")])
+            raise invalid("path", "the file is empty; it is not an export of OnRecord")
         if FORMAT not in (line.value.get(HEAD), line.value.get(FORMER_HEAD)):
             raise line.fault(f"is not the head of an export of format {FORMAT}")
         expected = line.value.get("memories")

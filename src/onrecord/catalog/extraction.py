@@ -25,7 +25,7 @@ from onrecord.catalog.resolution import (
     within,
 )
 from onrecord.catalog.sql_text import ParsedSql, entities_of_sql, parse_sql
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.catalog import Model
 
 _SOURCE: Final = "source_model"
@@ -99,7 +99,7 @@ def entities_of_query(
         known_mentions.add(mention)
         if len(known_mentions) > _MOST_NAMES:
             # Each is a question to the catalog.
-            raise Invalid([Fault(field, f"the query names more than {_MOST_NAMES} columns and measures")])
+            raise invalid(field, f"the query names more than {_MOST_NAMES} columns and measures")
         try:
             found = reading.resolve(mention)
         except Unresolved as error:

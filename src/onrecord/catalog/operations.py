@@ -10,7 +10,7 @@ from onrecord.catalog.lookup import INGEST_FIRST
 from onrecord.catalog.records import HIDDEN, entity_of, record_id, record_of_datasource, records_of_model
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved, near_models, resolve, resolve_model
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
-from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.errors import Fault, NotFound, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -315,13 +315,9 @@ def prioritise(call: Call, ask: Prioritise) -> Prioritised:
     with call.writing() as writing:
         known = set(StoredCatalog(writing).datasources())
         if unknown := [name for name in ask.datasources if name not in known]:
-            raise Invalid(
-                [
-                    Fault(
-                        "datasources",
-                        f"are not known: {', '.join(unknown)}; there are {', '.join(sorted(known)) or 'none'}",
-                    )
-                ]
+            raise invalid(
+                "datasources",
+                f"are not known: {', '.join(unknown)}; there are {', '.join(sorted(known)) or 'none'}",
             )
         change = call.change("prioritise")
         keep(writing, priority_record(ask.datasources), change)

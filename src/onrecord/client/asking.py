@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
-from onrecord.errors import Fault, Forbidden, Invalid
+from onrecord.errors import Fault, Forbidden, Invalid, invalid
 from onrecord.model.request import Request, request_fields
 from onrecord.model.unset import Unset
 from onrecord.model.wire import to_json
@@ -115,7 +115,7 @@ def _texts(name: str, value: Any) -> Iterator[str]:
         yield from map(_text, value)
     else:
         # Nothing would stand for everything there.
-        raise Invalid([Fault(name, "cannot be an empty list here; leave it out, or name something")])
+        raise invalid(name, "cannot be an empty list here; leave it out, or name something")
 
 
 def _text(value: Any) -> str:

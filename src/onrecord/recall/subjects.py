@@ -17,7 +17,7 @@ from onrecord.catalog.queries import read_query
 from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, resolve_leniently
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Invalid, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.catalog import MEMORY_PREFIX, EntityKind
@@ -196,7 +196,7 @@ def _require_datasource(ask: Search, lookup: StoredCatalog) -> None:
     if ask.datasource is not None and ask.datasource not in lookup.datasources():
         known = ", ".join(lookup.datasources())
         told = f"known: [{known}]" if known else INGEST_FIRST
-        raise Invalid([Fault("datasource", f"{ask.datasource!r} not found; {told}")])
+        raise invalid("datasource", f"{ask.datasource!r} not found; {told}")
 
 
 def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:

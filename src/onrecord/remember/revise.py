@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from onrecord.catalog.extraction import ReadQuery
-from onrecord.errors import Fault, Forbidden, Invalid, VersionConflict
+from onrecord.errors import Fault, Forbidden, VersionConflict, invalid
 from onrecord.jobs.embedding import embed_batch
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -189,6 +189,6 @@ def _changes(caller: Caller, ask: Revise, now: datetime) -> dict[str, Any]:
 
 def _refuse(ask: Revise, before: Memory) -> None:
     if not isinstance(ask.conversation, Unset) and before.scope == "session":
-        raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
+        raise invalid("conversation", "a session memory belongs to its conversation; save a new one")
     if not isinstance(ask.status, Unset) and before.status == "pending":
         raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")

@@ -18,7 +18,7 @@ from onrecord.catalog.sources.database_access import access_by_address, access_t
 from onrecord.catalog.sources.fingerprinting import fingerprint, fingerprint_with_samples
 from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.catalog.sources.sampling import may_be_sampled, sample
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part, System
 
 _PARTITIONS: Final = (
@@ -111,9 +111,7 @@ class DatabaseCatalog:
 
 def _check_schema(inspector: Inspector, schema: str | None) -> None:
     if schema is not None and schema not in (known := inspector.get_schema_names()):
-        raise Invalid(
-            [Fault("schema", f"there is no schema {schema!r}; there are {', '.join(sorted(known))}")]
-        )
+        raise invalid("schema", f"there is no schema {schema!r}; there are {', '.join(sorted(known))}")
 
 
 class _SchemaTables:

@@ -13,7 +13,7 @@ from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_
 from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.naming import legal_name
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.catalog import Datasource, Form, Join, Model, System
 
 #: What becomes a model, those that are the first to choose their names first.
@@ -90,9 +90,7 @@ class _Project:
         packages = {node.text("package_name") for node in self._nodes.values()}
         name = self._package or (packages.pop() if len(packages) == 1 else None)
         if name is None:
-            raise Invalid(
-                [Fault("datasource", f"{self._manifest.place} does not tell the project's name; give one")]
-            )
+            raise invalid("datasource", f"{self._manifest.place} does not tell the project's name; give one")
         return legal_name(name)
 
     def _all_names(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ from onrecord.catalog.model_shapes import model_faults
 from onrecord.catalog.sources.database_access import access_to_file
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.yaml_models import DATASOURCE, MODEL, datasource_from, model_from
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model, System
 from onrecord.model.rules import Rule
 from onrecord.model.shapes import faults_at
@@ -137,9 +137,9 @@ def _object(place: str, written: object) -> Mapping[str, Any]:
     try:
         given = json.loads(str(written))
     except ValueError as problem:
-        raise Invalid([Fault(place, f"holds a row that is not JSON: {problem}")]) from None
+        raise invalid(place, f"holds a row that is not JSON: {problem}") from None
     if not isinstance(given, dict):
-        raise Invalid([Fault(place, "holds a row that is not a JSON object")])
+        raise invalid(place, "holds a row that is not a JSON object")
     return given
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model import limits, rules
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -41,7 +41,7 @@ def reference_name(value: Any) -> str:
 def named_datasource(text: str) -> str:
     """The requested name, if it is legal."""
     if reason := why_no_name(text):
-        raise Invalid([Fault("datasource", reason)])
+        raise invalid("datasource", reason)
     return text
 
 

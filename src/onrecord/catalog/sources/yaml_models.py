@@ -24,7 +24,7 @@ from onrecord.catalog.model_shapes import (
 )
 from onrecord.catalog.sources.naming import reference_name, why_no_name
 from onrecord.catalog.sources.regular_files import read_regular
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.catalog import Datasource, Model, System
 from onrecord.model.rules import FLAG, Integer, Rule, anything
 from onrecord.model.shapes import Object, Several, faults_at
@@ -165,7 +165,7 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return read_regular(path)
     except OSError as problem:
-        raise Invalid([Fault(str(path), f"cannot be read: {problem.strerror or problem}")]) from None
+        raise invalid(str(path), f"cannot be read: {problem.strerror or problem}") from None
 
 
 def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any:
@@ -183,7 +183,7 @@ def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any
             root = replace(root, items=[each for each in root.fields() if each[0].text in only])
         read = located(root, len(text))
     except Broken as broken:
-        raise Invalid([Fault(f"{path}, line {broken.line}", broken.reason)]) from None
+        raise invalid(f"{path}, line {broken.line}", broken.reason) from None
     try:
         return rule(read.value)
     except ValueError as reason:

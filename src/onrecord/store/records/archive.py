@@ -17,7 +17,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import ids
 from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
@@ -247,9 +247,7 @@ class SqlRestoring(SqlArchive):
         )
         rows = {named[id]: row for id, row in found}
         if missing := sorted(wanted - rows.keys()):
-            raise Invalid(
-                [Fault("relation", f"relates memories that are not here: {', '.join(missing[:5])}")]
-            )
+            raise invalid("relation", f"relates memories that are not here: {', '.join(missing[:5])}")
         return rows
 
     def reindex(self) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import BigInteger, ColumnElement, exists, literal, or_
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.findings import Compared, Difference
 from onrecord.model.memory import Memory, Relation, changed_fields
@@ -47,9 +47,7 @@ class _Mark(NamedTuple):
                 raise ValueError("no such place")
             return cls(datetime.fromisoformat(written).astimezone(UTC), _Place(part, tenant, number))
         except (ValueError, OverflowError):
-            raise Invalid(
-                [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
-            ) from None
+            raise no_such_page() from None
 
     def __str__(self) -> str:
         # A plus sign would be read as a space in an address.

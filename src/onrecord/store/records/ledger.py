@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry, Key, TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, AuditOutcome, Origin
@@ -259,7 +259,7 @@ def _number(digits: str, mark: str) -> int:
     # No number of ours has more digits, and the databases refuse longer ones.
     if digits.isascii() and digits.isdigit() and len(digits) <= 18:
         return int(digits)
-    raise Invalid([Fault("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")])
+    raise invalid("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")
 
 
 def _read_key(row: Any) -> Key:

@@ -21,7 +21,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Collection, Home
@@ -356,6 +356,4 @@ def _read_mark(mark: str) -> tuple[datetime, int, int]:
             raise ValueError("no such row")
         return moment, int(tenant), int(row)
     except (ValueError, OverflowError):
-        raise Invalid(
-            [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
-        ) from None
+        raise no_such_page() from None

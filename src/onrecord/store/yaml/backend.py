@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.exc import DBAPIError
 
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import Invalid, StoreUnavailable, invalid
 from onrecord.model.memory import Memory
 from onrecord.store.backend import not_distributed
 from onrecord.store.index.entries import INDEX_VERSION
@@ -192,7 +192,7 @@ class YamlBackend:
         try:
             return YamlDocument() if content is None else read_document(decoded(content))
         except Broken as broken:
-            raise Invalid([Fault(f"{self.location}, line {broken.line}", broken.reason)]) from None
+            raise invalid(f"{self.location}, line {broken.line}", broken.reason) from None
 
     def _refuse_emptiness(self, index: FileIndex, content: bytes | None, is_calm: bool) -> None:
         """Refuse a missing or empty file: losing it is not a wish to forget everything."""

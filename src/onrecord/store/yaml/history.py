@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model import ids, rules
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Relation, Version
@@ -193,7 +193,7 @@ class _HistoryReader:
             "If a merge left marks there, keep the lines of both sides and take the marks out; "
             "else bring back the file as it was."
         )
-        return Invalid([Fault(f"{self._name}, line {number}", f"{reason}. {cure}")])
+        return invalid(f"{self._name}, line {number}", f"{reason}. {cure}")
 
     def _take(self, value: Any, line: bytes) -> None:
         if "commit" in value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
@@ -206,7 +206,7 @@ def _standard_input() -> str:
         return sys.stdin.read().removesuffix("\n")
     except UnicodeDecodeError as problem:
         reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
-        raise Invalid([Fault("content", reason)]) from None
+        raise invalid("content", reason) from None
 
 
 def _read(value: Any, rule: Rule) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.faces import USUAL, WITH_TOOLS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, config_of, opened_door
 from onrecord.surfaces.cli.faces import FACE, names_in
@@ -62,7 +62,7 @@ def _mcp_needed() -> Iterator[None]:
         if problem.name not in ("mcp", "mcp_types"):
             raise
         reason = "needs one more package: pip install 'onrecord[server]'"
-        raise Invalid([Fault("mcp", reason)]) from None
+        raise invalid("mcp", reason) from None
 
 
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:

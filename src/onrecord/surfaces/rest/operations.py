@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.request import request_fields
 from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
 from onrecord.operation import Operation
@@ -103,7 +103,7 @@ class OperationHandler:
             values = self._from_query(query)
         for name in self.in_path:
             if name in values:
-                raise Invalid([Fault(name, "is in the path already; leave it out elsewhere")])
+                raise invalid(name, "is in the path already; leave it out elsewhere")
             values[name] = request.path_params[name]
         if "if-match" in headers:
             self._expect(headers["if-match"], values)
@@ -129,9 +129,9 @@ class OperationHandler:
     def _expect(self, wanted: str, values: dict[str, Any]) -> None:
         """`If-Match` as a field of the request."""
         if "expected_version" not in self._one:
-            raise Invalid([Fault("If-Match", "can only be used to revise a memory")])
+            raise invalid("If-Match", "can only be used to revise a memory")
         if "expected_version" in values:
-            raise Invalid([Fault("expected_version", "is given by If-Match already; send only one of them")])
+            raise invalid("expected_version", "is given by If-Match already; send only one of them")
         if wanted.strip() == "*":
             return
         tag = _TAG.fullmatch(wanted.strip())
@@ -216,9 +216,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
             query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS, errors="surrogateescape"
         )
     except ValueError:
-        raise Invalid(
-            [Fault("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read")]
-        ) from None
+        raise invalid("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read") from None
 
 
 def _sent(request: Request, body: bytes) -> tuple[bytes, ...]:

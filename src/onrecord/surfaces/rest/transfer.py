@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Send
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import chunks
@@ -39,7 +39,7 @@ class Transfer(OperationHandler):
     def options(self, request: Request) -> dict[str, Any]:
         values = self.values(request, b"")
         if FILE_FIELD in values:
-            raise Invalid([Fault(FILE_FIELD, "is a file; over the network that is the body")])
+            raise invalid(FILE_FIELD, "is a file; over the network that is the body")
         return values
 
 
