@@ -27,7 +27,6 @@ from onrecord.catalog.records import (
     fields_of,
     record_id,
     record_of_datasource,
-    record_of_system,
     records_of_model,
     samples_of,
     with_samples,
@@ -177,8 +176,7 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
     models = _differing(source, fingerprints, known, progress)
     hidden = {name for name, model in known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
-    homes = _homes(datasources, fingerprints.keys() - hidden, source.origin or "")
-    others = [*homes, *map(record_of_system, source.systems())]
+    others = list(_homes(datasources, fingerprints.keys() - hidden, source.origin or ""))
     if (priority := source.priority()) is not None:
         others.append(priority_record(priority))
     with call.reading() as reading:

@@ -13,7 +13,7 @@ from onrecord.catalog.sources.model_store import ModelStore, is_model_store
 from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
 from onrecord.errors import Fault, Invalid, invalid
-from onrecord.model.catalog import Datasource, Model, System
+from onrecord.model.catalog import Datasource, Model
 from onrecord.store.looking import is_sqlite
 
 MOST_SAMPLE_VALUES: Final = 100
@@ -58,8 +58,6 @@ class Source(Protocol):
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         """The models of these canonical names, or all. Raises Invalid if a model cannot be understood."""
-
-    def systems(self) -> Sequence[System]: ...
 
     def notes(self) -> Sequence[str]:
         """What was left out, and why, for the person who asked."""

@@ -19,7 +19,7 @@ from onrecord.catalog.sources.fingerprinting import fingerprint, fingerprint_wit
 from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.catalog.sources.sampling import may_be_sampled, sample
 from onrecord.errors import invalid
-from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part, System
+from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part
 
 _PARTITIONS: Final = (
     select(pg_class.c.relname)
@@ -79,9 +79,6 @@ class DatabaseCatalog:
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._read.models if wanted is None or model.canonical in wanted)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         return self._read.notes

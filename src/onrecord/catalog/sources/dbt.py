@@ -14,7 +14,7 @@ from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.naming import legal_name
 from onrecord.errors import invalid
-from onrecord.model.catalog import Datasource, Form, Join, Model, System
+from onrecord.model.catalog import Datasource, Form, Join, Model
 
 #: What becomes a model, those that are the first to choose their names first.
 _KINDS: Final = ("model", "seed", "snapshot", "source")
@@ -50,9 +50,6 @@ class DbtCatalog:
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._models if wanted is None or model.canonical in wanted)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         return self._read.notes()

@@ -17,7 +17,7 @@ from onrecord.catalog.sources.database_access import access_to_file
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.yaml_models import DATASOURCE, MODEL, datasource_from, model_from
 from onrecord.errors import Fault, Invalid, invalid
-from onrecord.model.catalog import Datasource, Model, System
+from onrecord.model.catalog import Datasource, Model
 from onrecord.model.rules import Rule
 from onrecord.model.shapes import faults_at
 from onrecord.store.looking import looking_at, table_names
@@ -73,9 +73,6 @@ class ModelStore:
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._held.models if wanted is None or model.canonical in wanted)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         count = len(self._held.memories)

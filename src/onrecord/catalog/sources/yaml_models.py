@@ -25,7 +25,7 @@ from onrecord.catalog.model_shapes import (
 from onrecord.catalog.sources.naming import reference_name, why_no_name
 from onrecord.catalog.sources.regular_files import read_regular
 from onrecord.errors import Fault, Invalid, invalid
-from onrecord.model.catalog import Datasource, Model, System
+from onrecord.model.catalog import Datasource, Model
 from onrecord.model.rules import FLAG, Integer, Rule, anything
 from onrecord.model.shapes import Object, Several, faults_at
 from onrecord.providers.scrubber import scrub
@@ -77,9 +77,6 @@ class YamlCatalog:
         """After the first file with faults no more models are returned, but the rest is read to report all faults."""
         files = self._files().items()
         return _every((path for name, path in files if wanted is None or name in wanted), _read_model)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         return ()
