@@ -138,11 +138,9 @@ def find(secret: str, store: Store, now: datetime) -> Key | None:
         return None
     with store.ledger(writes=False) as ledger:
         key = ledger.key(hash_of(secret))
-    return key if key is not None and _works(key, now) else None
-
-
-def _works(key: Key, now: datetime) -> bool:
-    return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
+    if key is None or key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
+        return None
+    return key
 
 
 def caller_of(

@@ -7,7 +7,18 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from onrecord.model.rules import Choice, Flag, Fraction, Identifier, Integer, Json, ListOf, OrNone, Rule
+from onrecord.model.rules import (
+    Choice,
+    Flag,
+    Fraction,
+    Identifier,
+    Integer,
+    Json,
+    ListOf,
+    OrNone,
+    Rule,
+    anything,
+)
 
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
@@ -26,7 +37,7 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
-    return _read_json if isinstance(rule, Json) else _as_it_is
+    return _read_json if isinstance(rule, Json) else anything
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
@@ -39,10 +50,6 @@ def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
     if isinstance(rule.each, Choice | Identifier):
         return lambda texts: [part for text in texts for part in text.split(",") if part]
     return lambda texts: [text for text in texts if text]
-
-
-def _as_it_is(text: str) -> str:
-    return text
 
 
 def _read_json(text: str) -> Any:

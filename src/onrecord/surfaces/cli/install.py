@@ -7,7 +7,6 @@ Nothing else in the file changes, not a byte: comments, order and layout stay.
 import difflib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from urllib.parse import urlsplit
 import click
 import platformdirs
 
+from onrecord import private_files
 from onrecord.errors import invalid
 from onrecord.former_name import renamed_variables
 from onrecord.surfaces.cli.commands import COMMON, common_options
@@ -173,7 +173,7 @@ def _taken_over(former: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]
 def _local(host: Host, faces: list[str], common: dict[str, Any]) -> dict[str, Any]:
     """Our command over standard input and output, with the settings that were given here."""
     if faces:
-        # Said now: a host that starts us with a face that is none says only that we do not answer.
+        # Checked now: a host that starts us with an unknown face only reports that we do not answer.
         tools_of(faces)
     entry: dict[str, Any] = {"type": "stdio"} if host.typed else {}
     entry |= {
@@ -285,13 +285,6 @@ def _write(path: Path, before: str, after: str, *, yes: bool) -> None:
 
 def _replace(path: Path, text: str, mode: int) -> None:
     """Replace the whole file or nothing."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with private_files.replacing(path) as partial:
+        partial.write_bytes(text.encode())
+        partial.chmod(mode)
