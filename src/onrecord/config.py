@@ -22,8 +22,8 @@ _APP: Final = "onrecord"
 _SECRET: Final = ("embedder_key", "operator_key")
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
-#: Who asks, where, and who is let in. Set to nothing, most likely from a variable that is not set, they name nobody:
-#: whatever would be taken instead is not what was meant.
+#: Settings that must not be empty: they say which store, which caller and who may come in. An empty value most likely comes
+#: from an unset variable, and a default would then be wrong.
 NEVER_EMPTY: Final = frozenset(
     {"db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"}
 )
@@ -117,7 +117,7 @@ class Config:
     db_lock_timeout: str = _setting(
         "How many seconds to wait there for another writer of the same tenant.", "60"
     )
-    #: What faces can be set to beside all this, by name.
+    #: The settings of faces, by name.
     of_faces: Mapping[str, str]
     settings: tuple[Setting, ...] = ()
 
@@ -237,7 +237,7 @@ def _login_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        # A container may run under a number that has no name.
+        # In a container the user id may have no name.
         return "me"
 
 

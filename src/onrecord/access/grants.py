@@ -32,7 +32,7 @@ _NONE: Final[Systems] = MappingProxyType({})
 _HEADER: Final = "header:"
 _TIMEOUT_S: Final = 2.0
 _MOST_CALLERS: Final = 10_000
-#: For so long an answer of the service counts, and for so long it is left alone when it gave none.
+#: How long an answer of the service counts, and how long it is not asked again after a failure.
 _KEPT_S, _PAUSE_S = 30.0, 5.0
 
 
@@ -124,7 +124,7 @@ class FileGrants:
                 self._granted = _read_file(self._path)
             except Invalid as problem:
                 _log.warning("The file of grants is broken, so the earlier grants stay in force: %s", problem)
-            # Said once for each state of the file, not for each request.
+            # Logged once for each state of the file, not for each request.
             self._stamp = stamp
 
 
@@ -209,7 +209,7 @@ class ServiceGrants:
         except NoAnswer as problem:
             _log.warning("No systems are granted, since %s did not say which: %s", self._url.host, problem)
             if not problem.reached:
-                # It answers no one: whoever comes next need not wait for it too.
+                # The service cannot be reached, so other callers need not wait for it.
                 self._silent_until = self._timer() + _PAUSE_S
         return _Told(_NONE, now + _PAUSE_S)
 

@@ -140,7 +140,7 @@ def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
     erased, residue, waits = call.store.erase_tenant(ask.name)
     call.turns.clear_tenant(ask.name)
     if ask.name != call.caller.tenant:
-        # In its own tenant the line would be the first thing to be there again.
+        # Not in the erased tenant itself, which would then exist again.
         call.note("erase_tenant", ask.name)
     warnings = () if waits is None else (waits,)
     return ErasedTenant(name=ask.name, erased=erased, residue=residue, warnings=warnings)

@@ -39,7 +39,7 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
     embedder = call.embedders.current
     if embedder is None:
         raise invalid("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")
-    # Said before any work is begun, if it cannot be reached.
+    # Fails here, before any work, if the embedder cannot be reached.
     model = embedder.model
     done, failures = 0, list[str]()
     for home in there:
@@ -51,7 +51,7 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
         done += batch.done
         failures += batch.failures
         with store.restoring(home) as restoring:
-            # Looked at where nobody else writes: what an import brings meanwhile keeps its job.
+            # Checked under the lock of the tenant, so that a concurrent import keeps its job.
             if not restoring.unembedded(home, model, 1):
                 restoring.jobs.withdraw(EMBED)
     store.settle_vectors()

@@ -174,9 +174,9 @@ def _entity(record: Memory) -> Entity:
     )
 
 
-# So many are named to whoever asks for one that is not there.
+# How many known models an error lists.
 _LISTED_MODELS: Final = 50
-#: What an inspection passes on as it was asked.
+#: Fields of the request that are passed on unchanged.
 _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fields_depth", "num_rows")
 
 
@@ -292,7 +292,7 @@ def _without_parts(
     assert model is not None
     gone = {canonical.removeprefix(model.canonical + ".") for canonical in canonicals}
     kept = replace(model, parts=tuple(part for part in model.parts if part.name not in gone))
-    # Without its fingerprint: the next ingest looks at it again.
+    # Without its fingerprint, so that the next ingest reads it again.
     keep(writing, next(records_of_model(kept, "")), change)
 
 

@@ -20,7 +20,7 @@ from onrecord.providers.scrubber import scrub, scrub_value
 Described = TypeVar("Described", Model, Part, Datasource)
 #: Under this name the record of an entity keeps what is known of it.
 ENTITY: Final = "entity"
-#: To be raised whenever the same entity would get another text, or lose other secrets: then all are written anew.
+#: Raise this whenever the text of an entity or the scrubbing changes, so that all records are written again.
 RECORD_VERSION: Final = 2
 HIDDEN: Final = "hidden"
 GONE: Final = "gone"
@@ -40,7 +40,7 @@ class Record(NamedTuple):
     upstream: tuple[str, ...] = ()
     hidden: bool = False
     fingerprint: str = ""
-    #: The source that told of a datasource, where it names its datasources by itself.
+    #: The source of a datasource, if that source names its datasources itself.
     origin: str = ""
     document: Mapping[str, Any] = {}
 
@@ -124,13 +124,13 @@ def fields_of(record: Record) -> dict[str, Any]:
         "kind": "reference",
         "dimension": "entity",
         "title": record.canonical[:TITLE_CHARACTERS],
-        # Twice as much for its own name as for where it lies: who asks for a customer means `orders.customer_id`, too.
+        # As a hint, so that its own name weighs twice as much as its path: a question about customers also means `orders.customer_id`.
         "hint": record.name or None,
         "content": record.text,
         "tags": record.tags,
         "entities": (record.canonical, *record.aliases),
         "metadata": record.metadata,
-        # Hidden ones are there for whoever names them, and are never found.
+        # Hidden entities can be named, but searches do not find them.
         "status": "stale" if record.hidden else "active",
         "status_reason": HIDDEN if record.hidden else None,
         "valid_to": None,

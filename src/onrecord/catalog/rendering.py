@@ -14,7 +14,7 @@ from typing import Final
 from onrecord.model.catalog import Datasource, Join, Model, Part, PartKind
 
 TEXT_BYTES: Final = 8 * 1024
-#: What one value may take of a text, and what a list of names may.
+#: The most bytes of a text that one value takes, and that a list of names takes.
 _VALUE_BYTES: Final = TEXT_BYTES // 4
 _NAMES_BYTES: Final = TEXT_BYTES // 2
 

@@ -18,9 +18,9 @@ class Collection:
 
     name: str
     number: int
-    #: By what else its records are looked up, beside tags and references.
+    #: The keys by which its records are looked up, in addition to tags and references.
     facets: Callable[[Memory], Iterable[str]]
-    #: Whether each change is a line of the audit; what a source tells is told of as a whole.
+    #: Whether each change gets an entry of the audit; an ingest gets one for all its changes.
     is_audited: bool
     #: Whether the global ones are seen beside the tenant's own.
     has_global: bool

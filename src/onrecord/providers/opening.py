@@ -66,7 +66,7 @@ def open_embedder(name: str, options: Options = USUAL) -> Embedder | None:
         return Guarded(LocalModel(Path(model)))
     for known in _KINDS:
         if kind == known and model.strip():
-            # It keeps to its time limit by itself, and can end a request rather than leave it.
+            # It enforces its own time limit, and can cancel a request.
             return Guarded(Remote(Service(known, model, options)))
     raise invalid("embedder", f"{name!r} is not an embedder; there are {', '.join(CHOICES)}")
 

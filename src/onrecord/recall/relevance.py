@@ -22,11 +22,12 @@ from onrecord.text import identifiers, names
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: So many of the best speak for the whole answer.
+#: How many of the best hits are used to judge the whole answer.
 BEST: Final = 10
 #: Smaller stores were not seen in the calibration: a store counts as holding so many at least.
 FEWEST: Final = 12
-#: The centroid of a few memories is none: so many that are as near to any question as to another count too.
+#: The centroid of a few memories says little, so it also counts this many imaginary passages with the vector of a usual
+#: question.
 _USUAL_PASSAGES: Final = 10
 #: The nearest to the centroid are at least so far from it, squared.
 _NEAREST: Final = 0.02

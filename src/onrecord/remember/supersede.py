@@ -33,10 +33,10 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
     new = draft.ready
     olds = [writing.named(id, ends=True) for id in draft.ask.supersedes]
     if any(old.id == new.id for old in olds):
-        # Nobody held this id until the save was given it as the next number.
+        # The save names its own new id, which did not exist before.
         raise no_memory(new.id)
     if olds and new.valid_from > draft.now:
-        # Not in the request, but in the memory that was saved onto.
+        # Checked here, since the time may come from the memory that the save updates.
         raise invalid("valid_from", "must not be in the future when the memory supersedes others")
     retired = [old.id for old in olds if not old.is_live]
     if retired:

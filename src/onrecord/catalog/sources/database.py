@@ -86,7 +86,7 @@ class DatabaseCatalog:
     @cached_property
     def _read(self) -> _DatabaseState:
         with self._access.reading() as connection, warnings.catch_warnings():
-            # A type that the library does not know is no more than a column without one.
+            # A column of an unknown type counts as one without a type.
             warnings.simplefilter("ignore", SAWarning)
             _check_schema(inspect(connection), self._schema)
             tables = _SchemaTables(connection, self._schema)
@@ -201,7 +201,7 @@ class _SchemaTables:
             )
 
     def _key(self, name: str) -> list[str]:
-        # Of a table that could not be described there is a list, and nothing in it.
+        # A table that could not be described has an empty list here.
         return list((self._keys.get(name) or {}).get("constrained_columns", ()))
 
     def _type(self, column: ReflectedColumn) -> str | None:

@@ -16,7 +16,7 @@ from onrecord.catalog.sources.naming import legal_name
 from onrecord.errors import invalid
 from onrecord.model.catalog import Datasource, Form, Join, Model
 
-#: What becomes a model, those that are the first to choose their names first.
+#: The resource types that become models; earlier ones get their names first.
 _KINDS: Final = ("model", "seed", "snapshot", "source")
 _LEFT_OUT: Final = ("saved_queries", "functions")
 

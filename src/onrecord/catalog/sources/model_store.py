@@ -51,7 +51,7 @@ class ModelStore:
     """A store in one file. It is read once: open it again to see what has changed since."""
 
     kind = "model store"
-    #: A model that names no samples says that there are none.
+    #: A model without samples has none.
     leaves_samples = False
 
     def __init__(self, path: Path) -> None:
@@ -98,7 +98,7 @@ class ModelStore:
             else:
                 faults.append(Fault(f"{place}: data_source", "is missing; every model here lies in one"))
         for place, given in rows[_DATASOURCES]:
-            # How it is reached is not even looked at: no fault may quote a password.
+            # Connection fields are not read, so that no error can quote a password.
             harmless = {name: value for name, value in given.items() if name in DATASOURCE.fields}
             if (read := _checked(place, DATASOURCE, harmless, faults)) is not None:
                 datasources.append(datasource_from(read["name"], read))

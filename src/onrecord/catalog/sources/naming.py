@@ -8,7 +8,7 @@ from onrecord.errors import invalid
 from onrecord.model import limits, rules
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-#: What takes a reference apart, or would lead out of a folder.
+#: Characters that separate the parts of a reference, or lead out of a folder.
 _SEPARATORS: Final = (".", ":", "/", "\\")
 _NOT_IN_A_SEGMENT: Final = re.compile(r"[^\w-]+")
 

@@ -35,7 +35,7 @@ MODELS: Final = "models"
 DATASOURCES: Final = "datasources"
 _PRIORITY: Final = "priority.yaml"
 _ENDINGS: Final = (".yaml", ".yml")
-#: All that is kept of how a datasource is reached: where it is, never what opens it.
+#: The only connection fields that are kept: where the database is, never its credentials.
 _PLACE: Final = ("type", "host", "port", "database", "schema", "schema_name")
 
 _UNQUOTED: Final = ("must be a text, not a number", "must be a text, not true or false")
@@ -47,7 +47,7 @@ class YamlCatalog:
     """A folder of models and datasources. Each call reads the files as they are then."""
 
     kind = "yaml"
-    #: A file that names no samples says that there are none.
+    #: A file without samples has none.
     leaves_samples = False
 
     def __init__(self, root: Path) -> None:
@@ -236,7 +236,7 @@ def _read_datasource(path: Path) -> Datasource:
     def between(given: Mapping[str, Any], _asked: Mapping[str, Any]) -> Iterator[Fault]:
         return _place_faults(given, "name", f"the file is called {path.name!r}", path.stem)
 
-    # How it is reached may be said in any words, which are not even looked at: no fault may quote a password.
+    # Connection fields are not read, so that no error can quote a password.
     return datasource_from(
         path.stem, _checked(path, replace(DATASOURCE, between=between), only=DATASOURCE.fields)
     )

@@ -109,7 +109,7 @@ class SqlArchive:
         here = self.address(home).parameters
         statement = _PASTS.execution_options(yield_per=_BATCH)
         if wanted is not None:
-            # Most of what an import brings is not here yet, and one look at the ids says so.
+            # Most memories of an import are new, and one query by id shows that.
             named = [ids.address(id).id for id in wanted]
             rows = self._connection.execute(_HELD, {**here, "named": named}).scalars().all()
             if not rows:
@@ -206,7 +206,7 @@ class SqlRestoring(SqlArchive):
         self._counters.last_relation = max(self._counters.last_relation, counters.last_relation)
         here = list(self.edges(self._home)) if edges else []
         known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
-        # By these it is the same edge, whether it stands or was taken back.
+        # The same relation, whether it is active or removed, has the same triple and creation time.
         lives = {(*_triple(edge)[:3], edge.created_at): edge for edge in here}
         rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
         added = 0
@@ -222,7 +222,7 @@ class SqlRestoring(SqlArchive):
             self._counters.last_relation = max(self._counters.last_relation, number)
             taken.add(number)
             if edge.removed_at is None:
-                # Only one of a triple can stand; two taken back within one moment may well look alike.
+                # Only one relation of a triple can be active; two removed ones may be equal.
                 known.add(_triple(edge))
             added += 1
             values = _edge_row(self._address, number, rows[edge.source], rows[edge.target], edge)

@@ -159,7 +159,7 @@ class SqlWriting(SqlReading):
         return ledger.settings_of(self._connection, self._view.tenant)
 
     def is_outranked(self, memory: Memory) -> bool:
-        # What a source tells of the catalog is nobody's word against another's.
+        # Records of the catalog come from sources, and have no tiers.
         if not self._collection.is_reviewed or not is_outranked(self._caller, memory):
             return False
         return is_outranked(self._caller, memory, self._settings.agents_share)

@@ -72,7 +72,7 @@ class YamlBackend:
         self._files = Files(path)
         if not create and not self._files.are_there():
             raise no_store(self.location)
-        # Where nothing can be written there is no lock, and an index in memory serves those who read.
+        # If the folder cannot be written, there is no lock, and the index is in memory.
         self._folder = folder = folder_beside(path)
         self._lock = None if folder is None else FolderLock(folder / "lock", self.location)
         self._index = IndexFile(folder, self.location)
@@ -250,7 +250,7 @@ class YamlBackend:
         """Where the index and the files differ, though their digests are right."""
         content, history = self._files.yaml.read(), self._files.history.read() or b""
         if self._lock is None or not self._is_true(connection):
-            # What cannot be written stands in the index alone; and if someone is writing, another look will tell.
+            # A read-only store keeps edits in its index only; and while someone writes, the files cannot be compared.
             return
         archive = SqlArchive(connection)
         told = read_history(history, len(history), str(self._files.history.path))

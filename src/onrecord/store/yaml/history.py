@@ -56,7 +56,7 @@ class ReadHistory:
     histories: dict[Home, list[MemoryHistory]] = field(default_factory=dict)
     edges: dict[Home, list[Relation]] = field(default_factory=dict)
     counters: dict[Home, Counters] = field(default_factory=dict)
-    #: Lines of two branches stand together, and numbers had to be given anew.
+    #: Whether lines of two branches were merged, so that versions were renumbered.
     is_mended: bool = False
 
     @property
@@ -204,7 +204,7 @@ class _HistoryReader:
                 raise ValueError("it was written by a newer OnRecord; update OnRecord to open it")
         elif "edge" in value:
             edge = RELATION({_NAMES.get(name, name): each for name, each in value["edge"].items()})
-            # The same edge once more says that it was taken back.
+            # A second line for the same relation says that it was removed.
             same = (edge.id, edge.source, edge.relation, edge.target, write_instant(edge.created_at))
             self._edges.setdefault(_home(value["tenant"]), {})[same] = edge
         else:

@@ -69,7 +69,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
     common = common_options(context, given)
     names = names_in(faces) or [USUAL]
     if names != [USUAL]:
-        # What is wrong with them is said before a store is looked for, or made.
+        # Unknown faces are reported before a store is opened or made.
         tools_of(names)
     with _mcp_needed():
         from onrecord.surfaces.mcp.stdio import serve_stdio
@@ -97,7 +97,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
             return ToolRequest(door, chosen(names, OpenedFaces(config, owner)))
 
         if any(WITH_TOOLS[name].opening is not None for name in names):
-            # What its settings make impossible is said at once, too.
+            # Faults of its settings are reported at once, too.
             opened()
         serve_stdio(opened)
 

@@ -82,7 +82,7 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
         _refuse_open_doors(config, parts)
         if ingest_on_startup:
             _ingest(config, parts)
-        # Also where other processes will make their own: what is set wrongly is said before anyone listens.
+        # Made here even if other processes make their own, so that wrong settings are reported before anyone listens.
         app, settings = application(config, parts), server_settings(config)
         listening = _listen(config)
     except BaseException:

@@ -24,14 +24,14 @@ from onrecord.surfaces.rest.problems import JSON, NO_METHOD, NO_ROUTE, PRECONDIT
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
 PREFIX: Final = "/v1"
-#: What reads its fields from the query; the others read a JSON object.
+#: Methods that take their fields from the query; the others take a JSON object.
 QUERIED: Final = frozenset({"GET", "DELETE"})
 _PARAMETERS: Final = re.compile(r"\{(\w+)\}")
 _TAG: Final = re.compile(r'"(?P<version>[0-9]{1,10})(?:\.[0-9a-f]+)?"')
 _MOST_PARAMETERS: Final = 1_000
-#: After these another key works, or one works no longer; that holds at once.
+#: Operations that make or end keys; after them keys are looked up again at once.
 _OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
-#: Its answer shows a memory, and the state of that memory is its tag.
+#: Operations whose answer shows a memory; its version is the ETag.
 _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
 
@@ -53,7 +53,7 @@ class OperationHandler:
             for name, rule in inner.items()
             if isinstance(rule.each if isinstance(rule, ListOf) else rule, Integer | Identifier)
         )
-        # A field that may be long on its own has the room of a whole body beside it.
+        # The limit of the body grows by the limit of each field that may be large.
         self._most = BODY_BYTES + sum(
             rule.at_most_bytes or 0
             for rule in inner.values()
@@ -120,7 +120,7 @@ class OperationHandler:
         ]
         if faults:
             raise Invalid(faults)
-        # A name that is no field is left for the operation to refuse, with the nearest one that is.
+        # Unknown names are left to the operation, which refuses them with a hint.
         return {
             name: self._several[name](texts) if name in self._several else self._one.get(name, str)(texts[0])
             for name, texts in gathered.items()
