@@ -77,7 +77,7 @@ def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
 
 
 def cut_ahead(text: str) -> None:
-    """For whoever is about to make others wait: a long text is cut now, and soon its places need only be read."""
+    """Cut a long text now and keep the result, so that a transaction that needs it soon is not slowed down."""
     if len(text) >= _LONG_TEXT:
         _kept_cut(text)
 

@@ -45,13 +45,13 @@ class _Sum:
         sign = 1 if memories > 0 else -1
         self.memories += memories
         self.passages += sign * len(vectors)
-        # Of none it is nothing, whatever floats have lost on the way.
+        # Exactly zero without vectors, whatever rounding has left.
         self.total = (self.total + sign * sum(vectors)) * bool(self.passages)
 
 
 @dataclass(slots=True)
 class _ModelCounts:
-    """What is known and changed of one model in one transaction: of all of its vectors, and of those for some audiences."""
+    """The counts of one model in one transaction: of all its vectors, and of those of some audiences."""
 
     model: EmbeddingModel
     whole: _Sum

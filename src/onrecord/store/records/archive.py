@@ -129,13 +129,7 @@ class SqlArchive:
     def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
         key = next((each.key for each in self.coverage(home) if each.model == model), 0)
-        held = exists().where(
-            vectors.c.tenant == memories.c.tenant,
-            vectors.c.collection == memories.c.collection,
-            vectors.c.row == memories.c.row,
-            vectors.c.passage == 0,
-            vectors.c.model == key,
-        )
+        held = exists().where(same_row(vectors, memories), vectors.c.passage == 0, vectors.c.model == key)
         found = self._connection.execute(
             _EVERY.where(memories.c.row > after, ~held).limit(most), self.address(home).parameters
         )

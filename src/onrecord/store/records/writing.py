@@ -318,7 +318,7 @@ class SqlWriting(SqlReading):
         return changed
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
-        # Vectors follow from the text: who says again what a higher tier said may make those that are missing.
+        # Not `target`: vectors only repeat the text, so a caller of a lower tier may add missing ones.
         if key_of(memory) not in self._own and key_of(self.named(memory.id)) != key_of(memory):
             raise no_memory(memory.id)
         place = _place(memory)
@@ -328,7 +328,7 @@ class SqlWriting(SqlReading):
             if self._embeddings.keep(memory, model, found):
                 self._changed = True
                 if place[:2] not in self._new:
-                    # An earlier save may have put off what this one has done.
+                    # An earlier save may have left a job for these vectors.
                     self._jobs.drop(place.row)
                 return True
         self._jobs.add(EMBED, self._now, place.row)
@@ -339,7 +339,7 @@ class SqlWriting(SqlReading):
 
     def erase(self, memory: Memory, change: Change) -> Erased:
         self._require_own(memory)
-        # They hold much of the text that is to go.
+        # Proposals repeat much of the text that must be erased.
         for proposal in self._proposals_of(memory):
             self._own.add(key_of(proposal))
             self.erase(proposal, change)
@@ -401,7 +401,7 @@ class SqlWriting(SqlReading):
         if collection not in self._others:
             there = self._address.beside(collection)
             other = SqlWriting(self._transaction, self._caller, self._now, there)
-            # One caller, one audit: its numbers go on from one collection to the next.
+            # Both collections share one audit, so its numbers go on.
             other._audit = self._audit
             self._others[collection] = other
         return self._others[collection]
@@ -460,7 +460,7 @@ class SqlWriting(SqlReading):
     ) -> list[Memory]:
         wanted = facets.c.facet == reference_facet(reference)
         if descendants:
-            # SQLite takes capitals for small letters here; whoever asks looks at each reference.
+            # SQLite ignores case here; the caller checks each reference again.
             wanted = or_(wanted, facets.c.facet.startswith(reference_facet(reference) + ".", autoescape=True))
         holding = select(facets.c.row).where(*self._here(facets, tenant), wanted)
         found = select(*PRESENT).where(*self._here(memories, tenant), memories.c.row.in_(holding))
