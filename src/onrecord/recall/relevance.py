@@ -42,7 +42,7 @@ _COVERED: Final = 0.5
 _EXACT: Final = 0.5
 
 #: A memory without a word of the question and with less than this share of the best score is dropped.
-#: Of 3,000 questions of the shared data this loses .09 points of recall@10 on one task and nothing on the others, and a
+#: On 3,000 questions of the shared data this costs .09 points of recall@10 on one task and nothing on the others, and drops a
 #: third of the irrelevant hits in stores of 12 and 40 notes.
 _LEAST_SHARE: Final = 0.15
 #: The same for recipes in which words come before vectors: the least similarity, between the common base (0) and the nearest (1).

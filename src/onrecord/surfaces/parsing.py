@@ -7,18 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from onrecord.model.rules import (
-    Choice,
-    Flag,
-    Fraction,
-    Identifier,
-    Integer,
-    Json,
-    ListOf,
-    OrNone,
-    Rule,
-    anything,
-)
+from onrecord.model.rules import Choice, Flag, Fraction, Identifier, Integer, Json, ListOf, OrNone, Rule
 
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
@@ -37,7 +26,7 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
-    return _read_json if isinstance(rule, Json) else anything
+    return _read_json if isinstance(rule, Json) else str
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
