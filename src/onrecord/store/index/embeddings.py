@@ -45,7 +45,7 @@ class _Sum:
         sign = 1 if memories > 0 else -1
         self.memories += memories
         self.passages += sign * len(vectors)
-        # Exactly zero without vectors, whatever rounding has left.
+        # Of none it is nothing, whatever floats have lost on the way.
         self.total = (self.total + sign * sum(vectors)) * bool(self.passages)
 
 

@@ -401,7 +401,7 @@ class SqlWriting(SqlReading):
         if collection not in self._others:
             there = self._address.beside(collection)
             other = SqlWriting(self._transaction, self._caller, self._now, there)
-            # Both collections share one audit, so its numbers go on.
+            # One caller, one audit: its numbers go on from one collection to the next.
             other._audit = self._audit
             self._others[collection] = other
         return self._others[collection]

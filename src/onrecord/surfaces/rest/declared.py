@@ -61,7 +61,7 @@ class FaceRoute:
     parameters: Sequence[Parameter] = ()
     body: JsonSchema | None = None
     most_bytes: int = BODY_BYTES
-    #: Statuses that only this route may answer with.
+    #: What it may be refused with that nothing else here is.
     refusals: Mapping[int, str] = field(default_factory=dict)
 
 
@@ -112,7 +112,7 @@ class _FaceEndpoint:
             act = route.act
             await self._runner.meet(request)
             body = await read_body(request, route.most_bytes)
-            # The body is parsed after the caller is known, so that strangers learn nothing about its faults.
+            # Only whoever is let in is told what is wrong with it.
             return await self._runner.call(request, lambda door: act(door, request, body))
         except OnRecordError as error:
             if self._http.refuse is None:
