@@ -1,7 +1,7 @@
-"""HOW is our command started many times? As forks of one process that has loaded what a server needs.
+"""HOW do tests start our command quickly? They fork a process that has already imported what a server needs.
 
-Of what a server costs until it listens, nine tenths are imports. That the command starts from nothing is shown by
-test_starting.py and test_rest_serving.py.
+Imports take nine tenths of the time until a server listens. test_starting.py and test_rest_serving.py start the command
+without a fork.
 """
 
 import atexit
@@ -26,7 +26,7 @@ _MESSAGE_BYTES = 200_000
 
 
 class Forked:
-    """Stands for a process as `subprocess.Popen` does, as far as tests use that: `python -c program` with some words."""
+    """A process that runs `python -c PROGRAM ARGUMENTS`, with those methods of `subprocess.Popen` that tests use."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class Forked:
         env: Mapping[str, str] = os.environ,
         stderr: int | None = None,
     ) -> None:
-        """The errors are read where they are piped, shown where nothing is said, and else nobody's."""
+        """`stderr` is PIPE to read the errors, DEVNULL to drop them, or None to show them."""
         executable, option, program, *words = command
         assert (executable, option) == (sys.executable, "-c")
         out, child_out = os.pipe()
@@ -55,7 +55,7 @@ class Forked:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            # It may have ended just now.
+            # The process may have ended since.
             with suppress(ProcessLookupError):
                 os.kill(self.pid, number)
 
@@ -63,7 +63,7 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     def poll(self) -> int | None:
-        """What it left with, once it has."""
+        """The exit code, or None while the process runs."""
         return self.returncode if self._is_told(0) else None
 
     def wait(self, timeout: float) -> int:
@@ -73,7 +73,7 @@ class Forked:
         return self.returncode
 
     def communicate(self, timeout: float) -> tuple[str, str]:
-        """What it still said, when it has ended."""
+        """Wait for the end, and return the rest of both outputs."""
         said: dict[str, str] = {}
         readers = [
             threading.Thread(target=lambda name=name, file=file: said.update({name: file.read()}))
@@ -103,7 +103,7 @@ def _sink(stderr: int | None) -> int:
 
 
 class _Loaded:
-    """The process that is forked, one for each worker of the tests."""
+    """The process that the others are forked from; each pytest worker has one."""
 
     def __init__(self) -> None:
         self._line, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -130,11 +130,11 @@ class _Loaded:
         self._process.wait()
 
 
-# What the processes do
+# This part runs in the forked processes
 
 
 def asked(line_number: int) -> str:
-    """Fork a process for each message; this returns in each of them, with the program that it is to run."""
+    """Fork a process for each message. In the new process this function returns the program to run; here it never returns."""
     import onrecord.app
     import onrecord.store.postgres
     import onrecord.surfaces.cli.group
@@ -142,7 +142,7 @@ def asked(line_number: int) -> str:
 
     sys.path.remove(_ROOT)
     gc.freeze()
-    # Nobody waits for those who wait for the processes.
+    # The processes in between, which wait for the forked ones, are not waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     line = socket.socket(fileno=line_number)
     while True:
@@ -166,7 +166,7 @@ def asked(line_number: int) -> str:
 
 
 def _become(what: dict[str, object], files: list[int]) -> str:
-    """Be the process that was asked for: its streams, folder, settings and words."""
+    """Take over the streams, the folder, the environment and the arguments; returns the program."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)

@@ -23,7 +23,7 @@ class Once(Generic[Made]):
     def __init__(self, make: Callable[[], Made]) -> None:
         self._make = make
         self._turn = threading.Lock()
-        #: What was made, if it is needed already.
+        #: The value, once it was made.
         self.made: Made | None = None
 
     def get(self) -> Made:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _YAML: Final = "yaml:"
 _SQLITE: Final = "sqlite:///"
 _MEMORY: Final = ":memory:"
-#: A folder of such a name stands where a file was meant.
+#: A folder with such an ending is a mistake: a file was meant.
 _DATABASE: Final = (".db", ".sqlite", ".sqlite3")
 
 
@@ -218,7 +218,7 @@ def local_caller(config: Config) -> Caller:
 
 
 def _open_store(config: Config, clock: Callable[[], datetime], *, create: bool = True) -> SqlStore:
-    # One in memory is as empty as its name says, and nothing is left of it.
+    # A store in memory is always new.
     create = create or config.db.removeprefix(_SQLITE) == _MEMORY
     return SqlStore(_backend(config, clock, create), create=create)
 

@@ -5,14 +5,14 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Final, cast
 
 import platformdirs
 
 from onrecord import faces, former_name
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.limits import SAVES_PER_RUN, TURNS
 from onrecord.model.rules import Choice, Integer, Text
 from onrecord.model.shapes import Object, checked_field, faults_at
@@ -22,8 +22,8 @@ _APP: Final = "onrecord"
 _SECRET: Final = ("embedder_key", "operator_key")
 _PASSWORD: Final = re.compile(r"(?P<before>://[^:/@]*:).*(?=@)|(?P<named>[?&]password=)[^&]*")
 
-#: Who asks, where, and who is let in. Set to nothing, most likely from a variable that is not set, they name nobody:
-#: whatever would be taken instead is not what was meant.
+#: Settings that must not be empty: they say which store, which caller and who may come in. An empty value most likely comes
+#: from an unset variable, and a default would then be wrong.
 NEVER_EMPTY: Final = frozenset(
     {"db", "tenant", "user", "embedder_key", "operator_key", "oidc_issuer", "oidc_audience", "grants"}
 )
@@ -40,85 +40,90 @@ class Setting:
     help: str
 
 
+def _setting(help: str, default: str | None = None) -> Any:
+    """A field of the settings: what a person is told about it, and its default."""
+    return field(metadata={"help": help, "default": default})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Everything that can be set from outside."""
+    """Everything that can be set from outside. All values are texts; whoever uses one reads it."""
 
-    db: str
-    tenant: str
-    user: str
-    conversation: str | None
-    embedder: str
-    embedder_url: str | None
-    embedder_key: str | None
-    embedder_dimensions: str | None
-    embedder_timeout: str | None
-    host: str
-    port: str
-    faces: str
-    worker: str
-    sources: str | None
-    operator_key: str | None
-    oidc_issuer: str | None
-    oidc_audience: str | None
-    oidc_jwks: str | None
-    oidc_claims: str | None
-    grants: str | None
-    trusted_proxies: str | None
-    allowed_hosts: str | None
-    allowed_origins: str | None
-    requests_per_minute: str | None
-    saves_per_run: str
-    turns: str
-    audit_days: str | None
-    rates_file: str | None
-    connections: str
-    request_timeout: str
-    shutdown_timeout: str
-    db_connect_timeout: str
-    db_statement_timeout: str
-    db_lock_timeout: str
-    #: What faces can be set to beside all this, by name.
+    db: str = _setting(
+        "Where memories live: a file, :memory:, a PostgreSQL DSN, or a folder for a store in YAML."
+    )
+    tenant: str = _setting("Whose memories: one name for a team, a project or a person.", "default")
+    user: str = _setting("Who you are: the owner of what you save.")
+    conversation: str | None = _setting("The conversation you are in; new memories are pinned to it.")
+    embedder: str = _setting(
+        "Who makes vectors: e5 (built in), none, openai:MODEL, ollama:MODEL or sentence-transformers:FOLDER.",
+        "e5",
+    )
+    embedder_url: str | None = _setting(
+        "Where openai: and ollama: are reached, if not at their usual address."
+    )
+    embedder_key: str | None = _setting("The key for it.")
+    embedder_dimensions: str | None = _setting("How long its vectors are, if that can be chosen.")
+    embedder_timeout: str | None = _setting("How many seconds to wait for it.")
+    host: str = _setting("Where a server listens; beyond this machine it needs keys.", "127.0.0.1")
+    port: str = _setting("On which port; 0 takes a free one.", "8321")
+    faces: str = _setting(
+        f"Which faces MCP clients get at /mcp, separated by commas: {', '.join(faces.WITH_TOOLS)}.",
+        faces.USUAL,
+    )
+    worker: str = _setting("Whether a server also works on jobs that were put off: yes or no.", "yes")
+    sources: str | None = _setting(
+        "The sources that may be ingested over the network and over MCP, separated by commas."
+    )
+    operator_key: str | None = _setting(
+        "A secret of at least 32 characters; whoever sends it to a server may do everything in every tenant."
+    )
+    oidc_issuer: str | None = _setting("The issuer whose tokens are accepted beside keys.")
+    oidc_audience: str | None = _setting("The audience that such a token must name: this server.")
+    oidc_jwks: str | None = _setting(
+        "Where the issuer's keys are: a file or an address; else the issuer is asked."
+    )
+    oidc_claims: str | None = _setting(
+        "Which claim of a token holds what, such as tenant=org,user=sub,permissions=scope,personas=groups."
+    )
+    grants: str | None = _setting(
+        "Where to find which systems a caller may use: a file, header:NAME or an address."
+    )
+    trusted_proxies: str | None = _setting(
+        "The addresses from which such a header is trusted, separated by commas."
+    )
+    allowed_hosts: str | None = _setting("The names under which a server is reached, separated by commas.")
+    allowed_origins: str | None = _setting("The origins whose pages may ask it, separated by commas.")
+    requests_per_minute: str | None = _setting("How many requests a minute one caller has.")
+    saves_per_run: str = _setting("How many saves an unattended run may make.", str(SAVES_PER_RUN))
+    turns: str = _setting("How many of the last turns of a conversation are kept in memory.", str(TURNS))
+    audit_days: str | None = _setting(
+        "How many days lines of the audit are kept; a server's worker and `onrecord work` delete older ones."
+    )
+    rates_file: str | None = _setting(
+        "Where servers of this machine count requests together: a file. The processes of one --workers count together without it."
+    )
+    connections: str = _setting(
+        "How many connections a server holds at once; beyond them only those with a key get in.", "1000"
+    )
+    request_timeout: str = _setting(
+        "How many seconds a request has to be sent, and then to be answered.", "60"
+    )
+    shutdown_timeout: str = _setting(
+        "How many seconds a server has to finish its requests when it is stopped.", "30"
+    )
+    db_connect_timeout: str = _setting("How many seconds to wait for a connection to PostgreSQL.", "10")
+    db_statement_timeout: str = _setting("How many seconds a statement may take there.", "60")
+    db_lock_timeout: str = _setting(
+        "How many seconds to wait there for another writer of the same tenant.", "60"
+    )
+    #: The settings of faces, by name.
     of_faces: Mapping[str, str]
     settings: tuple[Setting, ...] = ()
 
 
-_HELP: Final = {
-    "db": "Where memories live: a file, :memory:, a PostgreSQL DSN, or a folder for a store in YAML.",
-    "tenant": "Whose memories: one name for a team, a project or a person.",
-    "user": "Who you are: the owner of what you save.",
-    "conversation": "The conversation you are in; new memories are pinned to it.",
-    "embedder": "Who makes vectors: e5 (built in), none, openai:MODEL, ollama:MODEL or sentence-transformers:FOLDER.",
-    "embedder_url": "Where openai: and ollama: are reached, if not at their usual address.",
-    "embedder_key": "The key for it.",
-    "embedder_dimensions": "How long its vectors are, if that can be chosen.",
-    "embedder_timeout": "How many seconds to wait for it.",
-    "host": "Where a server listens; beyond this machine it needs keys.",
-    "port": "On which port; 0 takes a free one.",
-    "faces": f"Which faces MCP clients get at /mcp, separated by commas: {', '.join(faces.WITH_TOOLS)}.",
-    "worker": "Whether a server also works on jobs that were put off: yes or no.",
-    "sources": "The sources that may be ingested over the network and over MCP, separated by commas.",
-    "operator_key": "A secret of at least 32 characters; whoever sends it to a server may do everything in every tenant.",
-    "oidc_issuer": "The issuer whose tokens are accepted beside keys.",
-    "oidc_audience": "The audience that such a token must name: this server.",
-    "oidc_jwks": "Where the issuer's keys are: a file or an address; else the issuer is asked.",
-    "oidc_claims": "Which claim of a token holds what, such as tenant=org,user=sub,permissions=scope,personas=groups.",
-    "grants": "Where to find which systems a caller may use: a file, header:NAME or an address.",
-    "trusted_proxies": "The addresses from which such a header is trusted, separated by commas.",
-    "allowed_hosts": "The names under which a server is reached, separated by commas.",
-    "allowed_origins": "The origins whose pages may ask it, separated by commas.",
-    "requests_per_minute": "How many requests a minute one caller has.",
-    "saves_per_run": "How many saves an unattended run may make.",
-    "turns": "How many of the last turns of a conversation are kept in memory.",
-    "audit_days": "How many days lines of the audit are kept; a server's worker and `onrecord work` delete older ones.",
-    "rates_file": "Where servers of this machine count requests together: a file. The processes of one --workers count together without it.",
-    "connections": "How many connections a server holds at once; beyond them only those with a key get in.",
-    "request_timeout": "How many seconds a request has to be sent, and then to be answered.",
-    "shutdown_timeout": "How many seconds a server has to finish its requests when it is stopped.",
-    "db_connect_timeout": "How many seconds to wait for a connection to PostgreSQL.",
-    "db_statement_timeout": "How many seconds a statement may take there.",
-    "db_lock_timeout": "How many seconds to wait there for another writer of the same tenant.",
-    **{setting.name: setting.help for setting in faces.SETTINGS},
+_SETTINGS: Final = {each.name: each.metadata for each in fields(Config) if each.metadata} | {
+    each.name: {"help": each.help, "default": each.default} for each in faces.SETTINGS
 }
 
 
@@ -129,13 +134,13 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
     environment = os.environ if environment is None else environment
     path = config_path(environment)
     former_name.refuse_variables(
-        environment, _HELP, [name for name, value in chosen.items() if value is not None]
+        environment, _SETTINGS, [name for name, value in chosen.items() if value is not None]
     )
     if "ONRECORD_CONFIG" not in environment:
         former_name.refuse_config(path)
     file = _read_file(path)
     settings, values = [], dict[str, Any]()
-    for name, help in _HELP.items():
+    for name, told in _SETTINGS.items():
         variable = f"ONRECORD_{name.upper()}"
         if (given := chosen.get(name)) is not None:
             value, origin = (given if _is_told(name, given, name, chosen=True) else None), "given"
@@ -148,7 +153,7 @@ def load(environment: Mapping[str, str] | None = None, **chosen: str | None) -> 
         else:
             value, origin = _default(name), "default"
         values[name] = value
-        settings.append(Setting(name, value and _shown(name, value), origin, help))
+        settings.append(Setting(name, value and _shown(name, value), origin, told["help"]))
     if next(each for each in settings if each.name == "db").origin == "default":
         former_name.refuse_store(default_store())
     of_faces = {setting.name: values.pop(setting.name) for setting in faces.SETTINGS}
@@ -201,25 +206,6 @@ def config_path(environment: Mapping[str, str] | None = None) -> Path:
     return Path(given) if given else platformdirs.user_config_path(_APP) / "config.toml"
 
 
-_DEFAULTS: Final = {
-    "tenant": "default",
-    "embedder": "e5",
-    "host": "127.0.0.1",
-    "port": "8321",
-    "faces": faces.USUAL,
-    "worker": "yes",
-    "saves_per_run": str(SAVES_PER_RUN),
-    "turns": str(TURNS),
-    "connections": "1000",
-    "request_timeout": "60",
-    "shutdown_timeout": "30",
-    "db_connect_timeout": "10",
-    "db_statement_timeout": "60",
-    "db_lock_timeout": "60",
-    **{setting.name: setting.default for setting in faces.SETTINGS},
-}
-
-
 def default_store() -> Path:
     """Where the store is if nobody says where."""
     return platformdirs.user_data_path(_APP) / f"{_APP}.db"
@@ -228,7 +214,7 @@ def default_store() -> Path:
 def _default(name: str) -> str | None:
     if name == "db":
         return str(default_store())
-    return _login_name() if name == "user" else _DEFAULTS.get(name)
+    return _login_name() if name == "user" else cast(str | None, _SETTINGS[name]["default"])
 
 
 def read_number(name: str, value: str, at_least: int, at_most: int) -> int:
@@ -251,7 +237,7 @@ def _login_name() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        # A container may run under a number that has no name.
+        # In a container the user id may have no name.
         return "me"
 
 
@@ -261,7 +247,7 @@ def _read_file(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as problem:
-        raise Invalid([Fault(str(path), f"cannot be read: {problem}")]) from None
+        raise invalid(str(path), f"cannot be read: {problem}") from None
     try:
         return cast(dict[str, str], _FILE(read))
     except ValueError as reason:
@@ -270,4 +256,4 @@ def _read_file(path: Path) -> dict[str, str]:
         ) from None
 
 
-_FILE: Final = Object("the settings", dict.fromkeys(_HELP, Text()))
+_FILE: Final = Object("the settings", dict.fromkeys(_SETTINGS, Text()))

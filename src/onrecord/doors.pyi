@@ -234,7 +234,7 @@ class Door:
         self,
         id: str,
     ) -> ShownHistory:
-        """Every version of one memory, as far back as it was for the caller's eyes: who changed what, and when."""
+        """The versions of one memory that the caller may see: who changed what, and when."""
         ...
     def diff(
         self,
@@ -790,7 +790,7 @@ class AsyncDoor:
         self,
         id: str,
     ) -> ShownHistory:
-        """Every version of one memory, as far back as it was for the caller's eyes: who changed what, and when."""
+        """The versions of one memory that the caller may see: who changed what, and when."""
         ...
     async def diff(
         self,

@@ -31,6 +31,15 @@ class Invalid(OnRecordError):
         super().__init__("\n".join(map(str, self.faults)))
 
 
+def invalid(field: str, message: str) -> Invalid:
+    """The error for a single fault."""
+    return Invalid([Fault(field, message)])
+
+
+def no_such_page() -> Invalid:
+    return invalid("after", "is not the mark of a page; leave it out to start at the first page")
+
+
 class NotFound(OnRecordError):
     """There is no such thing, or this caller may not know of it."""
 

@@ -14,7 +14,7 @@ from typing import Final
 import platformdirs
 
 from onrecord import private_files
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import Fault, Invalid, StoreUnavailable, invalid
 
 _NAME: Final = "recollect"
 _PREFIX: Final = "RECOLLECT_"
@@ -53,7 +53,7 @@ def refuse_config(path: Path) -> None:
     former = _former_config()
     if former.exists() and not path.exists():
         reason = f"is the config file of the former name, and there is none at {path}; {_CURE}"
-        raise Invalid([Fault(str(former), reason)])
+        raise invalid(str(former), reason)
 
 
 def refuse_store(path: Path) -> None:

@@ -18,7 +18,7 @@ class LruCache(Generic[Key, Value]):
 
     def __init__(self, most: int, weigh: Callable[[Value], int] = lambda value: 1) -> None:
         self._most, self._weigh = most, weigh
-        #: Each with what it weighed; the one not used for longest comes first.
+        #: Each value with its weight; the least recently used comes first.
         self._kept: OrderedDict[Key, tuple[Value, int]] = OrderedDict()
         # Counted as values come and go, since there may be very many.
         self._weight = 0

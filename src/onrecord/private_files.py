@@ -8,6 +8,7 @@ import logging
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -44,6 +45,23 @@ def make_anew(path: Path) -> None:
     path.touch(_OWNER_ALONE, exist_ok=False)
 
 
+@contextmanager
+def replacing(path: Path, partial: Path | None = None) -> Iterator[Path]:
+    """A new private file, which takes the place of `path` when the block is done. If the block fails, `path` stays as it is.
+
+    Its name is `partial`, or one that no other process uses.
+    """
+    partial = partial or path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        make_anew(partial)
+        yield partial
+        with partial.open("rb+") as written:
+            os.fsync(written.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def opener(path: str, flags: int) -> int:
     """For `open(opener=…)`: files that it makes are readable by their owner alone."""
     return os.open(path, flags, _OWNER_ALONE)
@@ -55,7 +73,7 @@ def open_ones(files: Iterable[Path]) -> Iterator[Path]:
         return
     for path in files:
         try:
-            # A link is not ours to follow: someone may have laid it there.
+            # Links are not followed, since someone else may have made them.
             mode = path.lstat().st_mode
         except OSError:
             continue

@@ -24,12 +24,12 @@ from onrecord.model.limits import JSON_BYTES, JSON_DEPTH
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # The objects that a field may hold, what it is a field of, the list of those, and what the list stands in.
 _DEEPEST: Final = JSON_DEPTH + 4
-#: Of how many characters the values of a text and the paths to them may be, for each that it has itself.
+#: How many characters values and their paths may have together, for each character of the text: references repeat values.
 _TIMES_READ: Final = 16
 _UNREADABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NOTHING: Final = ("", "~", "null", "Null", "NULL")
 _PREFIX: Final = "tag:yaml.org,2002:"
-# What the library quotes is taken from the file, which may hold what no message should repeat.
+# The library quotes the file, which may contain secrets that no message should repeat.
 _QUOTED: Final = re.compile(r" '[^'<]{2,}'")
 
 
@@ -91,7 +91,7 @@ Node = Scalar | Listing | Pairs
 @dataclass(frozen=True, slots=True)
 class Parsed:
     root: Node | None
-    #: Whether one place refers to another, so that none can be moved by itself.
+    #: Whether the text has anchors and references, so that no part can be moved alone.
     has_references: bool
 
 
@@ -114,7 +114,7 @@ def parse(text: str) -> Parsed:
     except yaml.MarkedYAMLError as problem:
         mark = problem.problem_mark or problem.context_mark
         reason = ", ".join(part for part in (problem.context, problem.problem) if part)
-        # What is missing at the end is missed on the line after it.
+        # The library reports something missing at the end on the line after the last.
         line = min(mark.line + 1, len(text.splitlines())) if mark else 1
         raise Broken(line, f"is not YAML: {_QUOTED.sub('', reason)}") from None
     except yaml.YAMLError as problem:
@@ -174,7 +174,7 @@ class _Builder:
                 if not isinstance(key, Scalar):
                     raise Broken(key.line, "has a key that is not a text")
                 begun.node.items.append((key, value))
-        # It has a name only now, so that nothing can hold itself.
+        # The anchor is set only now, so that nothing can contain itself.
         self._put(begun.node, begun.anchor)
 
     def _refer(self, event: AliasEvent) -> None:
@@ -231,7 +231,7 @@ class _Values:
     """Turns nodes into plain values, up to a limit: a few references can stand for very many values."""
 
     def __init__(self, characters: int) -> None:
-        # What is read again by a reference counts again, and so does the path to it.
+        # A value that is referenced counts each time, with its path.
         self._left = _TIMES_READ * max(JSON_BYTES, characters)
         self.lines: dict[str, int] = {}
 
@@ -248,7 +248,7 @@ class _Values:
         values = {}
         for key, value in node.fields():
             name = f"{path}.{key.text}" if path else key.text
-            # Where the name stands is where one looks.
+            # The line of the name, since that is where people look.
             self.lines[name] = key.line
             values[key.text] = self.of(value, name, depth - 1)
         return values

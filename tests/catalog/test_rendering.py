@@ -16,9 +16,8 @@ from onrecord.catalog.rendering import (
     text_of_datasource,
     text_of_model,
     text_of_part,
-    text_of_system,
 )
-from onrecord.model.catalog import Datasource, Join, Model, Part, System
+from onrecord.model.catalog import Datasource, Join, Model, Part
 from onrecord.testing.catalog_fixture import MYDB, ORDERS, columns
 
 AMOUNT = Part(
@@ -151,16 +150,6 @@ def test_a_measure_says_its_formula() -> None:
     assert text_of_part(ORDERS, aov) == "mydb.orders.aov\nmeasure\nformula: amount:sum / *:count"
 
 
-def test_a_system_is_found_by_any_of_its_names() -> None:
-    system = System(name="billing", description="Sends bills", tags=("core",), aliases=("urn:svc:bill",))
-    assert text_of_system(system).splitlines() == [
-        "system:billing",
-        "description: Sends bills",
-        "tags: core",
-        "also known as: urn:svc:bill",
-    ]
-
-
 # What is not said
 
 
@@ -254,7 +243,6 @@ def test_no_text_fails_or_exceeds_its_size_or_changes(model: Model, part: Part) 
         lambda: text_of_datasource(
             Datasource(name=model.name, description=model.description), model.upstream
         ),
-        lambda: text_of_system(System(name=model.name, description=model.description, tags=model.upstream)),
     ):
         text = render()
         assert size(text) <= TEXT_BYTES

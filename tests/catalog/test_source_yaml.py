@@ -581,10 +581,10 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
         read(tmp_path)
 
 
-def test_there_are_no_systems_and_nothing_to_note(tmp_path: Path) -> None:
+def test_an_empty_folder_holds_nothing_and_there_is_nothing_to_note(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     source = open_source(str(tmp_path))
-    assert (source.systems(), source.notes(), source.datasources(), list(source.models())) == ((), (), [], [])
+    assert (source.notes(), source.datasources(), list(source.models())) == ((), [], [])
 
 
 # ---- what is written is what is read ---------------------------------------------------------------------

@@ -17,7 +17,7 @@ from onrecord.store.ports.store import Store
 GOOD_FOR: Final = timedelta(minutes=5)
 _WORD: Final = re.compile(r"(?P<until>[0-9]{1,12})-(?P<signature>[0-9a-f]{64})", re.ASCII)
 _SECRET_BYTES: Final = 32
-#: What a check of a word that came back says.
+#: The result of checking a token.
 CheckedWord = Literal["valid", "expired", "wrong"]
 
 

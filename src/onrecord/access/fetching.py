@@ -21,7 +21,7 @@ def fetch_json(client: httpx2.Client, method: str, url: httpx2.URL | str, sent: 
     redirect.
     """
     try:
-        # As it is sent: what is packed could be any size once it is not.
+        # Uncompressed, since a short compressed answer may unpack to any size.
         plain = {"Accept-Encoding": "identity"}
         with client.stream(method, url, json=sent, headers=plain) as response:
             if not response.is_success:

@@ -19,7 +19,7 @@ import httpx2
 
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.model.rules import GRANTED, NAME, anything
@@ -32,7 +32,7 @@ _NONE: Final[Systems] = MappingProxyType({})
 _HEADER: Final = "header:"
 _TIMEOUT_S: Final = 2.0
 _MOST_CALLERS: Final = 10_000
-#: For so long an answer of the service counts, and for so long it is left alone when it gave none.
+#: How long an answer of the service counts, and how long it is not asked again after a failure.
 _KEPT_S, _PAUSE_S = 30.0, 5.0
 
 
@@ -65,9 +65,7 @@ def open_grants(setting: str | None, *, trusted_proxies: str | None = None) -> G
     if setting.startswith(("http://", "https://")):
         return ServiceGrants(setting)
     if "://" in setting:
-        raise Invalid(
-            [Fault("grants", f"must be a file, header:NAME or an http(s) address (got {setting!a})")]
-        )
+        raise invalid("grants", f"must be a file, header:NAME or an http(s) address (got {setting!a})")
     return FileGrants(Path(setting).expanduser())
 
 
@@ -126,7 +124,7 @@ class FileGrants:
                 self._granted = _read_file(self._path)
             except Invalid as problem:
                 _log.warning("The file of grants is broken, so the earlier grants stay in force: %s", problem)
-            # Said once for each state of the file, not for each request.
+            # Logged once for each state of the file, not for each request.
             self._stamp = stamp
 
 
@@ -135,17 +133,10 @@ class HeaderGrants:
 
     def __init__(self, name: str, proxies: Sequence[Network]) -> None:
         if not name or not all(letter.isascii() and (letter.isalnum() or letter in "-_") for letter in name):
-            raise Invalid(
-                [Fault("grants", f"{_HEADER}{name} does not name a header; write e.g. header:X-Systems")]
-            )
+            raise invalid("grants", f"{_HEADER}{name} does not name a header; write e.g. header:X-Systems")
         if not proxies:
-            raise Invalid(
-                [
-                    Fault(
-                        "trusted_proxies",
-                        f"must say who may send the header {name}, e.g. 10.0.0.0/8; none is set",
-                    )
-                ]
+            raise invalid(
+                "trusted_proxies", f"must say who may send the header {name}, e.g. 10.0.0.0/8; none is set"
             )
         self._name, self._proxies = name.lower(), tuple(proxies)
 
@@ -189,9 +180,9 @@ class ServiceGrants:
         try:
             address = httpx2.URL(url)
         except httpx2.InvalidURL as problem:
-            raise Invalid([Fault("grants", f"{url!a} is not an address: {problem}")]) from None
+            raise invalid("grants", f"{url!a} is not an address: {problem}") from None
         if not address.host:
-            raise Invalid([Fault("grants", f"{url!a} names no host")])
+            raise invalid("grants", f"{url!a} names no host")
         self._url, self._timer = address, timer
         self._client = httpx2.Client(timeout=timeout_s)
         self._told: LruCache[tuple[str, str], _Told] = LruCache(_MOST_CALLERS)
@@ -218,7 +209,7 @@ class ServiceGrants:
         except NoAnswer as problem:
             _log.warning("No systems are granted, since %s did not say which: %s", self._url.host, problem)
             if not problem.reached:
-                # It answers no one: whoever comes next need not wait for it too.
+                # The service cannot be reached, so other callers need not wait for it.
                 self._silent_until = self._timer() + _PAUSE_S
         return _Told(_NONE, now + _PAUSE_S)
 
@@ -244,7 +235,7 @@ def _read_file(path: Path) -> dict[str, dict[str, Systems]]:
         text = path.read_text(encoding="utf-8")
         read = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except (OSError, ValueError, RecursionError) as problem:
-        raise Invalid([Fault(f"grants: {path}", f"cannot be read: {problem}")]) from None
+        raise invalid(f"grants: {path}", f"cannot be read: {problem}") from None
     try:
         return cast(dict[str, dict[str, Systems]], _FILE(read))
     except ValueError as reason:

@@ -12,18 +12,21 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from hmac import compare_digest
 from ipaddress import ip_address
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from onrecord.access import keys
 from onrecord.access.grants import NO_GRANTS, Arrival, Grants
 from onrecord.access.systems import strongest
-from onrecord.errors import Fault, Invalid, Unauthenticated
+from onrecord.errors import Fault, Invalid, Unauthenticated, invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import Key
 from onrecord.model.limits import KEY_PREFIXES, NAME_CHARACTERS
 from onrecord.model.rules import NAME
 from onrecord.store.ports.store import Store
+
+if TYPE_CHECKING:
+    from onrecord.access.tokens import OidcTokens
 
 CONVERSATION: Final = "OnRecord-Conversation"
 RUN: Final = "OnRecord-Run"
@@ -32,41 +35,15 @@ _KEY: Final = re.compile(rf"(?:{'|'.join(KEY_PREFIXES)})(?P<id>[a-z0-9]+)_[A-Za-
 _BEARER: Final = re.compile(r"(?i:bearer) +(?P<secret>[A-Za-z0-9._~+/-]+=*) *")
 _LONGEST_BEARER: Final = 16 * 1024
 _SHORTEST_OPERATOR: Final = 32
-#: A proxy has passed it on, so it does not come from this machine, whatever the connection says.
-_PASSED_ON: Final = (
-    "via",
-    "forwarded",
-    "x-forwarded",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-port",
-    "x-forwarded-proto",
-    "x-forwarded-server",
-    "x-original-forwarded-for",
-    "x-original-host",
-    "x-real-ip",
-    "x-client-ip",
-    "x-cluster-client-ip",
-    "x-envoy-external-address",
-    "true-client-ip",
-    "cf-connecting-ip",
-    "cf-ray",
-    "fastly-client-ip",
-    "fly-client-ip",
-    "cdn-loop",
-)
-#: For so long a key that was revoked elsewhere may still work here, and the first one may be overlooked.
+#: Headers that proxies add: such a request does not come from this machine, even if the connection does.
+_PASSED_ON: Final = """
+    via forwarded x-forwarded x-forwarded-for x-forwarded-host x-forwarded-port x-forwarded-proto x-forwarded-server
+    x-original-forwarded-for x-original-host x-real-ip x-client-ip x-cluster-client-ip x-envoy-external-address
+    true-client-ip cf-connecting-ip cf-ray fastly-client-ip fly-client-ip cdn-loop
+    """.split()
+#: How long a key that another process revoked may still work here, and how long the first key may go unnoticed.
 _KEPT_S: Final = 2.0
 _KEPT_KEYS: Final = 10_000
-
-
-class TokenReader(Protocol):
-    """Reads tokens that someone else has signed."""
-
-    def caller(self, token: str) -> Caller:
-        """The caller that a token names; Unauthenticated if it is not valid here, IdentityUnavailable if it cannot be
-        checked now.
-        """
 
 
 class Operator:
@@ -79,7 +56,7 @@ class Operator:
             or _KEY.fullmatch(secret)
         ):
             reason = f"must be at least {_SHORTEST_OPERATOR} letters, digits and signs of a bearer token, and no key of a tenant"
-            raise Invalid([Fault("operator_key", reason)])
+            raise invalid("operator_key", reason)
         self._digest, self.caller = sha256(secret.encode()).digest(), caller
 
     def is_shown(self, secret: str) -> bool:
@@ -95,7 +72,7 @@ class Authenticator:
         *,
         local: Caller | None = None,
         operator: Operator | None = None,
-        tokens: TokenReader | None = None,
+        tokens: "OidcTokens | None" = None,
         grants: Grants = NO_GRANTS,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         timer: Callable[[], float] = time.monotonic,
@@ -105,7 +82,8 @@ class Authenticator:
         """
         self._operator = operator
         self._store, self._tokens, self._grants, self._clock = store, tokens, grants, clock
-        # Whoever runs the store sits before it, or shows its secret. Where tokens are asked for, they are needed.
+        # The operator works at the machine or sends the operator key, so a local caller is not the operator. If tokens are set up,
+        # nobody comes in without one.
         self._local = None if local is None or tokens is not None else replace(local, operator=False)
         self._timer = timer
         self._keys = _KnownKeys(timer)
@@ -173,7 +151,7 @@ class Authenticator:
         now = self._clock()
         digest = sha256(secret.encode()).digest()
         key = self._keys.find(id, digest, lambda: keys.find(secret, self._store, now))
-        # One that was looked up a moment ago may have expired since.
+        # A cached key may have expired since it was looked up.
         if key is None or (key.expires_at is not None and key.expires_at <= now):
             raise Unauthenticated()
         return keys.caller_of(key)
@@ -213,11 +191,11 @@ class _Headers:
         if not values:
             return None
         if len(values) > 1:
-            raise Invalid([Fault(header, "was sent twice; send one")])
+            raise invalid(header, "was sent twice; send one")
         try:
             clean: str = NAME(_as_text(values[0]))
         except ValueError as reason:
-            raise Invalid([Fault(header, str(reason))]) from None
+            raise invalid(header, str(reason)) from None
         return clean
 
 
@@ -264,7 +242,7 @@ class _KnownKeys:
         self.clear()
 
     def find(self, id: str, digest: bytes, look_up: Callable[[], Key | None]) -> Key | None:
-        # The time before the look-up counts: what it finds may be revoked while it is on its way.
+        # Counted from before the look-up, since the key may be revoked during it.
         now = self._timer()
         cache = self._known
         known = cache.get(id)
@@ -280,5 +258,5 @@ class _KnownKeys:
         return None if known is None else known.key
 
     def clear(self) -> None:
-        # Another one, so that whoever is looking a key up right now keeps what it finds where nobody looks any more.
+        # A new cache, so that a look-up under way writes into the old one, which nobody reads.
         self._known: LruCache[str, _CachedKey] = LruCache(_KEPT_KEYS)

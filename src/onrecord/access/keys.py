@@ -14,7 +14,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from onrecord.access.systems import read_systems
-from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound
+from onrecord.errors import Conflict, Fault, Forbidden, NotFound, invalid
 from onrecord.model import limits
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -138,11 +138,9 @@ def find(secret: str, store: Store, now: datetime) -> Key | None:
         return None
     with store.ledger(writes=False) as ledger:
         key = ledger.key(hash_of(secret))
-    return key if key is not None and _works(key, now) else None
-
-
-def _works(key: Key, now: datetime) -> bool:
-    return key.revoked_at is None and (key.expires_at is None or now < key.expires_at)
+    if key is None or key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= now):
+        return None
+    return key
 
 
 def caller_of(
@@ -174,7 +172,7 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
             f"The permission {CHANGE_GLOBAL} is given at the machine: run `onrecord keys create` there."
         )
     if ask.expires_at is not None and ask.expires_at <= now:
-        raise Invalid([Fault("expires_at", f"must be in the future (it is {now.isoformat()} now)")])
+        raise invalid("expires_at", f"must be in the future (it is {now.isoformat()} now)")
     id, secret = _random(_ID_LETTERS, _ID_LENGTH), _random(_LETTERS, _SECRET_LENGTH)
     key = Key(
         id=id,

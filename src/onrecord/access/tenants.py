@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
-from onrecord.errors import Fault, Forbidden, Invalid, NotFound
+from onrecord.errors import Fault, Forbidden, NotFound, invalid
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, MEMORIES, Home
@@ -140,7 +140,7 @@ def erase_tenant(call: Call, ask: EraseTenant) -> ErasedTenant:
     erased, residue, waits = call.store.erase_tenant(ask.name)
     call.turns.clear_tenant(ask.name)
     if ask.name != call.caller.tenant:
-        # In its own tenant the line would be the first thing to be there again.
+        # Not in the erased tenant itself, which would then exist again.
         call.note("erase_tenant", ask.name)
     warnings = () if waits is None else (waits,)
     return ErasedTenant(name=ask.name, erased=erased, residue=residue, warnings=warnings)
@@ -161,4 +161,4 @@ def _require_person(caller: Caller, what: str) -> None:
 
 def _refuse_reserved(name: str) -> None:
     if name == GLOBAL_TENANT or name.startswith(ENTITIES_OF):
-        raise Invalid([Fault("name", f"{name!a} is reserved; choose a tenant that callers can be in")])
+        raise invalid("name", f"{name!a} is reserved; choose a tenant that callers can be in")

@@ -1,4 +1,4 @@
-"""HOW OFTEN may a caller ask? A bucket for each key, or for each user without one, fills evenly."""
+"""HOW OFTEN may a caller ask? As often as its limit allows: that of its key, or of its user if it has no key."""
 
 import math
 import time
@@ -10,14 +10,14 @@ from typing import Final, Protocol
 from onrecord.errors import TooMany
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
+from onrecord.model.rates import MINUTE_S, left_after_request
 
 _MOST_CALLERS: Final = 10_000
-_MINUTE_S: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """How many requests a minute a caller has, how many are left, and in how many seconds all are back."""
+    """A caller's requests per minute, how many are left now, and after how many seconds all are left again."""
 
     limit: int
     remaining: int
@@ -25,47 +25,38 @@ class Budget:
 
 
 class Buckets(Protocol):
-    """What is left to each caller. A fresh bucket is full, and each fills evenly within a minute."""
+    """Counts how many requests each caller has left. `left_after_request` says how."""
 
     def take(self, who: tuple[str, ...], limit: int) -> float:
-        """What is left after one request; less than 0, by what is lacking, if there was not enough: then nothing is taken."""
+        """Take one request and return how many are left. If there is not enough, take nothing and return less than 0."""
 
     def close(self) -> None: ...
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """How much is left, and at which time."""
-
-    left: float
-    at: float
-
-
 class OwnBuckets:
-    """Buckets of this process alone: of several side by side each allows the limit. Threads may share it; of very many
-    callers those that were quiet the longest are forgotten."""
+    """The buckets of this process alone; several processes each allow the whole limit. Threads may share it.
+
+    It remembers a bounded number of callers, and drops those whose last request is the longest ago.
+    """
 
     def __init__(self, timer: Callable[[], float] = time.monotonic) -> None:
         self._timer, self._lock = timer, Lock()
-        self._buckets: LruCache[tuple[str, ...], _Bucket] = LruCache(_MOST_CALLERS)
+        self._buckets: LruCache[tuple[str, ...], tuple[float, float]] = LruCache(_MOST_CALLERS)
 
     def take(self, who: tuple[str, ...], limit: int) -> float:
         with self._lock:
             now = self._timer()
-            bucket = self._buckets.get_or_put(who, lambda: _Bucket(left=limit, at=now))
-            bucket.left = min(limit, bucket.left + (now - bucket.at) * limit / _MINUTE_S)
-            bucket.at = now
-            left = bucket.left - 1
+            left = left_after_request(self._buckets.get(who), now, limit)
             if left >= 0:
-                bucket.left = left
+                self._buckets.put(who, (left, now))
             return left
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Nothing to do: there is no file."""
 
 
 class Throttle:
-    """Counts requests."""
+    """Counts the requests of each caller, and refuses those above the limit."""
 
     def __init__(
         self,
@@ -74,22 +65,22 @@ class Throttle:
         of_key: Callable[[str], int | None] = lambda key: None,
         buckets: Buckets | None = None,
     ) -> None:
-        """`per_minute` holds for everyone, or None for no limit; `of_key` gives the lower limit of a key, if it has
-        one.
+        """`per_minute` is the limit of every caller, None for no limit. `of_key` returns the limit of a key or None; the
+        lower of the two counts.
         """
         self._per_minute, self._of_key = per_minute, of_key
         self._buckets = buckets or OwnBuckets()
 
     def take(self, caller: Caller) -> Budget | None:
-        """Count one request; returns what is left, or None without a limit. TooMany if nothing was left."""
+        """Count one request; returns the budget after it, or None without a limit. TooMany if nothing was left."""
         limit = self._limit(caller)
         if limit is None:
             return None
         who = ("user", caller.tenant, caller.user) if caller.key is None else ("key", caller.key)
         left = self._buckets.take(who, limit)
         if left < 0:
-            raise TooMany(math.ceil(-left * _MINUTE_S / limit))
-        return Budget(limit=limit, remaining=int(left), reset=math.ceil((limit - left) * _MINUTE_S / limit))
+            raise TooMany(math.ceil(-left * MINUTE_S / limit))
+        return Budget(limit=limit, remaining=int(left), reset=math.ceil((limit - left) * MINUTE_S / limit))
 
     def close(self) -> None:
         self._buckets.close()

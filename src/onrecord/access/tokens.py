@@ -19,7 +19,7 @@ import jwt
 
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.systems import Systems, read_systems
-from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated
+from onrecord.errors import Fault, IdentityUnavailable, Invalid, Unauthenticated, invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import TENANT_PERMISSIONS, Actor, Permission
 from onrecord.model.rules import NAME, Choice, Integer, Rule, Text, anything
@@ -37,9 +37,9 @@ _log: Final = logging.getLogger("onrecord.access")
 _DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
 _LEEWAY_S: Final = 30
 _TIMEOUT_S: Final = 5.0
-#: Keys are looked up anew after a while; while that fails, the ones before count on for a day.
+#: Keys are fetched again after _FRESH_S; if that fails, the old ones count for up to _STALE_S.
 _FRESH_S, _STALE_S = 600.0, 24 * 3600.0
-#: A token with an unknown key makes us look, but not more often than this: anyone can send one.
+#: A token with an unknown key makes us fetch the keys again, but not more often than this, since anyone can send one.
 _PAUSE_S: Final = 10.0
 _KEY_TYPES: Final = ("RSA", "EC", "OKP")
 
@@ -61,7 +61,7 @@ class Claims:
 
 
 _TIMES: Final = ("exp", "nbf", "iat")
-#: The year 9999; what ends later, or never, was not meant to be a time.
+#: The year 9999; a later time is not accepted.
 _LAST_TIME_S: Final = 253_402_300_800
 
 
@@ -275,9 +275,7 @@ class FileKeys:
         try:
             self._keys = _read_keys(json.loads(path.read_bytes()))
         except (OSError, ValueError, RecursionError) as problem:
-            raise Invalid(
-                [Fault(f"oidc_jwks: {path}", f"cannot be read as a set of keys: {problem}")]
-            ) from None
+            raise invalid(f"oidc_jwks: {path}", f"cannot be read as a set of keys: {problem}") from None
 
     def among(self, kid: str | None) -> Sequence[Jwk]:
         return _among(self._keys, kid)

@@ -52,7 +52,7 @@ def doctor(call: Call, ask: Doctor) -> Examined:
     """Check the caller's tenant; for whoever runs the store, all tenants and the store as a whole."""
     found = _examined(call)
     files = call.store.open_files() if homes.examined(call) is None else []
-    # An agent is told what to do by what it reads, and files are the machine's.
+    # Not for agents: a text that they read could make them do it, and the files belong to the machine.
     closes = ask.fix and call.caller.actor == "person"
     if closes:
         _close(files)

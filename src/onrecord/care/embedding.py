@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from onrecord.care import homes
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.jobs.embedding import embed_missing as embed_home
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -38,8 +38,8 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
     there, store = homes.embedded(call, "Embedding all tenants", ask.all_tenants), call.store
     embedder = call.embedders.current
     if embedder is None:
-        raise Invalid([Fault("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")])
-    # Said before any work is begun, if it cannot be reached.
+        raise invalid("embedder", "none is configured; set ONRECORD_EMBEDDER, for instance to e5")
+    # Fails here, before any work, if the embedder cannot be reached.
     model = embedder.model
     done, failures = 0, list[str]()
     for home in there:
@@ -51,7 +51,7 @@ def embed_missing(call: Call, ask: EmbedMissing) -> EmbeddedMissing:
         done += batch.done
         failures += batch.failures
         with store.restoring(home) as restoring:
-            # Looked at where nobody else writes: what an import brings meanwhile keeps its job.
+            # Checked under the lock of the tenant, so that a concurrent import keeps its job.
             if not restoring.unembedded(home, model, 1):
                 restoring.jobs.withdraw(EMBED)
     store.settle_vectors()

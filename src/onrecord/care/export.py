@@ -1,7 +1,6 @@
 """HOW does a store leave? As lossless JSONL, whose lines `care/kinds.py` lists, while others go on writing."""
 
 import json
-import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import IO, Any
 
 from onrecord import private_files
 from onrecord.care.kinds import FORMAT, HEAD, KINDS, STANDARD, kind_for
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -64,14 +63,14 @@ def refuse_itself(store: Store, path: str) -> None:
     if own.suffix in (".yaml", ".yml"):
         beside.append(f"{own.stem}.history.jsonl")
     if Path(path).resolve() in (own, *map(own.with_name, beside)):
-        raise Invalid([Fault("path", "is the store itself; choose another file")])
+        raise invalid("path", "is the store itself; choose another file")
 
 
 def _homes(archive: Archive, caller: Caller, everyone: bool) -> list[Home]:
     known = archive.homes()
     if everyone:
         return known
-    # What waits there for review, and what was said before that, is for those who could bring it back.
+    # Global proposals and old versions are only for callers who may change global memories.
     held = {caller.tenant, GLOBAL_TENANT} if caller.changes_global else {caller.tenant}
     return [each for each in known if each in map(Home, held)]
 
@@ -121,7 +120,7 @@ def exported(path: str, counts: Counter[str], versions: int) -> Exported:
 
 
 def _line(file: IO[str], value: dict[str, Any]) -> None:
-    # A screen is given nothing that cannot be seen, or would steer it; to a program it is the same.
+    # On a terminal as ASCII, so that no invisible or control character reaches it.
     file.write(json.dumps(value, ensure_ascii=file.isatty(), separators=(",", ":")) + "\n")
 
 
@@ -137,14 +136,8 @@ def _replacing(path: str) -> Iterator[IO[str]]:
 @contextmanager
 def beside(path: Path) -> Iterator[Path]:
     """A file that replaces the target only when it is complete, so that a good one is never half overwritten."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        private_files.make_anew(partial)
-        yield partial
-        with partial.open("rb+") as written:
-            os.fsync(written.fileno())
-        partial.replace(path)
+        with private_files.replacing(path) as partial:
+            yield partial
     except OSError as problem:
         raise StoreUnavailable(f"{path} cannot be written: {problem.strerror or problem}.") from None
-    finally:
-        partial.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from typing import IO, Any, Final
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
-from onrecord.errors import Conflict, Fault, Forbidden, Invalid, StoreUnavailable
+from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
@@ -99,7 +99,7 @@ class _ImportCounts:
     conflicts: list[str] = field(default_factory=list)
     workspace: TakenIn = field(default_factory=TakenIn)
     is_noted_for_everyone: bool = False
-    #: Ids of memories and names of items of the workspace in whose places something else is here.
+    #: Memories and items of the workspace that were skipped because something else has their id here.
     left: set[tuple[Home, str]] = field(default_factory=set)
 
     def has_left(self, home: Home, *names: str) -> bool:
@@ -121,7 +121,7 @@ def import_(call: Call, ask: Import) -> Imported:
             reader = _SectionReader(call.caller, ask)
             for section in reader.sections(file):
                 if section.home.tenant == GLOBAL_TENANT and not tally.is_noted_for_everyone:
-                    # Before it is taken in, so that a crash cannot keep it from those who see the memories.
+                    # Noted before the import, so that a crash cannot prevent the entry.
                     with call.store.ledger(GLOBAL_TENANT) as ledger:
                         ledger.note_everyones(call.caller, "import_", call.now)
                     tally.is_noted_for_everyone = True
@@ -130,7 +130,7 @@ def import_(call: Call, ask: Import) -> Imported:
                 call.progress("importing", done, reader.expected)
     except BaseException:
         if tally.added:
-            # What came before the line that failed stays.
+            # Lines before the faulty one are imported.
             call.note("import_")
         raise
     call.store.settle()
@@ -161,7 +161,7 @@ def _take_in(
             raise _conflict("These ids hold other memories here", differing, tally)
         restoring.restore(fresh.values())
         tally.left |= {(section.home, id) for id in differing}
-        # An edge between memories of the file says nothing of the others that hold their ids here.
+        # Relations of skipped memories are skipped too, since their ids belong to other memories here.
         edges = [edge for edge in section.edges if not tally.has_left(section.home, edge.source, edge.target)]
         related = restoring.restore_edges(edges, section.counters)
         if embed_from is not None and fresh:
@@ -183,10 +183,10 @@ def _compared(
     differing = []
     for each in section.histories:
         if tally.left and each.id not in here and tally.has_left(section.home, *_files_of(each)):
-            # It would point at the file that has this number here, and let its readers read that one.
+            # It would link to another artifact of the same number, and open that to its readers.
             differing.append(each.id)
             continue
-        # A file may say a thing twice; what it says first counts.
+        # If a file has a memory twice, the first counts.
         held = here.get(each.id) or fresh.setdefault(each.id, each)
         if held != each:
             differing.append(each.id)
@@ -246,7 +246,7 @@ class _SectionReader:
 
     def _read_header(self, line: ExportLine | None) -> None:
         if line is None:
-            raise Invalid([Fault("path", "the file is empty; it is not an export of OnRecord")])
+            raise invalid("path", "the file is empty; it is not an export of OnRecord")
         if FORMAT not in (line.value.get(HEAD), line.value.get(FORMER_HEAD)):
             raise line.fault(f"is not the head of an export of format {FORMAT}")
         expected = line.value.get("memories")

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, Any, Final, NamedTuple
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.rules import Rule
 from onrecord.model.shapes import Faults, faults_at
 
@@ -30,7 +30,7 @@ class ExportLine(NamedTuple):
         return self._replace(value={})
 
     def fault(self, message: str) -> Invalid:
-        return Invalid([Fault(self.place, message)])
+        return invalid(self.place, message)
 
     def faults(self, found: Iterable[Fault], under: str = "") -> Invalid:
         """Faults of what stands in it, each with its path."""

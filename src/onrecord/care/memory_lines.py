@@ -99,7 +99,7 @@ _VERSIONS: Final = Several(
             "origin": rules.ORIGIN,
             "at": rules.INSTANT,
             "until": OrNone(rules.INSTANT),
-            # Where something is left out of a record, it was damaged; but there were files before these were fields.
+            # A missing field means damage, except for fields that older exports do not have.
             "memory": replace(
                 _MEMORY, needed=tuple(name for name in _MEMORY.fields if name not in _LATER), build=_memory
             ),

@@ -19,7 +19,7 @@ class WorkspaceBatch:
 
     numbers: WorkspaceNumbers = field(default_factory=WorkspaceNumbers)
     items: list[tuple[ExportLine, WorkspaceItem]] = field(default_factory=list)
-    #: What they hold in memory, as far as it counts.
+    #: The size of their contents.
     bytes: int = 0
 
     def put(self, item: WorkspaceItem, line: ExportLine) -> None:

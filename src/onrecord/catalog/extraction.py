@@ -25,7 +25,7 @@ from onrecord.catalog.resolution import (
     within,
 )
 from onrecord.catalog.sql_text import ParsedSql, entities_of_sql, parse_sql
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.catalog import Model
 
 _SOURCE: Final = "source_model"
@@ -84,7 +84,7 @@ def entities_of_query(
     try:
         source = _source(query, lookup, parsed)
     except Unresolved as error:
-        # Without it nothing can be said of the other names.
+        # Without the source model no other name can be resolved.
         raise error.at(_SOURCE) from None
     for canonical in source.stands_on:
         gathering.add(Resolved(canonical))
@@ -98,8 +98,8 @@ def entities_of_query(
             continue
         known_mentions.add(mention)
         if len(known_mentions) > _MOST_NAMES:
-            # Each is a question to the catalog.
-            raise Invalid([Fault(field, f"the query names more than {_MOST_NAMES} columns and measures")])
+            # Each name is a query to the catalog.
+            raise invalid(field, f"the query names more than {_MOST_NAMES} columns and measures")
         try:
             found = reading.resolve(mention)
         except Unresolved as error:
@@ -121,7 +121,7 @@ def _mentions(query: ModelQuery, gathering: Gathering) -> Iterator[tuple[str, Me
     named = {measure.name for measure in query.measures}
     for place, condition in enumerate(query.filters):
         for field, mention in _read(mentions_in_filter, condition, f"filters[{place}]", gathering):
-            # A filter may speak of what the query computes, unless the model has a part of that name.
+            # A filter may name a measure of the query, unless the model has a part of that name.
             is_computed = mention.aggregation is None and mention.name in named
             yield field, replace(mention, soft=True) if is_computed else mention
 

@@ -30,11 +30,11 @@ _TOKEN: Final = re.compile(
 )
 _AGGREGATION: Final = re.compile(rf"({_NAME})(\(.*\))?", re.DOTALL)
 
-#: Of these no column is ever meant.
+#: These words never name a column.
 _KEYWORDS: Final = frozenset(
     "and or not in is null like ilike between case when then else end true false as exists distinct".split()
 )
-#: A column may be called so too; it is meant only where the model has one.
+#: These words name a column only if the model has one of that name.
 _SOFT_WORDS: Final = frozenset(
     """
     all any asc at avg bigint bool boolean both by cast char coalesce collate concat count cross current
@@ -54,7 +54,7 @@ _TRANSFORMS: Final = frozenset(
     change change_pct consecutive_periods cumsum dense_rank first lag last lead ntile percent_rank rank time_shift
     """.split()
 )
-#: What a parenthesis belongs to whose contents are no concern of ours.
+#: The owner of a parenthesis whose contents are ignored.
 _IGNORED: Final = ":"
 _SHOWN_CHARACTERS: Final = 80
 
@@ -73,7 +73,7 @@ class Mention:
 
     name: str
     aggregation: str | None = None
-    #: It may mean something else as well, so it counts only where the model has a part of this name.
+    #: Whether it may also be a keyword, so that it counts only if the model has a part of this name.
     soft: bool = False
 
 

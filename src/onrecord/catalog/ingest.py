@@ -27,7 +27,6 @@ from onrecord.catalog.records import (
     fields_of,
     record_id,
     record_of_datasource,
-    record_of_system,
     records_of_model,
     samples_of,
     with_samples,
@@ -122,7 +121,7 @@ class Ingested(Answer):
 
 
 _BATCH: Final = 1_000
-#: So many that are gone, or lost something, are named.
+#: How many entities that are gone, and memories that lost references, an answer names.
 _MOST_NAMED: Final = 1_000
 Item = TypeVar("Item")
 
@@ -150,7 +149,7 @@ def ingest(call: Call, ask: Ingest) -> Ingested:
     from onrecord.catalog.sources import open_source
 
     if call.terms.sources is not None and ask.path not in call.terms.sources:
-        # A path or an address is looked at with the server's rights, not with those of whoever sends it.
+        # The server reads a path or address with its own rights, not with those of the caller.
         raise Forbidden(
             "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "
             "the machine, by `onrecord ingest`."
@@ -177,8 +176,7 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
     models = _differing(source, fingerprints, known, progress)
     hidden = {name for name, model in known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
-    homes = _homes(datasources, fingerprints.keys() - hidden, source.origin or "")
-    others = [*homes, *map(record_of_system, source.systems())]
+    others = list(_homes(datasources, fingerprints.keys() - hidden, source.origin or ""))
     if (priority := source.priority()) is not None:
         others.append(priority_record(priority))
     with call.reading() as reading:
@@ -188,7 +186,7 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
     stale = tuple[str, ...]()
     if not dry_run:
         if plan.size:
-            # Twice: a worker may be through before all is written, and an ingest may break off.
+            # Asked for twice: a worker may finish before everything is written, and an ingest may fail halfway.
             _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
             _write(store, caller, plan, now, progress)
             _ask_for_vectors(store, Home(caller.tenant, ENTITIES), now, embeds)
@@ -361,7 +359,7 @@ def _write(store: Store, caller: Caller, plan: _Plan, now: datetime, progress: P
         progress("keeping entities", done := len(plan.gone), plan.size)
     for batch in _batches(sorted(plan.new, key=_parts_first)):
         with store.restoring(catalog) as restoring:
-            # The reading was over before this began, and another may have told of the same meanwhile.
+            # Another ingest may have added the same entities since they were read.
             if list(restoring.histories(catalog, [record_id(each.canonical) for each in batch])):
                 raise _overtaken()
             restoring.restore([_history(record, catalog.tenant, change) for record in batch])

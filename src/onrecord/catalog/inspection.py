@@ -21,11 +21,11 @@ from onrecord.text.tokens import count_tokens
 #: In the order in which they are shown.
 SECTIONS: Final = ("columns", "measures", "aggregations", "joins", "reachable_fields", "samples", "learnings")
 DEEPEST_REACH: Final = 20
-#: A dense web of joins leads to more fields than anyone reads.
+#: How many reachable fields are listed; densely joined models have far more.
 MOST_REACHABLE_FIELDS: Final = 1_000
-#: So many tokens a look at a model costs unless more are asked for.
+#: The default size of an inspection.
 INSPECTION_TOKENS: Final = 8_000
-#: What telling of one list that was cut may cost.
+#: The size of a note about a list that was cut.
 _NOTE_TOKENS: Final = 60
 
 _ELLIPSIS: Final = "…"

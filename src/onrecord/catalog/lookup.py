@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from onrecord.model.catalog import Model
 from onrecord.model.near_names import NearNames
 
-#: What is said where nothing can be found because nothing was ever read in.
+#: The hint if nothing was found because the catalog is empty.
 INGEST_FIRST: Final = "the catalog is empty: ingest a source first"
 
 

@@ -16,7 +16,7 @@ BUILT_IN_AGGREGATIONS: Final = frozenset(
     var_pop corr covar_samp covar_pop
     """.split()
 )
-#: What a model is made of, and what that makes it.
+#: The form of a model, by the field that defines it.
 FORM_OF: Final[Mapping[str, Form]] = {"sql_table": "table", "sql": "sql", "source_queries": "query"}
 TEXT: Final = Text(at_least=1)
 NOTE: Final = Text()
@@ -55,7 +55,7 @@ def tags_of(given: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _part(kind: PartKind, *details: str) -> Callable[..., Part]:
     def build(**given: Any) -> Part:
-        # Since version 7 values come one by one, beside the text of them or instead of it.
+        # Since version 7 sample values may be a list, in addition to the text or instead of it.
         given.setdefault(SAMPLED, given.get("sampled_values"))
         known: Details = kept(given, *details)
         return Part(

@@ -10,7 +10,7 @@ from onrecord.catalog.lookup import INGEST_FIRST
 from onrecord.catalog.records import HIDDEN, entity_of, record_id, record_of_datasource, records_of_model
 from onrecord.catalog.resolution import AmbiguousModel, Unresolved, near_models, resolve, resolve_model
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
-from onrecord.errors import Fault, Invalid, NotFound
+from onrecord.errors import Fault, NotFound, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
@@ -174,9 +174,9 @@ def _entity(record: Memory) -> Entity:
     )
 
 
-# So many are named to whoever asks for one that is not there.
+# How many known models an error lists.
 _LISTED_MODELS: Final = 50
-#: What an inspection passes on as it was asked.
+#: Fields of the request that are passed on unchanged.
 _SHOWN: Final = ("sections", "show_sql", "descriptions_max_chars", "reachable_fields_depth", "num_rows")
 
 
@@ -292,7 +292,7 @@ def _without_parts(
     assert model is not None
     gone = {canonical.removeprefix(model.canonical + ".") for canonical in canonicals}
     kept = replace(model, parts=tuple(part for part in model.parts if part.name not in gone))
-    # Without its fingerprint: the next ingest looks at it again.
+    # Without its fingerprint, so that the next ingest reads it again.
     keep(writing, next(records_of_model(kept, "")), change)
 
 
@@ -315,13 +315,9 @@ def prioritise(call: Call, ask: Prioritise) -> Prioritised:
     with call.writing() as writing:
         known = set(StoredCatalog(writing).datasources())
         if unknown := [name for name in ask.datasources if name not in known]:
-            raise Invalid(
-                [
-                    Fault(
-                        "datasources",
-                        f"are not known: {', '.join(unknown)}; there are {', '.join(sorted(known)) or 'none'}",
-                    )
-                ]
+            raise invalid(
+                "datasources",
+                f"are not known: {', '.join(unknown)}; there are {', '.join(sorted(known)) or 'none'}",
             )
         change = call.change("prioritise")
         keep(writing, priority_record(ask.datasources), change)

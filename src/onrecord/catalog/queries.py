@@ -25,7 +25,7 @@ Granularity = Literal["second", "minute", "hour", "day", "week", "month", "quart
 SortDirection = Literal["asc", "desc"]
 
 QUERY_VERSION: Final = 3
-#: They part the steps of a path, in a reference and in the SQL that is made from it.
+#: They separate the steps of a path in references and in generated SQL.
 _FORBIDDEN_IN_NAMES: Final = ("__", ".", ":")
 _MOST_ROWS: Final = 2**63 - 1
 
@@ -253,7 +253,7 @@ _ORDERING: Final = Object(
 _MODEL: Final = Object(
     "a model",
     {
-        # Those of version 6 say the same in fewer words.
+        # Version 6 is a subset of version 7.
         "version": Integer(6, MODEL_VERSION),
         "data_source": TEXT,
         **model_fields(_name, _query, measure_of_model(_MEASURE.fields, ("name", "formula"))),

@@ -12,15 +12,15 @@ from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from onrecord.catalog import rendering
-from onrecord.model.catalog import SAMPLED, Datasource, EntityKind, Join, Model, Part, System
+from onrecord.model.catalog import SAMPLED, Datasource, EntityKind, Join, Model, Part
 from onrecord.model.limits import ID_CHARACTERS, TITLE_CHARACTERS
 from onrecord.model.memory import Memory
 from onrecord.providers.scrubber import scrub, scrub_value
 
-Described = TypeVar("Described", Model, Part, Datasource, System)
+Described = TypeVar("Described", Model, Part, Datasource)
 #: Under this name the record of an entity keeps what is known of it.
 ENTITY: Final = "entity"
-#: To be raised whenever the same entity would get another text, or lose other secrets: then all are written anew.
+#: Raise this whenever the text of an entity or the scrubbing changes, so that all records are written again.
 RECORD_VERSION: Final = 2
 HIDDEN: Final = "hidden"
 GONE: Final = "gone"
@@ -40,7 +40,7 @@ class Record(NamedTuple):
     upstream: tuple[str, ...] = ()
     hidden: bool = False
     fingerprint: str = ""
-    #: The source that told of a datasource, where it names its datasources by itself.
+    #: The source of a datasource, if that source names its datasources itself.
     origin: str = ""
     document: Mapping[str, Any] = {}
 
@@ -118,32 +118,19 @@ def record_of_datasource(datasource: Datasource, models: Sequence[str], origin: 
     )
 
 
-def record_of_system(system: System) -> Record:
-    system = _clean(system)
-    return Record(
-        canonical=system.canonical,
-        kind="system",
-        name=system.name,
-        text=rendering.text_of_system(system),
-        tags=system.tags,
-        aliases=system.aliases,
-        document=_plain(system),
-    )
-
-
 def fields_of(record: Record) -> dict[str, Any]:
     """The fields of a memory that hold an entity."""
     return {
         "kind": "reference",
         "dimension": "entity",
         "title": record.canonical[:TITLE_CHARACTERS],
-        # Twice as much for its own name as for where it lies: who asks for a customer means `orders.customer_id`, too.
+        # As a hint, so that its own name weighs twice as much as its path: a question about customers also means `orders.customer_id`.
         "hint": record.name or None,
         "content": record.text,
         "tags": record.tags,
         "entities": (record.canonical, *record.aliases),
         "metadata": record.metadata,
-        # Hidden ones are there for whoever names them, and are never found.
+        # Hidden entities can be named, but searches do not find them.
         "status": "stale" if record.hidden else "active",
         "status_reason": HIDDEN if record.hidden else None,
         "valid_to": None,
@@ -216,7 +203,7 @@ def _clean(told: Described) -> Described:
     return replace(told, **changes) if changes else told
 
 
-def _plain(value: Model | Datasource | System | Part | Join) -> dict[str, Any]:
+def _plain(value: Model | Datasource | Part | Join) -> dict[str, Any]:
     """A dataclass as JSON without empty fields: a column has a dozen fields and fills three."""
     known = ((name, getattr(value, name)) for name in _FIELDS[type(value)])
     return {name: _item(item) for name, item in known if item not in (None, (), {}, False)}
@@ -245,5 +232,5 @@ def _read_join(value: Mapping[str, Any]) -> Join:
 
 _LISTS: Final = frozenset({"tags", "parts", "joins", "upstream", "aliases"})
 _FIELDS: Final[Mapping[type[Any], tuple[str, ...]]] = {
-    kind: tuple(each.name for each in fields(kind)) for kind in (Model, Part, Join, Datasource, System)
+    kind: tuple(each.name for each in fields(kind)) for kind in (Model, Part, Join, Datasource)
 }

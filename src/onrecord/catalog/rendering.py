@@ -11,10 +11,10 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final
 
-from onrecord.model.catalog import Datasource, Join, Model, Part, PartKind, System
+from onrecord.model.catalog import Datasource, Join, Model, Part, PartKind
 
 TEXT_BYTES: Final = 8 * 1024
-#: What one value may take of a text, and what a list of names may.
+#: The most bytes of a text that one value takes, and that a list of names takes.
 _VALUE_BYTES: Final = TEXT_BYTES // 4
 _NAMES_BYTES: Final = TEXT_BYTES // 2
 
@@ -86,17 +86,6 @@ def description_in(text: str) -> str | None:
     """The description inside the text of an entity."""
     told = (line.removeprefix(_DESCRIPTION) for line in text.split("\n") if line.startswith(_DESCRIPTION))
     return next(told, None)
-
-
-def text_of_system(system: System) -> str:
-    return _text(
-        (
-            _short(in_words(system.canonical)),
-            _line("description", system.description),
-            _names("tags", system.tags),
-            _names("also known as", system.aliases),
-        )
-    )
 
 
 def in_words(value: object, depth: int = _DEEPEST) -> str:

@@ -94,7 +94,7 @@ class Gathering:
     def entities(self) -> Entities:
         if self._errors:
             first = self._errors[0]
-            # Of the kind of the first, as if the others had never been looked at, but it tells of all.
+            # The error has the type of the first and lists the faults of all.
             Invalid.__init__(first, dict.fromkeys(fault for error in self._errors for fault in error.faults))
             raise first
         more = (MORE_WARNINGS,) if self._is_cut and MORE_WARNINGS not in self._warnings else ()
@@ -119,7 +119,7 @@ def resolve(reference: str, lookup: Lookup, *, source_model: Model | None = None
 
 def _named(text: str, lookup: Lookup, source_model: Model | None) -> Resolved:
     if _misnamed(text.split("."), lookup) is not None and probe(text, lookup):
-        # The catalog has names that are no identifiers; written in full there is no doubt about them.
+        # Some names in the catalog are not identifiers; a full name is unambiguous.
         return Resolved(text)
     try:
         stem, aggregation = split_aggregation(text)
@@ -468,7 +468,7 @@ def _model_at(segments: Sequence[str], asked: _Asked) -> Model:
 def _walk(model: Model, path: Sequence[str], asked: _Asked) -> str:
     """Follow the joins along the path: to a part of the last model, or to that model."""
     for place, name in enumerate(path):
-        # Usually the last step alone; but a column within a column has dots in its name.
+        # Usually only the last step; the name of a nested column contains dots.
         rest = ".".join(path[place:])
         if model.part(rest):
             return f"{model.canonical}.{rest}"

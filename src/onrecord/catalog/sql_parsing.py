@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Expr
 
 
-#: To cut as many characters into words takes about as long as one step of the parser.
+#: Tokenizing this many characters takes about as long as one step of the parser.
 _CHARACTERS_A_STEP: Final = 8
 
 
@@ -44,7 +44,7 @@ class BoundedParsing:
 
         spoken = Dialect.get_or_raise(dialect)
         self._steps.take(len(self._text) // _CHARACTERS_A_STEP)
-        # Each step forward takes a word or a sign, so with more of those than steps there is no use in beginning.
+        # Each token takes at least one step, so with more tokens than steps parsing cannot finish.
         words = spoken.tokenize(self._text)
         if len(words) > self._steps.left:
             raise TooManySteps

@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from sqlglot.expressions import Column, Expr, Table
 
 NOT_INSTALLED: Final = "SQL was not read for tables and columns: install onrecord[sql] for that."
-#: Tried in this order where none is given; the first is nobody's dialect and takes most of what is common.
+#: Tried in this order if no dialect is given. The first is sqlglot's own, which reads what most dialects share.
 _DIALECTS: Final = ("", *"postgres mysql bigquery snowflake tsql duckdb".split())
 
 _SET_OPERATIONS: Final = frozenset({"union", "except", "intersect"})
 _QUERIES: Final = _SET_OPERATIONS | {"select"}
-#: What has tables of its own, which the columns in it are columns of.
+#: Statements and queries with tables of their own.
 _SCOPES: Final = frozenset({"select", "insert", "update", "delete", "merge", "create"})
 _WITHOUT_DATA: Final = frozenset({"set", "use", "transaction", "commit", "rollback", "pragma", "semicolon"})
-#: The rows that a statement writes, under names that it does not have to give them.
+#: Names that databases give to the written rows of a statement.
 _WRITTEN_ROWS: Final = frozenset({"excluded", "inserted", "deleted", "new", "old"})
 # From a star to the table behind it, through so many subqueries at most.
 _FARTHEST: Final = 50
@@ -39,10 +39,10 @@ _FARTHEST: Final = 50
 _MOST_PARSED: Final = 20_000
 #: How often a table is looked at for a column. A hundred tables with five hundred columns fit.
 _MOST_READ: Final = 50_000
-#: A name with more dots is nobody's.
+#: A name with more dots is not looked up.
 _MOST_DOTS: Final = 15
 _MOST_TABLES_TOLD: Final = 8
-# The parser tells of what it cannot read to whoever asked for logs, and not to everyone's terminal.
+# Without a handler Python prints the parser's warnings to the terminal.
 _QUIET: Final = logging.NullHandler()
 
 
@@ -71,7 +71,7 @@ def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
         try:
             readings.append(parsing.statements(name))
         except Exception as error:
-            # A parser meets texts that its authors never thought of, and fails in as many ways.
+            # On unexpected texts the parser may raise any error.
             reasons.append(_reason(error))
             if isinstance(error, TooManySteps):
                 break
@@ -117,7 +117,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, TooManySteps):
         return "it takes more steps than are spent on it; save it in parts, or name what it is about"
     if faults := getattr(error, "errors", None):
-        # Beyond this it shows the inside of the parser.
+        # The rest of the message shows internals of the parser.
         what = faults[0]["description"].partition(" but got <")[0].rstrip(".")
         return f"{what} (line {faults[0]['line']}, column {faults[0]['col']})"
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
@@ -137,14 +137,14 @@ class _TableModels:
         self._lookup, self._datasource, self._gathering = lookup, datasource, gathering
         self._found: dict[tuple[str, ...], Model | None] = {}
         self._parts: dict[str, defaultdict[str, list[str]]] = {}
-        #: Made by a statement of the same text, so no warning is due.
+        #: Tables that a statement of the same text creates; no warning is due for them.
         self._created: set[tuple[str, ...]] = set()
 
     def model(self, names: tuple[str, ...]) -> Model | None:
         key = _folded(names)
         if key not in self._found:
             if len(self._found) == limits.ENTITIES:
-                # A memory is about no more things than this, and each takes a question to the catalog.
+                # A memory has no more references than this, and each table is a query to the catalog.
                 raise TooManySteps
             self._found[key] = self._look_up(names)
         if (model := self._found[key]) is not None:
@@ -212,9 +212,9 @@ class _Answer:
     """Where a column of some name may come from."""
 
     canonicals: dict[str, None] = field(default_factory=dict)
-    #: A query in the text gives the name to something, and what that is made of was read there.
+    #: Whether a query in the text defines the name; its own columns were read there.
     is_made_here: bool = False
-    #: There is a source of which it is not known what columns it has.
+    #: Whether there is a source with unknown columns.
     is_open: bool = False
     #: The queries that were asked.
     asked: set[int] = field(default_factory=set)
@@ -339,7 +339,7 @@ class _Statement:
         ):
             return
         scopes = tuple(_outwards(seen))
-        # The same name in the same place means the same; a long sum says one name a thousand times.
+        # The same name in the same scopes is resolved once; a long sum may repeat it a thousand times.
         if (key := (names, *map(id, scopes))) in self._read:
             return
         self._read.add(key)

@@ -23,7 +23,7 @@ from onrecord.errors import (
 from onrecord.model.wire import from_json
 
 _WAITS_S: Final = (0.1, 0.4)
-#: Whoever is told to wait longer is told so, rather than left hanging.
+#: If the server asks for a longer pause, the error is raised instead.
 _LONGEST_WAIT_S: Final = 5.0
 _BUSY: Final = frozenset({429, 503})
 _KIND: Final = "urn:onrecord:"
@@ -82,7 +82,7 @@ def read_answer(call: HttpCall, came: Reply | Lost, location: str) -> Any:
         try:
             error = _error(came, location)
         except (ValueError, KeyError, TypeError):
-            # It looks like one of ours and is none.
+            # It looks like an error of OnRecord, and is not.
             error = _stranger(came, location)
         raise error
     if call.into is not None:

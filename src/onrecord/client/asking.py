@@ -10,14 +10,14 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
-from onrecord.errors import Fault, Forbidden, Invalid
+from onrecord.errors import Fault, Forbidden, Invalid, invalid
 from onrecord.model.request import Request, request_fields
 from onrecord.model.unset import Unset
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation, build_request
 
 PREFIX: Final = "/v1"
-#: What carries its fields in the query; the others carry a JSON object.
+#: Methods that carry their fields in the query; the others carry a JSON object.
 _QUERIED: Final = frozenset({"GET", "DELETE"})
 _PARAMETERS: Final = re.compile(r"\{(\w+)\}")
 _LINES: Final = "application/jsonl"
@@ -114,8 +114,8 @@ def _texts(name: str, value: Any) -> Iterator[str]:
     elif value:
         yield from map(_text, value)
     else:
-        # Nothing would stand for everything there.
-        raise Invalid([Fault(name, "cannot be an empty list here; leave it out, or name something")])
+        # In a query string an empty list cannot be told from a list that was left out.
+        raise invalid(name, "cannot be an empty list here; leave it out, or name something")
 
 
 def _text(value: Any) -> str:

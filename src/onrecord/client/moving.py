@@ -1,7 +1,6 @@
 """HOW does a file travel? An export is written as a whole or not at all; an import is read from its file."""
 
 import json
-import os
 import shutil
 import sys
 import tempfile
@@ -10,14 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Final
 
-from onrecord.care.export import Exported
+from onrecord.care.export import Exported, beside
 from onrecord.care.export import exported as report
-from onrecord.care.kinds import kind_of
+from onrecord.care.kinds import STANDARD, kind_of
 from onrecord.errors import StoreUnavailable
-
-_STANDARD: Final = "-"
 
 
 @contextmanager
@@ -41,31 +37,22 @@ def exported(file: Path, path: str) -> Exported:
 
 @contextmanager
 def _written(path: str) -> Iterator[Path]:
-    """A private file beside the target, which it replaces when complete."""
-    target = None if path == _STANDARD else Path(path)
-    try:
-        handle, name = tempfile.mkstemp(dir=target and target.parent, prefix=".onrecord-", suffix=".part")
-        os.close(handle)
-        partial = Path(name)
-        try:
-            yield partial
-            if target is None:
-                with partial.open(encoding="utf-8") as file:
-                    shutil.copyfileobj(file, sys.stdout)
-            else:
-                with partial.open("rb+") as written:
-                    os.fsync(written.fileno())
-                partial.replace(target)
-        finally:
-            partial.unlink(missing_ok=True)
-    except OSError as problem:
-        raise StoreUnavailable(f"{path} cannot be written: {problem.strerror or problem}.") from None
+    """A private file that replaces the target, or is printed, when it is complete."""
+    if path != STANDARD:
+        with beside(Path(path)) as file:
+            yield file
+        return
+    with tempfile.TemporaryDirectory(prefix="onrecord-") as folder:
+        file = Path(folder, "export.jsonl")
+        yield file
+        with file.open(encoding="utf-8") as lines:
+            shutil.copyfileobj(lines, sys.stdout)
 
 
 @contextmanager
 def _read(path: str) -> Iterator[Path]:
     try:
-        if path != _STANDARD:
+        if path != STANDARD:
             Path(path).open("rb").close()
             yield Path(path)
             return

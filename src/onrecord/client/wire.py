@@ -9,7 +9,7 @@ import httpx2
 
 from onrecord.access.identity import CONVERSATION, RUN
 from onrecord.client.answering import Lost
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.rules import NAME
 
 #: For what goes through a whole store.
@@ -23,13 +23,13 @@ def read_address(url: str) -> str:
         there = urlsplit(url)
         host, _ = there.hostname, there.port
     except (ValueError, AttributeError):
-        raise Invalid([Fault("url", "cannot be read as an address such as http://127.0.0.1:8321")]) from None
+        raise invalid("url", "cannot be read as an address such as http://127.0.0.1:8321") from None
     if there.scheme not in ("http", "https") or not host:
-        raise Invalid([Fault("url", "must be the address of a server, such as http://127.0.0.1:8321")])
+        raise invalid("url", "must be the address of a server, such as http://127.0.0.1:8321")
     if there.username or there.password:
-        raise Invalid([Fault("url", "must not hold a name or a password; give a key with key=")])
+        raise invalid("url", "must not hold a name or a password; give a key with key=")
     if there.query or there.fragment:
-        raise Invalid([Fault("url", "must not have a query or a fragment")])
+        raise invalid("url", "must not have a query or a fragment")
     return url.rstrip("/")
 
 
@@ -38,7 +38,7 @@ def credentials(key: str | None) -> dict[str, str]:
         return {}
     if not _KEY.fullmatch(key):
         # The key itself is not for an error message.
-        raise Invalid([Fault("key", "must be a key or a token, without white space")])
+        raise invalid("key", "must be a key or a token, without white space")
     return {"Authorization": f"Bearer {key}"}
 
 
@@ -50,7 +50,7 @@ def narrowing(conversation: str | None, run: str | None) -> dict[str, bytes]:
             try:
                 told[header] = NAME(name).encode()
             except ValueError as reason:
-                raise Invalid([Fault(field, str(reason))]) from None
+                raise invalid(field, str(reason)) from None
     return told
 
 

@@ -19,7 +19,7 @@ from onrecord.service import OnRecord
 
 __all__ = ["OtherTasks", "ThroughRecall", "ThroughSearch", "evaluate"]
 
-#: By `recall` alone, as it does by itself.
+#: By `recall` with its default recipe.
 AS_USUAL: Final = ThroughRecall()
 Progress = Callable[[str, int, int | None], None]
 
@@ -116,7 +116,7 @@ def evaluate(
     """
     run = _Run(task, way, now, progress, others)
     for number, haystack in enumerate(task.haystacks, 1):
-        # Nothing of the person who measures may rank higher: no conversation, no tenant of theirs.
+        # Without a conversation and in a new tenant, so that nothing of the person who measures affects the ranking.
         caller = replace(door.caller, tenant=f"{tenant}-{number}", conversation=None)
         run.measure(haystack, door.as_caller(caller))
     return run.report()

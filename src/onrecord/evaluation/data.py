@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from onrecord.care.lines import lines_of
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.rules import Rule, anything, type_of
 from onrecord.model.shapes import Either, MapOf, Object, Several
 
@@ -57,7 +57,7 @@ def tasks_in(data: Path) -> list[str]:
     """Every folder that holds a task, by name."""
     found = sorted(path.parent.name for path in data.glob(f"*/{_CORPUS}"))
     if not found:
-        raise Invalid([Fault(str(data), f"holds no task: a folder with {_CORPUS} and {_QUESTIONS}")])
+        raise invalid(str(data), f"holds no task: a folder with {_CORPUS} and {_QUESTIONS}")
     return found
 
 
@@ -73,7 +73,7 @@ def read_task(data: Path, name: str, skipped: Collection[str] = ()) -> Task:
         else:
             haystacks.setdefault(haystack, Haystack(haystack, [], [])).questions.append(question)
     if not haystacks:
-        raise Invalid([Fault(str(data / name / _QUESTIONS), "holds no question to ask")])
+        raise invalid(str(data / name / _QUESTIONS), "holds no question to ask")
     _fill(haystacks, data / name / _CORPUS)
     for each in haystacks.values():
         _look_for_gold(each, notices)
@@ -87,7 +87,7 @@ def _fill(haystacks: Mapping[str, Haystack], path: Path) -> None:
         if asked := haystacks.get(told["corpus"]):
             asked.documents.append(EvalDocument(told["id"], told["text"], told.get("meta", {})))
     if is_empty:
-        raise Invalid([Fault(str(path), "holds no document")])
+        raise invalid(str(path), "holds no document")
 
 
 def _look_for_gold(haystack: Haystack, notices: Counter[str]) -> None:
@@ -117,7 +117,7 @@ def _read(path: Path, shape: Object) -> Iterator[dict[str, Any]]:
             for line in lines_of(file, str(path)):
                 yield line.read(shape)
     except OSError as problem:
-        raise Invalid([Fault(str(path), f"cannot be read: {problem.strerror or problem}")]) from None
+        raise invalid(str(path), f"cannot be read: {problem.strerror or problem}") from None
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from onrecord.evaluation.scores import MEASURES, Averages
 from onrecord.evaluation.unanswerable import Silence, Whose
 
-#: Said once below the tables.
+#: Printed once below the tables.
 FOOTNOTE: Final = (
     "In percent. 95 %: from and to, by 1,000 bootstrap resamples of the questions with a fixed seed. "
     "Chance: the mean of every order."
@@ -21,7 +21,7 @@ class Report:
     """The results of one task."""
 
     task: str
-    #: How it was put to the store, where that was not as usual.
+    #: How documents were saved and questions asked, if not in the default way.
     way: str
     recipe: str | None
     documents: int

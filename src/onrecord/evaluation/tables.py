@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from onrecord.catalog.sources.naming import legal_names
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.evaluation.data import EvalDocument, Task
 from onrecord.evaluation.loading import storable
 
@@ -114,7 +114,7 @@ def _refuse_doubles(tables: Sequence[ResultTable]) -> None:
     """Refuse two documents for one table: a model has one record, so only one could be found by it."""
     described = Counter((table.database, table.name) for table in tables)
     if doubles := [f"{database}.{name}" for (database, name), count in described.items() if count > 1]:
-        raise Invalid([Fault("corpus.jsonl", f"describes more than once: {', '.join(sorted(doubles))}")])
+        raise invalid("corpus.jsonl", f"describes more than once: {', '.join(sorted(doubles))}")
 
 
 def _model(table: ResultTable, datasource: str, model: str) -> dict[str, Any]:

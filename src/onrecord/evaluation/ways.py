@@ -105,7 +105,7 @@ class ThroughSearch:
         for _ in range(len(haystack.documents) - len(notes)):
             saving.saved()
         memories = save_all(door, notes, saving.now, saving.notices, saving.saved, schema.references)
-        # Tables that another task describes are there too, and are no answer in this one.
+        # Tables of other tasks are in the catalog too, and are no answers here.
         own = {document.id for document in haystack.documents}
         models = {name: id for name, id in schema.documents().items() if id in own}
         return FilledHaystack(memories, models, schema)

@@ -15,7 +15,7 @@ from onrecord.jobs.embedding import do_jobs
 from onrecord.providers.embedding import Embedder
 from onrecord.store.ports.store import Store
 
-#: After so long another takes what a worker that was killed had claimed; few at once, so that one that lives is done by then.
+#: After this time another worker may take the claimed jobs, if the first was killed. A claim is small enough to be done by then.
 _LEASE: Final = timedelta(minutes=1)
 _AT_ONCE: Final = 4
 _REST_S: Final = 1.0
@@ -25,7 +25,7 @@ Report = Callable[[int, tuple[str, ...]], None]
 
 
 class Worker:
-    """Does the jobs of a store, one claim after another, and deletes lines of the audit that are older than they are kept."""
+    """Does the jobs of a store, one claim after another, and deletes entries of the audit that are older than `audit_kept`."""
 
     def __init__(
         self,
@@ -54,12 +54,12 @@ class Worker:
         return do_jobs(self._store, self._embedder, jobs, now)
 
     def sweep(self) -> int:
-        """Delete what of the audit is too old, unless that was done within the hour; gives how many lines."""
+        """Delete entries of the audit that are too old, at most once an hour; returns how many."""
         now = self._clock()
         is_due = self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY
         if self._audit_kept is None or not is_due:
             return 0
-        # Also if it fails: the next hour is soon enough, and jobs must not wait for it.
+        # Set before the work: after a failure the next try is an hour later too, so that jobs need not wait.
         self._swept_at = now
         return self._store.sweep_audit(now - self._audit_kept)
 

@@ -12,7 +12,7 @@ from onrecord.model.rules import Choice, ListOf, OrNone, Rule
 from onrecord.model.shapes import Kept, MapOf, faults_at
 
 EVERY_SYSTEM: Final = "*"
-#: What is said to whoever would change what every tenant sees and may not.
+#: A part of the error for callers who may not change global memories.
 GLOBAL_IS_GIVEN: Final = f"needs the permission {limits.CHANGE_GLOBAL}, which is given at the machine"
 _DEFAULT_PERMISSIONS: Final[frozenset[Permission]] = frozenset({"memory.read", "memory.manage"})
 
@@ -29,12 +29,12 @@ class Caller:
     conversation: str | None = None
     run: str | None = None
     actor: Actor = "person"
-    #: The id of the key that was shown, and of the request that is answered: for the audit.
+    #: The id of the key and of the request, for the audit.
     key: str | None = None
     request: str | None = None
-    #: Holds the database itself, and so cares for every tenant in it; no key of a tenant and no token makes one.
+    #: Whether the caller runs the store and so maintains every tenant. No key of a tenant and no token gives this.
     operator: bool = False
-    #: What it shares unattended counts at once, for as long as the cap of its run lasts; said by a surface, never asked.
+    #: Whether what an unattended run shares counts at once, within the limit of the run. Only a surface sets this.
     active_at_once: bool = False
 
     def __post_init__(self) -> None:
@@ -50,11 +50,13 @@ class Caller:
 
     @property
     def changes_global(self) -> bool:
-        """Whether the caller is to what every tenant sees what an admin is to a tenant."""
+        """Whether the caller may change global memories, as an admin may change those of a tenant."""
         return limits.CHANGE_GLOBAL in self.permissions
 
     def among(self, tenant: str) -> "Caller":
-        """The same caller among the memories of a tenant, its own or the global one: there an admin is who may change them."""
+        """The same caller for the memories of its own or of the global tenant. In the global tenant the permission to change
+        global memories decides who counts as an admin.
+        """
         if tenant != limits.GLOBAL_TENANT or self.is_admin == self.changes_global:
             return self
         admin: frozenset[Permission] = frozenset({"memory.admin"})
@@ -102,7 +104,7 @@ def _tenant(value: object) -> str:
     return str(name)
 
 
-# A name that is trimmed would be that of somebody else.
+# Not trimmed: a trimmed name might be another user's.
 _NAME: Final = Kept(rules.NAME)
 _RULES: Final[Mapping[str, Rule]] = {
     "tenant": _tenant,

@@ -95,21 +95,6 @@ class Datasource:
         return self.name
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class System:
-    """A service or machine that memories are about."""
-
-    name: str
-    description: str | None = None
-    tags: tuple[str, ...] = ()
-    aliases: tuple[str, ...] = ()
-    details: Details = field(default_factory=dict)
-
-    @property
-    def canonical(self) -> str:
-        return SYSTEM_PREFIX + self.name
-
-
 def canonicals_of(model: Model) -> Iterator[str]:
     """The model itself and each of its parts."""
     yield model.canonical

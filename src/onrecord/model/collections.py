@@ -18,15 +18,15 @@ class Collection:
 
     name: str
     number: int
-    #: By what else its records are looked up, beside tags and references.
+    #: The keys by which its records are looked up, in addition to tags and references.
     facets: Callable[[Memory], Iterable[str]]
-    #: Whether each change is a line of the audit; what a source tells is told of as a whole.
+    #: Whether each change gets an entry of the audit; an ingest gets one for all its changes.
     is_audited: bool
-    #: Whether the global ones are seen beside the tenant's own.
+    #: Whether there are global records in addition to the tenant's own.
     has_global: bool
-    #: Whether what an unattended run shares waits for a person.
+    #: Whether records that an unattended run shares wait for a review.
     is_reviewed: bool
-    #: Whether a store of text files shows them there; the others are kept in its history alone.
+    #: Whether a YAML store lists them in its file; the others are only in its history.
     stands_in_file: bool
 
 
@@ -35,7 +35,7 @@ def entity_facet(what: str, name: str) -> str:
 
 
 def _facets_of_entity(record: Memory) -> Iterator[str]:
-    """What an entity is found by: its kind, its name, what contains it and what it is made from."""
+    """The facets of an entity: its kind, its name, what contains it and what it is made from."""
     known = record.metadata.get("entity", {})
     kind, name = known.get("kind", ""), known.get("name", "")
     yield entity_facet("is", kind)

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS
 
-# Not a colon, slash, question mark or hash, nothing that is white space or a control character.
+# Colons, slashes, question marks, hashes, white space and control characters.
 _FORBIDDEN: Final = re.compile(r"[:/?#\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 _GLOBAL_PREFIX: Final = GLOBAL_TENANT + ":"

@@ -62,7 +62,7 @@ CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)
 LIVE: Final[frozenset[Status]] = frozenset({"pending", "active", "stale"})
 # What an unattended run writes here waits for review; a user's or a session's own notes do not.
 SHARED_SCOPES: Final[frozenset[Scope]] = frozenset({"global", "tenant", "persona", "system"})
-# Some call a tenant a profile.
+# Another word for a tenant.
 SCOPE_ALIASES: Final = {"profile": "tenant"}
 
 DEFAULT_KIND: Final[Kind] = "fact"
@@ -96,12 +96,12 @@ ENTITY_CHARACTERS: Final = 512
 SUPERSEDED_AT_ONCE: Final = 100
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
-#: Of very many things that are wrong with one value, so many are told; nobody reads more, and each takes time.
+#: How many faults of one value an error lists at most.
 FAULTS_TOLD: Final = 20
-#: The same for warnings about what something refers to.
+#: How many warnings about references an answer lists at most.
 WARNINGS_TOLD: Final = 100
 ID_CHARACTERS: Final = 200
-#: A number that someone chose moves the next one on if it lies no farther ahead than this: else one save could use them up.
+#: A chosen number becomes the last id only if it is at most this far ahead; otherwise one save could use up all numbers.
 ID_LEAP: Final = 1_000_000
 #: As far as every reader of JSON can count. No count comes here by itself.
 ID_NUMBERS: Final = 2**53
@@ -125,7 +125,7 @@ ARTIFACT_BYTES: Final = 1024 * 1024
 CONVERSATION_BYTES: Final = 50 * 1024 * 1024
 TENANT_BYTES: Final = 500 * 1024 * 1024
 PATH_CHARACTERS: Final = 256
-#: What stands between two slashes of a path.
+#: The length of one part of a path.
 PATH_PART_CHARACTERS: Final = 128
 MEDIA_TYPE_CHARACTERS: Final = 127
 #: What the working notes of one agent, or those that all share, may take, marks included.

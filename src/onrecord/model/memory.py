@@ -54,7 +54,7 @@ class Memory:
     belongs to.
     """
 
-    #: What is told of it beside its fields.
+    #: Properties that answers show in addition to the fields.
     DERIVED: ClassVar[tuple[str, ...]] = ("tier",)
 
     tenant: str

@@ -11,9 +11,9 @@ from typing import Final
 from onrecord.errors import Fault
 from onrecord.model.limits import FAULTS_TOLD
 
-#: What is longer was not mistyped; it is not cut either, or another name would be compared.
+#: Longer names are not compared at all.
 _LONGEST: Final = 64
-#: For so many names of one request someone looks what was meant; a person reads no more of them.
+#: How many unknown names of one request are compared with the known ones.
 _MOST_LOOKED_FOR: Final = 8
 _SHOWN_CHARACTERS: Final = 200
 

@@ -66,13 +66,13 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
 }
 
 
-# A store holds few different values of these, so each set of them is looked at once.
+# A store has few different values of these fields, so each combination is checked once.
 _OFTEN_REPEATED: Final = ("kind", "dimension", "confidence", "scope", "owner", "author", "origin", "status")
 _often_repeated: Final = attrgetter(*_OFTEN_REPEATED)
 _RARELY_REPEATED: Final = tuple(item for item in RECORD_RULES.items() if item[0] not in _OFTEN_REPEATED)
 _rarely_repeated: Final = attrgetter(*(name for name, _ in _RARELY_REPEATED))
 _NOTHING: Final = object()
-# What an optional field holds when it holds nothing; most do, and no rule need look at that.
+# The empty values of optional fields; these need no check.
 _EMPTY: Final = tuple(
     None
     if isinstance(rule, OrNone)
@@ -92,7 +92,7 @@ def record_faults(memory: Memory) -> Iterable[Fault]:
         if value != empty and (message := kept_fault(rule, value)) is not None:
             faults.append(Fault(name, message))
     repeated = _often_repeated(memory)
-    # What is no text may not even be hashable.
+    # A value of a wrong type may not be hashable.
     look = _known_faults if set(map(type, repeated)) == {str} else _repeated_faults
     faults += look(repeated)
     return faults or list(invariant_faults(memory))

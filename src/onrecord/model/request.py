@@ -46,7 +46,7 @@ def checked(request: Asked, caller: Caller) -> Asked:
     faults: list[Fault] = []
     for each in request_fields(request):
         value = getattr(request, each.name)
-        # What was left out is as it should be.
+        # A default needs no check.
         if value is each.default or isinstance(value, Unset):
             continue
         try:
@@ -58,7 +58,7 @@ def checked(request: Asked, caller: Caller) -> Asked:
     try:
         faults += [fault for fault in tidy.faults(caller) if fault.field not in broken]
     except TypeError:
-        # What is not even of its kind cannot be held against the other fields; that fault is told already.
+        # A value of a wrong type cannot be compared with other fields; its own fault is listed already.
         if not broken:
             raise
     if faults:

@@ -87,7 +87,7 @@ def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
             bounds = {"minimum": at_least, "maximum": at_most}
             return {"type": "integer"} | {name: value for name, value in bounds.items() if value is not None}
         case Json(text_too):
-            # A text that stands for a query must say something, as every text that is asked for.
+            # A query given as a text must not be empty.
             return {"type": ["object", "string"], "minLength": 1} if text_too else {"type": "object"}
         case Object() | Several() | Either() | Described():
             return _whole(rule, exact)
@@ -180,7 +180,7 @@ class Definitions:
         if self._types.setdefault(name, kind) is not kind:
             raise ValueError(f"Two answers are called {name}: a reader could not tell them apart.")
         if name not in self.known:
-            # Its place is taken first, for what refers to itself.
+            # Entered first, since a schema may refer to itself.
             self.known[name] = {}
             self.known[name] = self.object(kind)
         return {"$ref": self._prefix + name}

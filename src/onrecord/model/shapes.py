@@ -245,7 +245,7 @@ def taken_by(
     defaults = {name: each.default for name, each in signature(function).parameters.items()}
     rules, needed = dict(fields), []
     for name, rule in fields.items():
-        # What a function takes by whatever name may be left out.
+        # A field without a parameter of its name, which goes into `**named`, is optional.
         default = defaults.get(parameter(name))
         if default is Parameter.empty:
             needed.append(name)

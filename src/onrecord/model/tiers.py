@@ -13,7 +13,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.limits import SHARED_SCOPES, TIERS, Actor, Origin, Tier
 from onrecord.model.memory import Memory, Version
 
-#: How a text is told by its tier, and who it is that acts.
+#: The words for each tier in messages, and for each actor.
 WORDS: Final[Mapping[Tier, str]] = {
     "approved": "approved by a person",
     "person": "by a person",
@@ -79,7 +79,7 @@ def lowered(version: Version, caller: Caller) -> Version:
         return version
     most = rank(caller.actor)
     memory = version.memory
-    # That a memory be told unasked is a person's to say.
+    # Only a person may mark a memory for every context.
     memory = replace(memory, always_inject=False)
     if rank(memory.tier) < most:
         claims = {"approved_by": None, "approved_at": None, "origin": _at_most(memory.origin, caller)}

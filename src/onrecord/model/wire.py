@@ -41,7 +41,7 @@ def _writer(kind: type) -> Callable[[Any], dict[str, Any]]:
     names = tuple(each.name for each in fields(kind) if each.name != "place")
     hints = get_type_hints(kind)
     odd = tuple(name for name in names if not _is_plain(hints[name]))
-    # Derived from the fields, and so told to readers and never read back.
+    # Derived from the fields: written, and not read back.
     names += getattr(kind, "DERIVED", ())
 
     def write(value: Any) -> dict[str, Any]:

@@ -1,16 +1,16 @@
-"""HOW MUCH may a service answer? So many bytes, counted as they come and before anyone reads them as something."""
+"""HOW MUCH may a service answer? At most ANSWER_BYTES, counted while they arrive and before anything parses them."""
 
 from collections.abc import AsyncIterator
 from typing import Final
 
 import httpx2
 
-#: Far more than the vectors of one request take, written out.
+#: Far more than the JSON of all vectors of one request.
 ANSWER_BYTES: Final = 32 * 1024 * 1024
 
 
 class TooMuch(Exception):
-    """More came than was asked for."""
+    """The answer is longer than we read, or compressed."""
 
 
 class _Counted(httpx2.AsyncByteStream):
@@ -30,21 +30,21 @@ class _Counted(httpx2.AsyncByteStream):
 
 async def _count(answer: httpx2.Response) -> None:
     if answer.headers.get("content-encoding", "identity").lower() != "identity":
-        # A few bytes that are packed may be any number that are not; nobody asked for them.
+        # A short compressed answer may unpack to any size, and we asked for none.
         raise TooMuch
     assert isinstance(answer.stream, httpx2.AsyncByteStream)
     answer.stream = _Counted(answer.stream, ANSWER_BYTES)
 
 
 def bounded_client() -> httpx2.AsyncClient:
-    """A client for a service that is believed in nothing."""
+    """A client that stops reading an answer that is too long or compressed."""
     return httpx2.AsyncClient(
         headers={"accept-encoding": "identity"}, event_hooks={"response": [_count]}, follow_redirects=True
     )
 
 
 def is_too_much(problem: BaseException | None) -> bool:
-    """Whether that is what a client library has made something else of."""
+    """Whether TooMuch is the cause of this error, which a client library may have wrapped in its own."""
     while problem is not None and not isinstance(problem, TooMuch):
         problem = problem.__cause__
     return problem is not None

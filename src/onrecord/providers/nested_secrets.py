@@ -84,6 +84,6 @@ class Walk:
 def _named_by(value: Mapping[object, object]) -> str | None:
     """In `{"name": "DB_PASSWORD", "value": ...}` the first entry names the value of the second."""
     names = (value.get("name"), value.get("key")) if "value" in value else ()
-    # What was scrubbed before names a kind of secret, not what the value is.
+    # A placeholder names the kind of a secret, and is not a value to judge.
     told = (name for name in names if isinstance(name, str) and not PLACEHOLDER.search(name))
     return next((kind for name in told if (kind := secret_kind(name))), None)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from onrecord.errors import Fault, Invalid, ProviderError
+from onrecord.errors import Fault, Invalid, ProviderError, invalid
 from onrecord.providers import local_model
 from onrecord.providers.e5 import E5
 from onrecord.providers.embedding import Embedder, EmbeddingModel
@@ -66,9 +66,9 @@ def open_embedder(name: str, options: Options = USUAL) -> Embedder | None:
         return Guarded(LocalModel(Path(model)))
     for known in _KINDS:
         if kind == known and model.strip():
-            # It keeps to its time limit by itself, and can end a request rather than leave it.
+            # It enforces its own time limit, and can cancel a request.
             return Guarded(Remote(Service(known, model, options)))
-    raise Invalid([Fault("embedder", f"{name!r} is not an embedder; there are {', '.join(CHOICES)}")])
+    raise invalid("embedder", f"{name!r} is not an embedder; there are {', '.join(CHOICES)}")
 
 
 def can_open(name: str) -> bool:

@@ -122,7 +122,7 @@ class Remote:
         try:
             vectors = wait_for(request, self._options.timeout_s).embeddings
         except Exception as problem:
-            # The cause may quote the request: what can be said of it is in the message.
+            # Without the cause, which may quote the request.
             raise self._explained(problem) from None
         return self._read(vectors, len(texts))
 
@@ -171,7 +171,7 @@ class Remote:
             http_client=bounded_client(),
         )
         finalize(self, _close, client, os.getpid())
-        # The client took these from variables that were set for other programs.
+        # The client reads these from environment variables of other programs.
         client.organization = client.project = None
         provider = OllamaProvider if service.kind == "ollama" else OpenAIProvider
         return OpenAIEmbeddingModel(service.model, provider=provider(openai_client=client))

@@ -19,7 +19,7 @@ _LONG_RUN = re.compile(rf"[A-Za-z0-9_.:/+=~%-]{{{SHORTEST_TOKEN}}}")
 _REST_OF_RUN = re.compile(r"(?:\.?[A-Za-z0-9_~%+/=-]+)*+")
 _WHAT_ENDS_A_VALUE = ('"', "'", "`", "\\", "”", "“", "»", "」", "』", "›", "’", "@", "<")
 _LONGEST_CANDIDATE = 256
-# Each letter of a text is part of so many values that one rule turns down, and no more.
+# How many rejected values of one rule may cover the same letter.
 _MOST_TURNED_DOWN = 8
 
 
@@ -28,7 +28,7 @@ def _by_anchor(rules: tuple[SecretRule, ...]) -> tuple[tuple[str, tuple[SecretRu
     anchors: dict[str, list[SecretRule]] = {}
     for rule in rules:
         for anchor in rule.anchors:
-            # Where `pwd` stands, the same rule is tried for `pw`.
+            # At `pwd` the same rule is tried for `pw`, too.
             if not any(anchor.startswith(other) for other in rule.anchors if other != anchor):
                 anchors.setdefault(anchor, []).append(rule)
     return tuple((anchor, tuple(shared)) for anchor, shared in anchors.items())
@@ -39,7 +39,7 @@ def _tree(words: list[str]) -> str:
     heads: dict[str, list[str]] = {}
     for word in words:
         heads.setdefault(word[0], []).append(word[1:])
-    # A word that is the beginning of another makes the other superfluous.
+    # A word that is a prefix of another makes the other superfluous.
     branches = [re.escape(head) + (_tree(tails) if all(tails) else "") for head, tails in heads.items()]
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 

@@ -11,7 +11,7 @@ from onrecord.model.limits import KINDS, SCOPES
 from onrecord.recall.draft import Crowd, RecallDraft, RecallTools, Search, replace
 from onrecord.store.ports.index import Found, Key, Match
 
-# Memories of a conversation, or for everyone, that come after so many better ones are not looked for.
+# Memories of the conversation or global ones are not looked for beyond this many better memories.
 _FARTHEST: Final = 2_000
 
 

@@ -4,9 +4,9 @@ from typing import Final
 
 from onrecord.recall.draft import RecallDraft, RecallTools, boosted
 
-#: What the datasource of most of the best adds to the score of all that is in it.
+#: How much the datasource that holds most of the best adds to the scores of its entities.
 IN_IT: Final = 0.5
-#: So many of the best say which it is.
+#: How many of the best decide which datasource that is.
 _BEST: Final = 20
 
 

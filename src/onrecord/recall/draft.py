@@ -42,7 +42,7 @@ class ScorePiece(NamedTuple):
     share: float
 
 
-#: Gives the best so many of a channel.
+#: Returns the best results of a channel, as many as asked for.
 Search = Callable[[int], Sequence[Found]]
 Boosts = tuple[tuple[str, float], ...]
 
@@ -80,27 +80,27 @@ class RecallDraft:
     windows: tuple[Window, ...] = ()
     vector: Passage | None = None
     model: EmbeddingModel | None = None
-    #: What each of its words weighs.
+    #: The weight of each of its words.
     rarity: Mapping[str, float] = field(default_factory=dict)
     #: What each channel found, best first, and how to ask it for more.
     found: Mapping[str, Sequence[Found]] = field(default_factory=dict)
     searches: Mapping[str, Search] = field(default_factory=dict)
     nearest: Mapping[Key, Near] = field(default_factory=dict)
-    #: How well each token of the question is met in a memory.
+    #: How well a memory matches each token of the question.
     met: Mapping[Key, "NDArray[Any]"] = field(default_factory=dict)
     #: Which of these count for this caller at this time.
     matches: Mapping[Key, Match] = field(default_factory=dict)
-    #: How each stands: the sum of its parts, times its boosts.
+    #: The score of each: the sum of its parts, times its boosts.
     parts: Mapping[Key, tuple[ScorePiece, ...]] = field(default_factory=dict)
     boosts: Mapping[Key, Boosts] = field(default_factory=dict)
-    #: The highest and the lowest of what is near, between which nearness is measured.
+    #: The highest and the lowest similarity of the results, the ends of the scale of similarity.
     marks: tuple[float, float] | None = None
-    #: By which hit and which reference or relation a memory was reached.
+    #: The hit and the reference or relation that led to a memory.
     paths: Mapping[Key, tuple[str, ...]] = field(default_factory=dict)
-    #: How probable it is that each bears on the question, and what the best had before the floor took any away.
+    #: The estimated relevance of each, and that of the best before the floor removed any.
     relevance: Mapping[Key, float] = field(default_factory=dict)
     best_relevance: float = 0.0
-    #: Who is told, best first; example queries may have a list of their own.
+    #: The hits of the answer, best first; example queries may have a list of their own.
     chosen: tuple[Key, ...] = ()
     queries: tuple[Key, ...] = ()
     hits: tuple[Hit, ...] = ()

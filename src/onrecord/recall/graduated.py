@@ -13,18 +13,17 @@ from onrecord.recall.fusion import by_rank
 from onrecord.store.ports.index import Found, Key, Places
 from onrecord.text import document_words
 
-#: Words within so many places of each other stand near; nobody expects it of more words than these.
+#: Words at most this far apart count as near; only tested for up to _MOST_NEAR words.
 _NEAR: Final = 8
 _MOST_NEAR: Final = 6
-# So chosen that of two memories with the same words in the same fields the one of the higher order always wins, and that
-# words anywhere in title and tags win over a phrase of the content.
+# Chosen so that of two memories with the same words in the same fields the one with the higher factor always wins, and that
+# words anywhere in title and tags win over a phrase in the content.
 _PHRASE_FACTOR: Final = 3.0
 _NEAR_FACTOR: Final = 2.4
 _LABEL_FACTOR: Final = 2.0
-#: What mentions and length may add to the weight of a field: less than lies between any two.
+#: The most that mentions and length add to the weight of a field: less than the difference between two weights.
 _WITHIN: Final = 1.0
-#: What is pinned here and scores less of the best than this is weak: it holds a part of the words and no more, where the
-#: best is called by them all.
+#: A pinned memory whose score is less than this share of the best score is weak: it contains only some of the words.
 _WEAK: Final = 0.1
 
 #: The places of a word in a memory.

@@ -22,19 +22,19 @@ from onrecord.text.names import names_in, names_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: So many of the best lead on.
+#: From how many of the best hits leads are followed.
 _SEEDS: Final = 5
 #: What more memories than this share, and more than these, joins nothing.
 _COMMON: Final = 0.02
 _FEW: Final = 50
 _MOST_HOLDERS: Final = 500
-#: One name of a column may be anybody's; two are a sign.
+#: One shared column name may be a coincidence; this many are not.
 _SHARED_IDENTIFIERS: Final = 2
 _MOST_IDENTIFIERS: Final = 200
-#: To be made from it is less than to be about the same; and of a model that feeds very many, some are followed.
+#: Lineage counts for less than a shared reference; of a model with very many neighbours, only some are followed.
 _LINEAGE: Final = 0.5
 _MOST_NEIGHBOURS: Final = 20
-#: What being joined is worth by itself, against what it adds.
+#: The value of a lead by itself, relative to what the joined memory adds.
 _JOINED: Final = 0.15
 
 

@@ -14,7 +14,7 @@ from onrecord.store.ports.filters import ChangeFilter
 
 @dataclass(frozen=True, slots=True)
 class History(Request):
-    """Every version of one memory, as far back as it was for the caller's eyes: who changed what, and when."""
+    """The versions of one memory that the caller may see: who changed what, and when."""
 
     id: str = ask(rules.ID, "The memory.", positional=True)
 

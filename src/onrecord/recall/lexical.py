@@ -10,13 +10,13 @@ from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.store.ports.index import Key, Places
 from onrecord.text import STOP_TERMS, document_words
 
-#: What two words that stand side by side in question and memory are worth, against one word.
+#: The weight of two words that are neighbours in question and memory, relative to one word.
 _PAIRS: Final = 0.4
-# So many of the best are looked at for pairs.
+# Pairs are looked for in this many of the best.
 _LOOKED_AT: Final = 25
 _K1: Final = 1.2
 _B: Final = 0.75
-# A pasted page has more pairs than tell anything.
+# A pasted page has more pairs than are useful.
 _MOST_PAIRS: Final = 40
 _MOST_WORDS: Final = 200
 

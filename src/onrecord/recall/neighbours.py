@@ -6,7 +6,7 @@ from typing import Final
 from onrecord.recall.draft import RecallDraft, RecallTools, with_part
 from onrecord.store.ports.index import Found
 
-#: What part of its score a turn lends to the one after it.
+#: The share of its score that a turn adds to the next one.
 _LENT: Final = 0.2
 
 

@@ -16,16 +16,16 @@ from onrecord.store.ports.index import About, Found, Key, Match
 from onrecord.store.ports.records import Reading
 from onrecord.text.names import names_in, names_of, words_of
 
-#: So many of each list take part, of each channel: as many as may ever be told, so that no cap changes an order.
+#: How many of each list each channel brings: as many as an answer can ever show, so that no cap changes an order.
 DEPTH: Final = RECALL_LIMIT
-#: So many memories are looked at first; a list that is still short looks further down.
+#: How many memories are looked at first; for a list that is still too short, more are.
 FIRST_LOOK: Final = 1_000
-#: Where there are enough of one kind, the other is looked for among so many and no further: often it does not exist.
+#: If one kind has enough, the other is looked for among this many only, since there may be none.
 LAST_LOOK: Final = 4_000
-#: A name that more entities share says nothing of any one of them; their words do.
+#: A name that more entities share is not used as a name; its words still count.
 MOST_NAMESAKES: Final = RECALL_LIMIT
 
-#: What a word in the name of what a memory is about is worth, against one in its text.
+#: The weight of a word in the name of a referenced entity, relative to one in the text.
 SUBJECT_SHARE: Final = 0.25
 
 
@@ -69,7 +69,7 @@ class SearchPlace:
         draft = self._with(draft, tools, "references", draft.ask.entities)
         if draft.recipe.reads_subjects:
             return self._with_subject_words(draft, tools)
-        # Columns are called by everyday words: to be about one brings a memory in, and says nothing for it.
+        # Columns have everyday names: a reference to one makes a memory a candidate, and adds nothing to its score.
         return self._with(draft, tools, "lexical", (), names)
 
     def _with_subject_words(self, draft: RecallDraft, tools: RecallTools) -> RecallDraft:

@@ -1,11 +1,11 @@
-"""DOES any of this bear on the question? How probable that is, for each hit; what is too improbable is no hit.
+"""HOW relevant is each hit? An estimated probability; hits below a floor are dropped.
 
-Two chances are multiplied: that anything here bears on the question at all, and, if so, that this memory does. The
-first is read off the best few: how near they are, how well the words and tokens of the question are met, and among how
-many passages. The second is read off the place and the score.
+It is the product of two probabilities: that the store has an answer at all, and, if so, that this memory is part of it.
+The first follows from the best few hits: how near they are, how well they match the words and tokens of the question, and
+out of how many passages they were chosen. The second follows from the rank and the score.
 
-No two stores have the same scale: tables are all alike, and any two texts of one model are near. So similarity is measured
-from the centroid of what is here, in the direction in which this question differs from questions in general.
+Stores have different scales: tables are all alike, and for one model any two texts are near. So similarity is measured from
+the centroid of the store, in the direction in which this question differs from questions in general.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,34 +22,35 @@ from onrecord.text import identifiers, names
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: So many of the best speak for the whole answer.
+#: How many of the best hits are used to judge the whole answer.
 BEST: Final = 10
-#: Smaller stores were not seen in the calibration: a store counts as holding so many at least.
+#: The calibration has no smaller stores, so a smaller one counts as having this many memories.
 FEWEST: Final = 12
-#: The centroid of a few memories is none: so many that are as near to any question as to another count too.
+#: The centroid of a few memories says little, so it also counts this many imaginary passages with the vector of a usual
+#: question.
 _USUAL_PASSAGES: Final = 10
-#: The nearest to the centroid are at least so far from it, squared.
+#: The least squared distance from the centroid that counts.
 _NEAREST: Final = 0.02
-#: So many of the rarest words of a question say what it is about.
+#: How many of the rarest words of a question are looked at.
 _RAREST: Final = 3
-#: What a question of usual length has in words; a longer one meets each of them less well.
+#: The usual number of words of a question; a longer one matches each of them less well.
 _USUAL_WORDS: Final = 6
-#: A memory that holds an identifier of the question, or words that make up so much of its weight, is a hit.
+#: A memory is a sure hit if it contains an identifier of the question, or words with this share of the weight of all.
 _COVERED: Final = 0.5
-#: The chance that such a memory, or one about what the asker has named, bears on the question. Set by hand: the data of
-#: the calibration has few of them.
+#: The least relevance of such a memory, and of one about an entity that the request names. Set by hand, since the
+#: calibration has few of them.
 _EXACT: Final = 0.5
 
-#: What holds no word of the question and scores less than so much of the best is there because something must come next.
-#: Of 3,000 questions of the shared data this loses .09 points of recall@10 on one task and nothing on the others, and a
-#: third of what does not bear on the question in stores of 12 and 40 notes.
+#: A memory without a word of the question and with less than this share of the best score is dropped.
+#: On 3,000 questions of the shared data this costs .09 points of recall@10 on one task and nothing on the others, and drops a
+#: third of the irrelevant hits in stores of 12 and 40 notes.
 _LEAST_SHARE: Final = 0.15
-#: Or is so far from the nearest, between what is common to all and that, where words come before vectors.
+#: The same for recipes in which words come before vectors: the least similarity, between the common base (0) and the nearest (1).
 _LEAST_NEAR: Final = 0.5
 
-#: The chance that a hit bears on a question that is answered here, by its share of the best score and its place.
+#: The weights of the probability that a hit is relevant if the store has an answer: by its share of the best score and its rank.
 PLACE: Final[Mapping[str, float]] = {"constant": -2.406, "share": 3.638, "place": -1.24}
-#: As of a calibration, for a question that was asked by words alone.
+#: The weights of a calibration for a search by words alone.
 WORDS_ALONE: Final[Mapping[str, float]] = {
     "constant": 2.048,
     "words": 4.726,
@@ -60,19 +61,19 @@ WORDS_ALONE: Final[Mapping[str, float]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What speaks for an answer being here, as the calibration weighs it."""
+    """The evidence that the store has an answer, which the calibration weighs."""
 
-    #: How near the best are, seen from the centroid of what is here.
+    #: How near the best are, measured from the centroid.
     similarity: float = 0.0
-    #: How well the tokens of the question are met at best.
+    #: How well the best hit matches the tokens of the question.
     tokens: float = 0.0
-    #: How well its rarest words are met among the best.
+    #: How well the best hits match its rarest words.
     rarest: float = 0.0
-    #: What the words of the question score at best.
+    #: The best score by words.
     words: float = 0.0
-    #: Among how many memories one has looked, for a question by words alone.
+    #: The number of memories, for a search by words alone.
     memories: float = 0.0
-    #: Among how many passages: the nearest of many is near by chance.
+    #: The number of passages: the nearest of many may be near by chance.
     passages: float = 0.0
     #: How many different words the question has.
     length: float = 0.0
@@ -105,8 +106,9 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
 
 
 def _told(draft: RecallDraft, scored: Sequence[Found]) -> list[Key]:
-    """All that scores at all, but for what is far behind the best and shares neither a word nor a reference with the
-    question."""
+    """The hits with a score, without those that are far behind the best and share neither a word nor a reference with the
+    question.
+    """
     if not draft.recipe.floor:
         return [key for key, _ in scored]
     far = _far_behind(draft, scored)
@@ -114,8 +116,9 @@ def _told(draft: RecallDraft, scored: Sequence[Found]) -> list[Key]:
 
 
 def _far_behind(draft: RecallDraft, scored: Sequence[Found]) -> set[Key]:
-    """By the score where it adds up what was found; where places make it, it tells nothing of distances, and in the recipe
-    whose fields come first the vectors do."""
+    """The hits that are far behind the best. With weighted fusion the score shows that. Scores made from ranks do not; there
+    the vectors show it, if the recipe weighs fields.
+    """
     if draft.recipe.fusion == "weighted":
         return {key for key, score in scored if score < _LEAST_SHARE * scored[0].score}
     if not draft.recipe.fields or draft.marks is None or not draft.nearest:
@@ -130,8 +133,9 @@ def _shares_words(draft: RecallDraft, key: Key) -> bool:
 
 
 def _chance_of_an_answer(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> float | None:
-    """None where nothing is known of how the model scores, where the recipe does not ask for the words, and where the
-    words are those of another time."""
+    """The probability that the store has an answer. None if the embedder has no calibration, the recipe does not search by
+    words, or the question is about what was known at an earlier time.
+    """
     if "lexical" not in draft.found or draft.when.known_at is not None:
         return None
     if draft.vector is None:
@@ -141,7 +145,7 @@ def _chance_of_an_answer(draft: RecallDraft, tools: RecallTools, best: Sequence[
     if calibration is None or evidence is None:
         return None
     if draft.vector.tokens is not None and not evidence.tokens and not evidence.words:
-        # Not a word of it is met anywhere, nor anything like one: whatever is nearest, is so by chance.
+        # Nothing matches any word or token of the question, so the nearest is near by chance.
         return 0.0
     return probability(calibration.weights, asdict(evidence))
 
@@ -156,7 +160,7 @@ def words_of(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> Evi
 
 def _word_score(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> float:
     if draft.recipe.counts or draft.recipe.fields:
-        # Such a recipe has scores of its own, on another scale.
+        # The scores of such a recipe are on another scale.
         return next((each.score for each in tools.index.match_terms(draft.terms, most=1)), 0.0)
     scores = {each.key: each.score for each in draft.found["lexical"]}
     return max((scores.get(key, 0.0) for key in best), default=0.0)
@@ -165,7 +169,7 @@ def _word_score(draft: RecallDraft, tools: RecallTools, best: Sequence[Key]) -> 
 def gather_evidence(
     draft: RecallDraft, tools: RecallTools, best: Sequence[Key], calibration: Calibration
 ) -> Evidence | None:
-    """None where the best have no vectors yet."""
+    """The evidence from words and vectors; None if the best hits have no vectors yet."""
     assert draft.vector is not None
     assert draft.model is not None
     near = [draft.nearest[key] for key in best if key in draft.nearest]
@@ -188,7 +192,9 @@ def gather_evidence(
 def _similarity(
     draft: RecallDraft, tools: RecallTools, near: Sequence[Near], calibration: Calibration
 ) -> tuple[float, int]:
-    """The cosine between the way from the usual question to this one and that from the centroid to the nearest memory."""
+    """The cosine between two directions, from the usual question to this one and from the centroid to the nearest memory; and
+    the number of passages.
+    """
     import numpy as np
 
     assert draft.vector is not None
@@ -202,7 +208,7 @@ def _similarity(
     along = {each.key: each.score for each in tools.index.similarity(towards, draft.model, keys)}
     alike = tools.index.similarity(centroid.astype(np.float32), draft.model, keys)
     start, length = float(centroid @ towards), float(centroid @ centroid)
-    # Another thread may have taken a vector from the cache in between.
+    # Another thread may have removed a vector from the cache in between.
     seen = [(along[each.key] - start, each.score) for each in alike if each.key in along]
     cosines = [way / sqrt(max(1 - 2 * score + length, _NEAREST)) for way, score in seen]
     return max(cosines, default=0.0), here.passages
@@ -234,17 +240,17 @@ def _by_place(scored: Sequence[Found], answered: float) -> dict[Key, float]:
 
 
 def _asked_for(draft: RecallDraft, ranked: Sequence[Key]) -> list[Key]:
-    """Those about what the asker has named."""
+    """The hits about an entity that the request names."""
     if not draft.ask.entities:
         return []
     return [key for key in ranked if any(part.channel == "references" for part in draft.parts[key])]
 
 
 def _exact(draft: RecallDraft, tools: RecallTools, ranked: Sequence[Key]) -> list[Key]:
-    """Those that hold an identifier of the question, or most of what its words weigh."""
+    """The hits that contain an identifier of the question, or words with at least half of the weight of all."""
     terms = tuple(dict.fromkeys(token.term for token in draft.terms))
     by_subject = draft.recipe.reads_subjects
-    # A word that stands in no text may be one of what memories are about.
+    # A word that occurs in no text may occur in the name of an entity.
     weights = {term: draft.rarity.get(term, 0.0) or float(by_subject) for term in terms}
     whole = sum(weights.values())
     if not whole:
@@ -262,6 +268,6 @@ def _exact(draft: RecallDraft, tools: RecallTools, ranked: Sequence[Key]) -> lis
 
 
 def probability(weights: Mapping[str, float], evidence: Mapping[str, float]) -> float:
-    """The logistic function of what each kind of evidence weighs."""
+    """The logistic function of the weighted sum of the evidence."""
     total = weights["constant"] + sum(weights.get(name, 0.0) * value for name, value in evidence.items())
     return 1 / (1 + exp(-max(-30.0, min(30.0, total))))

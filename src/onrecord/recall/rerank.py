@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 # Token vectors are kept as bytes.
 _SCALE: Final = 127.0
-#: A token that finds nothing nearer than this has found nothing.
+#: A similarity up to this counts as no match.
 _FLOOR: Final = 0.5
-#: A long passage has more tokens among which one may be near by chance.
+#: In a longer passage a token is more often near by chance, so its matches count less.
 _B: Final = 0.1
 _USUAL_TOKENS: Final = 40
 #: A word's weight is its rarity to this power.
 _RARITY: Final = 0.8
-#: How much of a word's weight is used up by a hit that holds it, and for how many hits that is reckoned.
+#: How much of a word's weight a hit with that word takes from later hits, and for how many hits this is computed.
 _USED_UP: Final = 0.4
 _DEPTH: Final = 10
-#: What a whole question that is used up takes away, against what it gives.
+#: How much the score of a hit falls if better hits match all of the question, relative to what the match adds.
 _TAKEN: Final = 1.2
 
 

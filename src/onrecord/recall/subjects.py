@@ -17,7 +17,7 @@ from onrecord.catalog.queries import read_query
 from onrecord.catalog.records import entity_of
 from onrecord.catalog.resolution import Entities, Gathering, resolve_leniently
 from onrecord.catalog.stored import StoredCatalog
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Invalid, invalid
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.catalog import MEMORY_PREFIX, EntityKind
@@ -133,7 +133,7 @@ ORDER_ENTITIES: Final[tuple[Layer, ...]] = (
     diversify,
     judge_relevance,
 )
-# Usually enough to hold the newest of both kinds.
+# Usually enough for the newest notes and the newest example queries.
 _PAGE: Final = 200
 NOTHING_GIVEN: Final = "no entities, query, or question supplied; returning newest memories by recency."
 NO_EMBEDDER: Final = "embedding channel skipped: no embedder is configured."
@@ -171,14 +171,14 @@ def search(call: Call, ask: Search) -> Searched:
         )
         places = reading, reading.reading_of(ENTITIES)
         knowing = [_knowing(draft, place, embedders) for place in places]
-    # A model is asked while nothing is held open.
+    # The embedder is called while no reading is open.
     drafts, skipped = _read(draft, knowing, embedders)
     with call.reading() as reading:
         memories = SearchPlace(reading, ask.datasource, knowing[0], is_catalog=False)
         catalog = SearchPlace(reading.reading_of(ENTITIES), ask.datasource, knowing[1], is_catalog=True)
         caps = (is_learning, ask.max_memories), (is_example, ask.max_example_queries)
         learnings, queries = _lists(drafts[0], memories, ORDER, caps)
-        # The chance is calibrated on what people write; a column has hardly a word, and a question about it names it rarely.
+        # Relevance is calibrated on notes; columns have few words and are rarely named in questions, so no floor applies to them.
         listed = replace(drafts[1], recipe=dataclasses.replace(recipe, floor=0.0))
         (entities,) = _lists(listed, catalog, ORDER_ENTITIES, [(is_learning, ask.max_entities)])
         gaps = [*_gaps(drafts[0], reading, "memories"), *_gaps(drafts[1], catalog.reading, "entities")]
@@ -196,7 +196,7 @@ def _require_datasource(ask: Search, lookup: StoredCatalog) -> None:
     if ask.datasource is not None and ask.datasource not in lookup.datasources():
         known = ", ".join(lookup.datasources())
         told = f"known: [{known}]" if known else INGEST_FIRST
-        raise Invalid([Fault("datasource", f"{ask.datasource!r} not found; {told}")])
+        raise invalid("datasource", f"{ask.datasource!r} not found; {told}")
 
 
 def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
@@ -204,7 +204,7 @@ def _inputs(ask: Search, lookup: StoredCatalog) -> _Inputs:
     gathering = Gathering()
     told = []
     for name in ask.entities:
-        # A memory is there or not, whether or not there is a catalog.
+        # References to memories are checked even without a catalog.
         stays = lookup.is_empty and not name.startswith(MEMORY_PREFIX)
         told.append(Entities((name,), ()) if stays else resolve_leniently([name], lookup))
     if ask.query is not None:

@@ -9,7 +9,7 @@ from onrecord.recall.draft import RecallDraft, RecallTools, replace
 from onrecord.store.ports.index import Found
 from onrecord.text import document_words
 
-#: A second time says less than the first, and no number of times more than this of one time.
+#: Further occurrences count less than the first; all together count at most this many times the first.
 _MOST: Final = 2.5
 
 

@@ -17,7 +17,7 @@ from onrecord.remember.placement import placement_of
 if TYPE_CHECKING:
     from onrecord.remember.remember import Remember
 
-#: What takes more than to be written down as it was given: who may see it, how it stands, and when it was first known.
+#: Fields that are not stored as given, but decided here: the id, who may see the memory, its status, and when it was made.
 _NOT_PLAIN: Final = frozenset(
     {"id", "scope", "persona", "system", "conversation", "created_at", "status", "status_reason"}
 )

@@ -32,9 +32,9 @@ class SaveDraft:
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    #: What its query is, as far as that can be told without the catalog.
+    #: Its query, as far as it can be read without the catalog.
     read_query: ReadQuery | None = None
-    #: Which text was embedded, by which model, and what came of it.
+    #: The embedded text, the model, and the vectors.
     model: EmbeddingModel | None = None
     embedded_text: str = ""
     passages: tuple[Passage, ...] = ()

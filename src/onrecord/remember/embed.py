@@ -9,7 +9,7 @@ from onrecord.providers.embedding import embed_texts
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 
-#: A longer text has many passages, and whoever saves it should not wait for all of them.
+#: A longer text has many passages; a job embeds it, so that the save need not wait.
 QUICK_CHARACTERS: Final = 6_000
 
 
@@ -43,7 +43,7 @@ def keep_vectors(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDr
     """Store the vectors with the row, or a job to make them, in the same transaction."""
     if tools.embedder is None:
         return draft
-    # Joined with what was there before, the memory may say something else than what was given.
+    # Merged with an earlier memory, the text may differ from the one that was embedded.
     is_same = embedded_text(draft.ready) == draft.embedded_text
     writing.embed(draft.ready, draft.model, draft.passages if is_same else ())
     return draft

@@ -18,7 +18,7 @@ from onrecord.remember.scrub import scrub_memory
 from onrecord.remember.within_limits import refuse_too_many
 from onrecord.store.ports.records import Writing
 
-#: What follows from who proposes and who approves.
+#: Fields that are set by who proposes and who approves.
 _FOLLOWS: Final = frozenset(
     {"owner", "author", "origin", "approved_by", "approved_at", "created_at", "valid_to", "proposes"}
 )
@@ -62,7 +62,7 @@ def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memo
     """Store the memory as it would be, waiting beside the present one."""
     fields = tuple(name for name in changed_fields(before, after) if name not in _FOLLOWS)
     if not fields:
-        # To approve in another's place is no change that could wait.
+        # An approval alone cannot be proposed, so this refuses it.
         writing.target(before.id)
     wanted = replace(after, status_reason=after.status_reason if "status" in fields else None)
     return _kept(by, writing, [before], wanted, Proposal(change="revise", fields=fields))

@@ -53,7 +53,7 @@ def retire(call: Call, ask: Retire) -> Retired:
             waits = Retired(memory=memory, changed=False, proposal=proposed.memory, warnings=told)
             return call.done(writing, waits)
         if memory.status == "pending":
-            # It was true at no time that counts.
+            # A pending memory never counted as true.
             at = memory.valid_from
         ended = end(writing, memory, "archived", at, ask.reason, call.change("retire"))
         return call.done(writing, Retired(memory=ended, changed=True))

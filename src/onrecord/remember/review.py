@@ -138,7 +138,7 @@ _TAKE_EFFECT: Final[Mapping[ProposedChange, Callable[[Call, Writing, Memory], Me
 }
 
 
-#: What a memory says, whatever else is to be changed of it.
+#: The fields that hold what a memory says.
 _WORDS: Final = ("title", "hint", "content")
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from onrecord.catalog.extraction import ReadQuery
-from onrecord.errors import Fault, Forbidden, Invalid, VersionConflict
+from onrecord.errors import Fault, Forbidden, VersionConflict, invalid
 from onrecord.jobs.embedding import embed_batch
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -101,7 +101,7 @@ def revise(call: Call, ask: Revise) -> Revised:
         refuse_retired(before)
         _refuse(ask, before)
         if ahead is None or ahead.before != before:
-            # Someone else was faster, so what was made of it says less than there is now.
+            # Someone else has changed the memory since, so the prepared correction is made again.
             ahead = _Prepared(before, *_cleaned(caller, ask, before, now))
         after, scrubbed = ahead.after, ahead.scrubbed
         if number:
@@ -141,7 +141,7 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
         return ()
     if len(embedded_text(saved)) > QUICK_CHARACTERS:
         return (TOO_LONG,)
-    # If this fails, the job stands.
+    # If this fails, the job remains.
     failures = embed_batch(call.store, call.embedders.current, Home(saved.tenant), [saved]).failures
     return tuple(told_later(reason) for reason in failures)
 
@@ -189,6 +189,6 @@ def _changes(caller: Caller, ask: Revise, now: datetime) -> dict[str, Any]:
 
 def _refuse(ask: Revise, before: Memory) -> None:
     if not isinstance(ask.conversation, Unset) and before.scope == "session":
-        raise Invalid([Fault("conversation", "a session memory belongs to its conversation; save a new one")])
+        raise invalid("conversation", "a session memory belongs to its conversation; save a new one")
     if not isinstance(ask.status, Unset) and before.status == "pending":
         raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")

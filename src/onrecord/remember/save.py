@@ -63,11 +63,11 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
     ask, fresh = draft.ask, draft.ready
     changes = {name: getattr(fresh, name) for name in given_values(ask)}
     if "query" in changes and fresh.entities:
-        # What a query is about comes with it.
+        # The references of a new query replace the old ones.
         changes["entities"] = fresh.entities
     changes |= _moved(ask, fresh)
     if before.status == "stale":
-        # Who says it now says that it is true now.
+        # Saving it again says that it is true now.
         changes |= {"status": "active", "status_reason": None}
     after = with_derived(before, replace(before, **changes), set(changes))
     after = written(before, after, draft.caller, draft.now)
@@ -76,7 +76,7 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
         if faults:
             raise Invalid(faults)
         if fresh.status == "pending" and after.scope in SHARED_SCOPES and before.scope not in SHARED_SCOPES:
-            # What an unattended run lets others see waits, also when it was its own note before.
+            # If an unattended run shares a note of its own with others, the note waits for review.
             after = replace(after, status="pending", proposes=fresh.proposes)
     return after
 

@@ -12,7 +12,7 @@ from onrecord.model.rules import OrNone, Text
 from onrecord.providers import scrubber
 from onrecord.remember.draft import SaveDraft, SaveTools
 
-#: Who and where, not what: these are matched letter by letter.
+#: Names that are compared letter by letter, so they stay as they are.
 _NAMES: Final = frozenset({"persona", "system", "conversation", "approved_by"})
 # A placeholder may be longer than the secret it stands for; what then exceeds a limit is cut.
 _CHARACTERS: Final = {

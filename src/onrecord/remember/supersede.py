@@ -3,7 +3,7 @@
 from dataclasses import replace
 from datetime import datetime
 
-from onrecord.errors import Conflict, Fault, HigherTier, Invalid, no_memory
+from onrecord.errors import Conflict, HigherTier, invalid, no_memory
 from onrecord.model.memory import Change, Memory, Proposal
 from onrecord.model.tiers import WORDS
 from onrecord.remember.draft import SaveDraft, SaveTools
@@ -33,18 +33,16 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
     new = draft.ready
     olds = [writing.named(id, ends=True) for id in draft.ask.supersedes]
     if any(old.id == new.id for old in olds):
-        # Nobody held this id until the save was given it as the next number.
+        # The save names its own new id, which did not exist before.
         raise no_memory(new.id)
     if olds and new.valid_from > draft.now:
-        # Not in the request, but in the memory that was saved onto.
-        raise Invalid([Fault("valid_from", "must not be in the future when the memory supersedes others")])
+        # Checked here, since the time may come from the memory that the save updates.
+        raise invalid("valid_from", "must not be in the future when the memory supersedes others")
     retired = [old.id for old in olds if not old.is_live]
     if retired:
         raise Conflict(f"Already retired: {', '.join(retired)}. Name only memories that are still live.")
     if any(old.tenant != new.tenant for old in olds):
-        raise Invalid(
-            [Fault("supersedes", "a global memory can only be superseded by a global one, and the reverse")]
-        )
+        raise invalid("supersedes", "a global memory can only be superseded by a global one, and the reverse")
     if new.status == "pending":
         return draft
     for old in olds:

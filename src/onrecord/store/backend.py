@@ -28,7 +28,7 @@ class Backend(Protocol):
 
     #: Whether other programs may keep tables of their own beside ours.
     is_shared: bool
-    #: The table that says how far the store has come, by the name that a statement of this database finds it under.
+    #: The table that holds the version of the schema, as a statement of this database names it.
     version_table: str
 
     def exists(self) -> bool:

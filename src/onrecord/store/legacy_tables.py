@@ -17,12 +17,12 @@ from onrecord.errors import StoreUnavailable
 from onrecord.store.looking import looking_at, table_names
 
 _TIMEOUT_S: Final = 60
-#: What a table of such a name has if it is the one that is meant.
+#: The columns by which such a table is recognised.
 _COLUMNS: Final[Mapping[str, frozenset[str]]] = {
     "memory": frozenset({"id", "namespace", "content"}),
     "memory_v2": frozenset({"id", "scope", "content"}),
 }
-#: What a table is called once its rows are kept elsewhere, but it stays.
+#: Added to the name of a table that stays after its rows were moved.
 KEPT: Final = "_migrated"
 
 Row = Mapping[str, Any]
@@ -95,7 +95,7 @@ def _connected(path: Path) -> Iterator[sqlite3.Connection]:
         uri = path.absolute().as_uri() + "?mode=rw"
         with closing(sqlite3.connect(uri, uri=True, timeout=_TIMEOUT_S, isolation_level=None)) as connection:
             connection.row_factory = sqlite3.Row
-            # A text that is not UTF-8 is still read; whoever looks finds the sign of it.
+            # A text that is not UTF-8 is read with replacement characters.
             connection.text_factory = lambda raw: raw.decode(errors="replace")
             yield connection
     except sqlite3.Error as problem:

@@ -35,7 +35,7 @@ class LockedHome:
         connection, backend, statements, _ = transaction
         found = backend.fetch(connection, _LOCK, address.parameters)
         if not found:
-            # Whoever erases a tenant takes its name away first, and so waits until we are done.
+            # Erasing a tenant deletes its name first, and so waits until this transaction ends.
             if connection.execute(_NAME_STAYS, {"number": address.number}).first() is None:
                 raise Unregistered
             statements.add_counters.run(connection, [_fresh(address)])

@@ -25,7 +25,7 @@ def looking_at(path: Path, timeout: float = 5) -> Iterator[sqlite3.Connection]:
             return
     if refusal.sqlite_errorcode == sqlite3.SQLITE_BUSY:
         raise refusal
-    # Whoever wrote was interrupted, and only who may write could tidy up after them.
+    # A writer was interrupted, and only a process that may write can recover the file.
     with closing(_connect(path, "immutable=1", timeout)) as connection:
         yield connection
 
@@ -53,7 +53,7 @@ def _is_left_alone(path: Path) -> bool:
         return False
     with closing(_connect(path, "mode=ro&nolock=1")) as connection:
         refusal = _refusal(connection)
-    # Without locks there is no log, so a file that is made for one cannot be opened.
+    # Without locks SQLite cannot open a file in WAL mode.
     return refusal is not None and refusal.sqlite_errorcode == sqlite3.SQLITE_CANTOPEN
 
 

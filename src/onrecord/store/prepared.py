@@ -37,7 +37,7 @@ from onrecord.store.tables import (
 
 Row = tuple[Any, ...]
 
-# With the 41 columns of a version: within the parameters that a statement may have on either database.
+# With the 41 columns of a version this stays within the number of parameters that either database allows.
 _ROWS_AT_ONCE: Final = 250
 _ROW: Final = ("tenant", "collection", "row")
 #: What is counted in a home.
@@ -101,12 +101,12 @@ class Statements:
             backend.insert(counters).on_conflict_do_nothing(index_elements=["tenant", "collection"]),
             [each.name for each in counters.columns],
         )
-        # Where it is stays out of what is set: of a distributed table, the tenant cannot be.
+        # The key is not among the set columns: the tenant of a distributed table cannot be changed.
         self.save_counters = prepared(_by_key(update(counters), counters), COUNTED)
         self.add_memory = PreparedInsert(memories, backend)
         self.add_version = PreparedInsert(versions, backend)
         self.copy_to_versions = prepared(_copy_to_versions())
-        # The same.
+        # As above, without the key.
         self.change_memory = prepared(
             _by_key(update(memories), memories, *_ROW),
             [column.name for column in memories.columns if column.name not in _ROW],

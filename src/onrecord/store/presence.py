@@ -9,7 +9,7 @@ from onrecord.errors import StoreUnavailable
 from onrecord.store.backend import Backend
 from onrecord.store.tables import FORMER_VERSION_TABLE, VERSION_TABLE
 
-#: By these tables a store is known, whatever else is beside them.
+#: A database with these tables is a store, whatever other tables it has.
 MARKS: Final = frozenset({VERSION_TABLE, FORMER_VERSION_TABLE})
 
 

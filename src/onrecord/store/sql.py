@@ -29,11 +29,11 @@ from onrecord.store.tenant import HomeAddress, Tenants, Unregistered
 from onrecord.store.transaction import Transaction
 
 if TYPE_CHECKING:
-    # What cares for the whole store is loaded by whoever asks for it.
+    # Code for maintenance is imported only when it is used.
     from onrecord.store.records.archive import SqlArchive, SqlRestoring
 
 Begun = TypeVar("Begun")
-#: A tenant that is erased while someone comes to write gets another number.
+#: How often to try again if the tenant was erased meanwhile and has a new number.
 _ATTEMPTS: Final = 5
 
 
@@ -52,7 +52,7 @@ class SqlStore:
                 migrate(backend)
             private_files.tell_of_open_ones(self.location, backend.files())
         except BaseException:
-            # Nobody gets a store to close.
+            # No store is returned, so it is closed here.
             backend.close()
             raise
 
@@ -94,7 +94,7 @@ class SqlStore:
                     number = self._numbered(connection, dict.fromkeys((*others, home.tenant)))
                     begun = begin(self._in(connection), HomeAddress(number, home))
                 except Unregistered as problem:
-                    # It has written nothing, and ends here.
+                    # Nothing was written yet.
                     lacking = problem.name or home.tenant
                 else:
                     stack.push(attempt.pop_all())
@@ -162,7 +162,7 @@ class SqlStore:
 
     def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
         with self._explained(), self._backend.reading() as connection:
-            # A look without a lock: an idle worker must not make writers wait.
+            # Without a lock, so that an idle worker does not make writers wait.
             due = queue.due_homes(connection, now)
         for address, name in due:
             with self._begin() as connection:
@@ -246,7 +246,7 @@ class SqlStore:
                 "The tenant was erased while this was done; nothing was changed. Try again."
             ) from None
         except DataError:
-            # A mistake of ours, not of the database's: it must not pass for a store that is out of reach.
+            # A bug of ours, which must not look like an unreachable store.
             raise
         except ProgrammingError as error:
             # The same, unless a newer version has changed the tables under a process of this one.
@@ -258,7 +258,7 @@ class SqlStore:
                 f"{self.location} contradicts itself ({error.orig}); nothing was changed. "
                 "Run `onrecord doctor`; if it finds nothing, this is a fault of OnRecord: please report it."
             ) from error
-        # The driver raises UnicodeDecodeError where damage has reached a text that it wants to name.
+        # The driver raises UnicodeDecodeError if a name in a damaged file is not UTF-8.
         except (DBAPIError, PoolTimeout, UnicodeDecodeError) as error:
             if _lacks_something(error) and (reason := has_moved_on(self._backend)):
                 raise reason from error

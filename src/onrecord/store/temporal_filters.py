@@ -38,12 +38,9 @@ def _moment(name: str) -> ColumnElement[Any]:
     return bindparam(name, type_=TimestampColumn)
 
 
-def known_then(
-    version: FromClause, moment: ColumnElement[Any] | datetime | None = None
-) -> ColumnElement[bool]:
-    """The version in force at a time; without one, at the question's `known_at`."""
-    then = _moment("known_at") if moment is None else moment
-    return and_(version.c.recorded_at <= then, stood_since(version, then))
+def known_then(version: FromClause) -> ColumnElement[bool]:
+    """The version in force at the question's `known_at`."""
+    return and_(version.c.recorded_at <= _moment("known_at"), stood_since(version))
 
 
 def stood_since(

@@ -12,7 +12,7 @@ from onrecord.store.tables import tenants
 
 
 class HomeAddress(NamedTuple):
-    """A home by the number of its tenant, as rows hold it; None if nobody has written to it."""
+    """A home with the number of its tenant, which its rows hold; None if nothing was written to it yet."""
 
     number: int | None
     home: Home

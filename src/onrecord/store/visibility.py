@@ -1,4 +1,4 @@
-"""WHO sees a row, its past, and who may change it? The one predicate that every read, search and write uses."""
+"""WHO sees a row and its older versions, and who may change it? Every read, search and write uses these predicates."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
@@ -90,9 +90,10 @@ def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
 def past_visible(
     row: ColumnElement[int], visibility: Visibility, since: Callable[[FromClause], ColumnElement[bool]]
 ) -> Iterator[ColumnElement[bool]]:
-    """The predicate of the past, on top of seeing a row today: every version of it `since` then was for these eyes.
+    """The predicate of reading an old version, in addition to `visible`, which is about today.
 
-    To widen who sees a memory publishes what it says, not what it said before; to narrow it takes back all of it.
+    The caller must have been allowed to see that version and every later one; `since` selects them. So sharing a memory
+    with more people shows them its present text only, and whoever loses sight of a memory loses all of its versions.
     """
     if not visibility.is_admin:
         hidden = not_(_was_visible(_LATER, visibility))
@@ -100,9 +101,9 @@ def past_visible(
 
 
 def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[bool]:
-    """Whether a version was for these eyes. Versions have no audience of their own: it is read off their columns.
+    """Whether the caller may see a version. Versions have no column `audience`, so other columns give it.
 
-    Never null, since it is negated.
+    It must never be null, because the caller of this function negates it.
     """
     audience = func.coalesce(_audience_then(version), "")
     own = version.c.owner == bindparam("own_user")
@@ -113,8 +114,8 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
         for name in ("plain_audiences", "later_audiences")
     )
     reviewed = waiting if visibility.reviews else and_(waiting, own)
-    # What was its owner's stays its owner's, whatever they speak for now; a system is for those who may read it, and an
-    # owner of another tenant may have the same name.
+    # An owner keeps access to their own versions, except in a system, which its readers see, and in a global memory, whose
+    # owner may be a namesake in another tenant.
     return or_(
         and_(own, version.c.scope != "system", version.c.scope != "global"),
         case((waits, reviewed), else_=counted),
@@ -122,7 +123,7 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
 
 
 def _audience_then(version: FromClause) -> ColumnElement[Any]:
-    """`audience_of` for a version, without whose it is while it waits."""
+    """The same as `audience_of`, for a version, and as if it did not wait for review."""
     named = (
         ("user", USER, version.c.owner),
         ("persona", PERSONA, version.c.persona),

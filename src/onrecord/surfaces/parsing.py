@@ -26,7 +26,7 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
-    return _read_json if isinstance(rule, Json) else _as_it_is
+    return _read_json if isinstance(rule, Json) else str
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
@@ -39,10 +39,6 @@ def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:
     if isinstance(rule.each, Choice | Identifier):
         return lambda texts: [part for text in texts for part in text.split(",") if part]
     return lambda texts: [text for text in texts if text]
-
-
-def _as_it_is(text: str) -> str:
-    return text
 
 
 def _read_json(text: str) -> Any:

@@ -1,8 +1,8 @@
-"""WHAT must every store do? Suites to inherit, and builders, for us and for others."""
+"""WHAT must every store do? Test suites that each store inherits, and the helpers that they use."""
 
 from pkgutil import iter_modules
 
 import pytest
 
-# A failing assert shows its values only in modules that pytest has rewritten; of a package it must be told.
+# pytest shows the values of a failing assert only in modules that it rewrites, and it must be told which.
 pytest.register_assert_rewrite(*(f"{__name__}.{module.name}" for module in iter_modules(__path__)))

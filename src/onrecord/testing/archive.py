@@ -1,4 +1,4 @@
-"""HOW does a store leave and come back? Export and import without loss, conflicts, and a clean bill of health."""
+"""DO export and import lose nothing? Also what an import does with conflicts, and what the doctor finds."""
 
 import json
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from onrecord.testing.moving_workspace import fill_workspace
 
 
 def live_a_little(root: OnRecord, clock: Clock) -> None:
-    """Every operation once or more, in several scopes, so that a store has a past worth keeping."""
+    """Run every operation at least once, in several scopes, so that the store has a history to export."""
     door = root.as_caller(
         person(personas={"chef"}, systems={"crm": "manage"}, conversation="talk", actor="agent")
     )
@@ -61,12 +61,12 @@ def live_a_little(root: OnRecord, clock: Clock) -> None:
 
 
 def export_lines(root: OnRecord, path: Path, **ask: Any) -> list[str]:
-    """An export without its first line, which says when it was made."""
+    """The lines of an export without the first, which holds the time of the export."""
     root.export(str(path), **ask)
     return path.read_text(encoding="utf-8").splitlines()[1:]
 
 
-#: What may become of the lines of an export, and what is said of it.
+#: Ways to damage the lines of an export, and the error that the import gives.
 SPOILT: Final[tuple[tuple[Callable[[list[str]], list[str]], str], ...]] = (
     (lambda lines: [], "empty"),
     (lambda lines: ["not JSON", *lines[1:]], "line 1"),
@@ -88,7 +88,7 @@ SPOILT: Final[tuple[tuple[Callable[[list[str]], list[str]], str], ...]] = (
 
 
 class ArchiveConformance(Conformance):
-    """Moving."""
+    """Export and import."""
 
     @pytest.fixture
     def lived(self, root: OnRecord, clock: Clock) -> OnRecord:
@@ -250,7 +250,7 @@ class ArchiveConformance(Conformance):
 
 
 class CareConformance(Conformance):
-    """Health."""
+    """Doctor, reindex and backup."""
 
     @pytest.fixture
     def well_used(self, root: OnRecord, clock: Clock) -> OnRecord:

@@ -1,4 +1,4 @@
-"""WHO asks, and when? A clock that stands still, callers, and what the suites share."""
+"""WHAT do all suites use? A clock that the test moves, callers, fixtures, and short forms of questions."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 from onrecord.text import question_terms
 
 START: Final = datetime(2026, 3, 1, 12, tzinfo=UTC)
-#: The smallest step of time: windows are tried on both sides of it.
+#: The smallest step of time; tests look just before and just after the end of a window.
 MOMENT: Final = timedelta(microseconds=1)
 HOME: Final = "acme"
 # More than any test saves.
@@ -30,7 +30,7 @@ _EVERY: Final = 1_000_000
 
 
 class Clock:
-    """A clock that moves only when told to, and backwards too."""
+    """A clock that the test moves, forwards or backwards."""
 
     def __init__(self, start: datetime = START) -> None:
         self.now = start
@@ -39,23 +39,23 @@ class Clock:
         return self.now
 
     def tick(self, **step: float) -> datetime:
-        """Move on (one second unless told otherwise) and say what time it is then."""
+        """Move the clock by `step`, or by one second; returns the new time."""
         self.now += timedelta(**step or {"seconds": 1})
         return self.now
 
 
 def person(user: str = "ann", **more: Any) -> Caller:
-    """Someone of the home tenant who may read and write."""
+    """A caller of the home tenant who may read and write."""
     return Caller(**{"tenant": HOME, "user": user, **more})
 
 
 def administrator(user: str = "root", **more: Any) -> Caller:
-    """Who may do everything in a tenant, and holds the store as well unless told otherwise."""
+    """A caller with every permission in a tenant, who also runs the store unless `operator` is False."""
     return person(user, permissions=frozenset(PERMISSIONS), **{"operator": True, **more})
 
 
 class Conformance:
-    """What the suites share. A class that inherits them gives one fixture: an empty store."""
+    """The fixtures of all suites. A class that inherits a suite adds one fixture, `store`: an empty store."""
 
     @pytest.fixture
     def store(self) -> Store:
@@ -72,7 +72,7 @@ class Conformance:
 
     @pytest.fixture
     def stub(self) -> StubEmbedder:
-        """An embedder that does what it is told."""
+        """An embedder that the test controls."""
         return StubEmbedder()
 
     @pytest.fixture
@@ -87,19 +87,19 @@ class Conformance:
 
 
 def covered(store: Store, tenant: str = HOME) -> dict[str, int]:
-    """How many memories each model has vectors of."""
+    """How many memories have vectors of each model."""
     with store.archive() as archive:
         return {each.model.name: each.memories for each in archive.coverage(Home(tenant)) if each.memories}
 
 
 def queued(store: Store, tenant: str = HOME) -> tuple[int, int]:
-    """How many jobs wait, and how many were given up."""
+    """How many jobs wait, and how many have failed for good."""
     with store.archive() as archive:
         return archive.job_counts(Home(tenant))
 
 
 def everything(store: Store) -> dict[str, Any]:
-    """All that a store holds, past every caller, for comparing before and after."""
+    """Everything in a store, whoever may see it, to compare before and after."""
     with store.archive() as archive:
         return {
             str(home): (archive.counters(home), list(archive.histories(home)), list(archive.edges(home)))
@@ -108,7 +108,7 @@ def everything(store: Store) -> dict[str, Any]:
 
 
 def holdings(store: Store) -> dict[str, Any]:
-    """The same without the counters, which may move for what was refused."""
+    """The same without the counters, which a refused request may move."""
     return {tenant: held[1:] for tenant, held in everything(store).items() if any(held[1:])}
 
 
@@ -116,7 +116,7 @@ def holdings(store: Store) -> dict[str, Any]:
 def refused(
     kind: type[OnRecordError], text: str | None = None, *, by: Store
 ) -> Iterator[pytest.ExceptionInfo[Any]]:
-    """The block fails in this way, and leaves the store as it was."""
+    """Assert that the block raises this error and changes nothing in the store `by`."""
     before = everything(by)
     with pytest.raises(OnRecordError, match=text) as failed:
         yield failed
@@ -144,7 +144,7 @@ def recalled(door: OnRecord, question: str, **ask: Any) -> list[str]:
 def matched(
     reading: Reading, question: str, *, most: int, when: When = NOW, statuses: Sequence[Status] = ()
 ) -> list[tuple[Match, float]]:
-    """The memories that hold words of a question and stand at its time, best first, by the port alone."""
+    """The memories that contain words of the question and count at its time, best first; asks the store, not the door."""
     terms, past = question_terms(question), when.known_at is not None
     found = reading.index.match_terms(terms, most=_EVERY, past=past)
     standing = reading.eligible([each.key for each in found], when, statuses)
@@ -160,5 +160,5 @@ def around(door: OnRecord, id: str, **ask: Any) -> list[tuple[str, str, str]]:
 
 
 def written(value: Any) -> str:
-    """A value as text, in which a leaked word would show."""
+    """A value as text, so that a test can look for a word in all of it."""
     return repr(to_json(value))

@@ -1,4 +1,4 @@
-"""WHICH catalog do the suites speak of? A small shop in two datasources, and a catalog held in memory."""
+"""WHICH catalog do the tests use? A small shop in two datasources, held in memory."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ PRIORITY: Final = ("mydb", "other")
 
 
 def columns(names: str) -> tuple[Part, ...]:
-    """Columns of these names, which are parted by spaces."""
+    """Columns with these names, which are separated by spaces."""
     return tuple(Part(name=name) for name in names.split())
 
 
@@ -39,7 +39,7 @@ ORDERS: Final = Model(
     joins=(join("customers", "customer_id"),),
     aliases=("urn:li:dataset:(urn:li:dataPlatform:postgres,mydb.orders,PROD)",),
 )
-#: One of its columns is called like a model.
+#: One of its columns has the name of a model.
 CUSTOMERS: Final = Model(
     datasource="mydb",
     name="customers",
@@ -50,17 +50,17 @@ CUSTOMERS: Final = Model(
 REGIONS: Final = Model(datasource="mydb", name="regions", parts=columns("id name"))
 INVOICES: Final = Model(datasource="mydb", name="invoices", parts=columns("id amount"))
 USERS: Final = Model(datasource="other", name="users", parts=columns("id name"))
-#: A model that is called like a datasource.
+#: A model with the name of a datasource.
 NAMESAKE: Final = Model(datasource="other", name="mydb", parts=columns("id"))
 MODELS: Final = (ORDERS, CUSTOMERS, REGIONS, INVOICES, USERS, NAMESAKE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldCatalog:
-    """A catalog held in memory, to be looked up in."""
+    """A catalog in memory, which implements `Lookup`."""
 
     models: tuple[Model, ...] = ()
-    #: Datasources beside those of the models.
+    #: Datasources without models.
     more_datasources: tuple[str, ...] = ()
     ranked: tuple[str, ...] = ()
     memories: frozenset[str] = frozenset()
@@ -68,7 +68,7 @@ class HeldCatalog:
 
     @property
     def near_names(self) -> NearNames:
-        """Anew for each name: a catalog that is held serves many questions."""
+        """A new one each time, since one of them answers only a few questions and this catalog answers many."""
         return NearNames()
 
     def datasources(self) -> Collection[str]:
@@ -103,7 +103,7 @@ class HeldCatalog:
 
 
 def shop(*, memories: Iterable[str] = (), systems: Iterable[str] = ()) -> HeldCatalog:
-    """The catalog that most cases speak of, with these memories and systems beside it."""
+    """The catalog that most tests use, with these memories and systems."""
     return HeldCatalog(
         models=MODELS,
         more_datasources=tuple(datasource.name for datasource in DATASOURCES),

@@ -1,4 +1,4 @@
-"""WHO may change what? The owner, an admin, a system's manager; and what an unattended run may not."""
+"""WHO may change what? The owner, an admin and a system's manager may; an unattended run only proposes."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -27,17 +27,17 @@ from onrecord.testing.builders import (
 )
 from onrecord.testing.strangers import ATTEMPTS, CHANGES, OWNER, Try, World, outcome
 
-#: In every room of the owner, and no more than a reader of the system.
+#: Sees everything that the owner shares, and may only read the system.
 _BESIDE: Final[dict[str, Any]] = {"personas": {"chef"}, "systems": {"crm": "read"}, "conversation": "talk"}
 
 
 def _refusals(world: World, caller: Caller, scopes: tuple[Scope, ...]) -> list[str]:
-    """What was not refused as it must be, to someone who sees the memories and may not change them."""
+    """The changes that were not refused as they should be, to a caller who sees the memories but may not change them."""
     door, before, faults = world.door(caller), world.held(SCOPES), []
     for name, scope in product(CHANGES, scopes):
         one, two = world.kept[scope]
         answer = outcome(ATTEMPTS[name], Try(world, door, one, two, beside=two))
-        # An id that names a global memory is refused for what it is, before anything is looked up.
+        # The id of a global memory is refused before the memory is looked up.
         expected = "Invalid: " if (name, scope) == ("remember: id", "global") else "Forbidden: "
         if not answer.startswith(expected):
             faults.append(f"{name} on {scope}: {answer}")
@@ -48,7 +48,7 @@ def _refusals(world: World, caller: Caller, scopes: tuple[Scope, ...]) -> list[s
 
 
 class ChangeConformance(Conformance):
-    """To see a memory is not to change it."""
+    """Whoever sees a memory may not change it just for that."""
 
     @pytest.fixture
     def rooms(self, store: Store, clock: Clock, tmp_path: Path) -> World:
@@ -174,7 +174,7 @@ class ChangeConformance(Conformance):
 
 
 class UnattendedConformance(Conformance):
-    """A run without a person proposes; it does not decide."""
+    """An unattended run makes proposals, which a person decides on."""
 
     @pytest.fixture
     def bot(self, ann: OnRecord) -> OnRecord:
@@ -233,7 +233,7 @@ class UnattendedConformance(Conformance):
 
 
 class TransactionConformance(Conformance):
-    """The store itself lets nobody into another tenant, whatever its caller says."""
+    """The store refuses to write into another tenant, even if the code above it asks for that."""
 
     def test_a_transaction_is_in_ones_own_tenant_or_the_global_one(
         self, ann: OnRecord, store: Store, clock: Clock

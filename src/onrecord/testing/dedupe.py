@@ -1,4 +1,4 @@
-"""IS it known already? When a save updates what is there, and when it never may."""
+"""DOES a save repeat a memory? When it updates that memory, and when it must not."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from onrecord.testing.builders import Clock, Conformance, browsed, person, told
 
 
 class DedupeConformance(Conformance):
-    """Saves that repeat what is there."""
+    """Saves that repeat an existing memory."""
 
     def test_identical_content_twice_is_one_row(self, ann: OnRecord, clock: Clock) -> None:
         first = ann.remember("the very same").memory

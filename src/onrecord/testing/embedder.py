@@ -1,4 +1,4 @@
-"""WHO makes vectors in a test? An embedder of words alone: exact, quick, and as unreliable as it is told to be."""
+"""WHO makes vectors in a test? An embedder that only looks at words: exact, fast, and failing when the test says so."""
 
 import hashlib
 import re
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD: Final = re.compile(r"\w+")
-#: A longer text has several passages, which overlap.
+#: A longer text gets several passages, which overlap.
 PASSAGE_WORDS: Final = 64
 _STEP: Final = 48
 _TOKEN_WIDTH: Final = 64
 
 
 class StubEmbedder:
-    """Every word has a direction of its own; texts are near each other as far as they share words.
+    """Gives each word its own direction, so that texts are similar if they share words.
 
-    `texts` holds what was embedded, in order. While `down` says why, nothing is; `refused` is a word that no text may
-    hold.
+    `texts` lists the embedded texts in order. While `down` is set, every call fails with that message. A text that
+    contains the word `refused` fails too.
     """
 
     def __init__(self, name: str = "stub", dimensions: int = 32, *, has_tokens: bool = True) -> None:
@@ -62,7 +62,7 @@ class StubEmbedder:
         import numpy as np
 
         total = sum(_direction(word, self.model.dimensions) for word in words)
-        # All floats here are halves and quarters of one another, so that their order of summing says nothing.
+        # Each number is plus or minus one constant, and float32 rounds away what the order of adding may change.
         return np.asarray(total / np.linalg.norm(total), np.float32)
 
     def _directions(self, words: list[str]) -> "NDArray[Any]":
@@ -72,7 +72,7 @@ class StubEmbedder:
 
 
 class StubEmbedders:
-    """The embedder in use, and others whose vectors may still be there."""
+    """The embedder in use, and others that made vectors before."""
 
     def __init__(self, current: Embedder | None, *others: Embedder) -> None:
         self.current = current
@@ -83,7 +83,7 @@ class StubEmbedders:
 
 
 def _words(text: str) -> list[str]:
-    """A text without words has one that stands nowhere else: a vector must point somewhere."""
+    """The words of a text; for a text without any, one that occurs nowhere else, since no vector may be zero."""
     return _WORD.findall(text.lower()) or ["\0"]
 
 
@@ -93,7 +93,7 @@ def _stretches(words: list[str]) -> list[list[str]]:
 
 
 def _direction(word: str, dimensions: int) -> "NDArray[Any]":
-    """A corner of the cube, of unit length, chosen by the hash of the word; the first corner is as likely as any."""
+    """A vector of unit length whose signs come from the hash of the word."""
     import numpy as np
 
     digest = hashlib.shake_128(word.encode("utf-8", "surrogatepass")).digest((dimensions + 7) // 8)

@@ -1,4 +1,4 @@
-"""ARE vectors kept true? Each is of its memory's present text, for its eyes alone, and is gone with it."""
+"""DO vectors follow their memories? Each belongs to the present text, is seen by the same callers, and is deleted with it."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -26,12 +26,12 @@ from onrecord.testing.builders import (
 )
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
-#: So many words that whoever saves them does not wait for the vectors.
+#: So long that a save leaves the vectors to a job.
 _LONG: Final = " ".join(f"word{number}" for number in range(1_200))
 
 
 def alike(door: OnRecord, question: str, **ask: Any) -> list[str]:
-    """What is found by nearness alone."""
+    """The memories that a search by vectors alone finds."""
     return recalled(door, question, recipe="semantic", **ask)
 
 
@@ -41,18 +41,18 @@ def _nearest(door: OnRecord, store: Store, stub: StubEmbedder, text: str, most: 
 
 
 def _score(door: OnRecord, store: Store, stub: StubEmbedder, text: str) -> float:
-    """How near the one memory that there is lies to a text."""
+    """How similar the only memory of the store is to a text."""
     (near,) = _nearest(door, store, stub, text)
     return near.score
 
 
 def with_embedder(door: OnRecord, *embedders: StubEmbedder) -> OnRecord:
-    """The same store, with another embedder in use; the others are still to be had."""
+    """A door to the same store with these embedders; the first is in use."""
     return OnRecord(door._store, door.caller, clock=door._clock, embedders=StubEmbedders(*embedders))
 
 
 class VectorConformance(Conformance):
-    """What a change of a memory does to its vectors."""
+    """How vectors change with their memory."""
 
     def test_a_memory_is_saved_with_its_vectors(
         self, knowing: OnRecord, store: Store, stub: StubEmbedder
@@ -236,7 +236,7 @@ class VectorConformance(Conformance):
 
 
 class NearConformance(Conformance):
-    """Which memories are near, for whom and when."""
+    """Which memories a search by vectors finds, for which caller and time."""
 
     def test_the_nearest_come_first_and_no_more_than_wanted(
         self, knowing: OnRecord, store: Store, stub: StubEmbedder
@@ -356,7 +356,7 @@ class NearConformance(Conformance):
 
 
 class CatchingUpConformance(Conformance):
-    """How a store gets the vectors that it lacks."""
+    """How a store gets its missing vectors."""
 
     def test_what_was_saved_without_an_embedder_gets_its_vectors(
         self, ann: OnRecord, store: Store, stub: StubEmbedder

@@ -1,4 +1,4 @@
-"""WHOSE is what every tenant sees? Whoever was given it at the machine changes it, and every tenant's audit tells of it."""
+"""WHO changes global memories? Only callers with the permission `memory.global`; the audit of every tenant lists each change."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,9 +13,9 @@ from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, browsed, holdings, person, refused
 
 _ADMIN: Final = person("ada", permissions={"memory.admin"})
-#: Who cares for what every tenant sees, and is no admin of one.
+#: May change global memories, and is not an admin.
 _HOLDER: Final = person("olga", permissions={"memory.read", "memory.manage", "memory.global"})
-#: What is tried on a memory that every tenant sees, and how it is refused.
+#: The attempts to change a global memory, each with the error it must give.
 _CHANGES: Final[dict[str, tuple[Callable[[OnRecord], Any], type[Invalid | Forbidden]]]] = {
     "save": (lambda door: door.remember("other", scope="global"), Invalid),
     "save over it": (lambda door: door.remember("other", id="global:k"), Invalid),
@@ -29,11 +29,11 @@ _CHANGES: Final[dict[str, tuple[Callable[[OnRecord], Any], type[Invalid | Forbid
 
 
 class GlobalConformance(Conformance):
-    """What is for every tenant is nobody's by being an admin of one."""
+    """An admin of one tenant has no say over global memories, which every tenant sees."""
 
     @pytest.fixture
     def rules(self, root: OnRecord, clock: Clock) -> OnRecord:
-        """Two global memories, and one that waits to be one."""
+        """Two global memories, and a proposal for a third."""
         root.remember("for all", id="global:k")
         root.remember("for all too", id="global:l")
         run = root.as_caller(person("nightly", actor="unattended", run="r", permissions=_HOLDER.permissions))
@@ -168,7 +168,7 @@ class GlobalConformance(Conformance):
 
 
 def _told(door: OnRecord, **ask: Any) -> list[tuple[str, str | None, str]]:
-    """All pages of the audit: what was done, to what, by whom."""
+    """Operation, subject and user of every entry, from all pages of the audit."""
     page = door.audit(**ask)
     entries = list(page.entries)
     while page.next is not None:

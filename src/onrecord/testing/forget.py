@@ -1,4 +1,4 @@
-"""IS it gone? What goes with a forgotten memory, and what must stay."""
+"""WHAT does forgetting erase? Everything of the memory, and nothing of others."""
 
 import pytest
 
@@ -22,7 +22,7 @@ from onrecord.text import question_terms
 
 
 class ForgetConformance(Conformance):
-    """Erasing."""
+    """Erasing memories."""
 
     def test_nothing_of_a_forgotten_memory_is_found_at_any_time(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("zanzibar", id="k")
@@ -120,7 +120,7 @@ class ForgetConformance(Conformance):
         for door in (root, elsewhere):
             door.remember("number 4 of a tenant", id="4")
             door.remember("refers", id="a", entities=["memory:global:4", "memory:4"])
-        # Of another tenant's memories nobody is told how many there were.
+        # The answer does not count memories of another tenant.
         assert root.forget("global:4").references == 1
         for door in (root, elsewhere):
             assert door.show("a").memory.entities == ("memory:4",)

@@ -1,4 +1,4 @@
-"""WHAT is a memory called? Numbers that are given out once, names that people choose, and the global ones."""
+"""WHICH id does a memory get? A number that is never used again, a chosen name, or a global id."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +11,7 @@ from onrecord.testing.builders import Clock, Conformance, person, refused
 
 
 class IdConformance(Conformance):
-    """Ids: given out or chosen."""
+    """Ids that the store gives, and ids that people choose."""
 
     def test_an_omitted_id_is_the_next_whole_number(self, ann: OnRecord) -> None:
         assert [ann.remember(f"note {n}").memory.id for n in range(3)] == ["1", "2", "3"]
@@ -133,7 +133,7 @@ class IdConformance(Conformance):
 
 
 class GlobalIdConformance(Conformance):
-    """Ids of the memories that every tenant sees."""
+    """Ids of global memories."""
 
     def test_a_global_memory_has_a_number_of_its_own_tenant(self, root: OnRecord) -> None:
         root.remember("of the tenant")

@@ -1,4 +1,4 @@
-"""IS what was put off done once? Jobs are claimed by one worker at a time, tried again, and given up at last."""
+"""IS each job done once? One worker at a time claims it; a failed job is repeated a few times and then given up."""
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -23,11 +23,11 @@ def _claim(store: Store, clock: Clock, worker: str = "one", most: int = 100) -> 
 
 
 class JobConformance(Conformance):
-    """What the queue promises to workers."""
+    """The queue, as workers use it."""
 
     @pytest.fixture
     def waiting(self, knowing: OnRecord, stub: StubEmbedder) -> list[Memory]:
-        """Three memories whose vectors could not be made, the second changed since."""
+        """Three memories that got no vectors because the embedder failed; the second was revised after that."""
         stub.down = "away"
         saved = [knowing.remember(f"bird {number}", id=str(number)).memory for number in range(3)]
         knowing.revise("1", content="another bird")
@@ -160,14 +160,14 @@ class JobConformance(Conformance):
 
         with ThreadPoolExecutor(4) as workers:
             taken = list(workers.map(work, "abcd"))
-        # Who finds every row locked goes away empty-handed; what is left then is still there.
+        # A worker that finds every row locked gets no job; the jobs stay for others.
         subjects = sorted(subject for each in taken for subject in each)
         subjects += [job.subject for job in _claim(store, clock, "last")]
         assert sorted(subjects) == list(range(1, 41))
 
 
 class WorkerConformance(Conformance):
-    """What a worker does with what it claims."""
+    """What a worker does with the jobs that it claims."""
 
     def test_a_worker_does_what_was_put_off(
         self, knowing: OnRecord, store: Store, stub: StubEmbedder

@@ -1,4 +1,4 @@
-"""WHO may come in, what was done, and who looks it over? Keys, audit, caps, reviews, tenants and repeated requests."""
+"""WHO may come in, and what was done? Keys, the audit, save limits, reviews, tenants and repeated requests."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ def unattended(run: str | None = "night", **more: object) -> Caller:
 
 
 def told(door: OnRecord, **ask: object) -> list[tuple[str, str | None, str]]:
-    """Operation, subject and outcome, oldest first."""
+    """Operation, subject and outcome of each entry of the audit, oldest first."""
     entries = door.audit(**ask).entries  # type: ignore[arg-type]
     return [(entry.operation, entry.subject, entry.outcome) for entry in reversed(entries)]
 
@@ -158,7 +158,7 @@ class KeyConformance(Conformance):
 
 
 class AuditConformance(Conformance):
-    """Every write and every refusal leaves a line; no line tells what a memory says."""
+    """The audit has an entry for every write and every refusal; no entry holds the text of a memory."""
 
     def test_every_change_leaves_one_line(self, ann: OnRecord, root: OnRecord) -> None:
         one, two = ann.remember("a secret thing").memory.id, ann.remember("another", id="k").memory.id
@@ -257,7 +257,7 @@ class AuditConformance(Conformance):
 
 
 class LimitConformance(Conformance):
-    """An unattended run saves a few times, and a key as often as it may."""
+    """An unattended run and a key may save only so often."""
 
     def test_a_run_saves_so_often_and_no_more(self, ann: OnRecord) -> None:
         robot = ann.as_caller(unattended())
@@ -321,7 +321,7 @@ class LimitConformance(Conformance):
 
 
 class ReviewConformance(Conformance):
-    """A person with the permission for it lets a proposal count, or turns it down."""
+    """A person with the permission to review approves or rejects a proposal."""
 
     @pytest.fixture
     def proposal(self, ann: OnRecord) -> str:
@@ -393,11 +393,11 @@ class ReviewConformance(Conformance):
 
 
 class TenantConformance(Conformance):
-    """A tenant can be made before it holds anything, and erased so that nothing is left."""
+    """A tenant can be created while it is empty, and erased without a trace."""
 
     @pytest.fixture
     def beta(self, knowing: OnRecord) -> OnRecord:
-        """A tenant with something of everything."""
+        """A tenant with memories, a relation, versions and a key."""
         door = knowing.as_caller(administrator(tenant=_ELSEWHERE))
         one, two = door.remember("one").memory.id, door.remember("two", tags=["t"]).memory.id
         door.relate(one, "supports", two)
@@ -468,7 +468,7 @@ class TenantConformance(Conformance):
 
 
 class RepeatedRequestConformance(Conformance):
-    """A request under a key of its sender's is done once."""
+    """A request with an idempotency key is done once."""
 
     @pytest.fixture
     def sent(self, store: Store) -> "_Requests":
@@ -529,12 +529,12 @@ def _request(
     fingerprint: str = "abc",
     after: timedelta = timedelta(0),
 ) -> SentRequest:
-    """A request of ann's to save something, at some time after the beginning."""
+    """A request by ann to save something, sent so long `after` START."""
     return SentRequest(tenant, user, key, operation, fingerprint, START + after)
 
 
 class _Requests:
-    """Asked and kept in transactions of their own."""
+    """Looks up and keeps answers, each in its own transaction."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,4 +1,4 @@
-"""HOW does a memory live? It is saved, corrected, retired and superseded."""
+"""WHAT can happen to a memory? It is saved, revised, retired and superseded."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -25,7 +25,7 @@ from onrecord.testing.builders import (
     told,
 )
 
-#: Every field of a save, with texts that a careless store would bend.
+#: Every field of a save, with texts that a careless store would change.
 _FULL: Final[dict[str, Any]] = {
     "content": "Grüße\r\n 日本語 👩‍👩‍👧 עברית e\u0301 'quoted' \"twice\" \\ % _ \u200b",
     "id": "full",
@@ -50,7 +50,7 @@ _FULL: Final[dict[str, Any]] = {
 
 
 class RememberConformance(Conformance):
-    """A first save."""
+    """Saving a memory."""
 
     def test_a_save_comes_back_as_it_was_given(self, ann: OnRecord) -> None:
         saved = ann.remember(**_FULL).memory
@@ -127,7 +127,7 @@ class RememberConformance(Conformance):
 
 
 class ReviseConformance(Conformance):
-    """A correction."""
+    """Revising a memory."""
 
     def test_only_what_is_given_changes(self, ann: OnRecord, clock: Clock) -> None:
         before = ann.remember(**_FULL).memory
@@ -201,7 +201,7 @@ class ReviseConformance(Conformance):
 
 
 class RetireConformance(Conformance):
-    """The end of a memory that is no longer true."""
+    """Retiring a memory that is no longer true."""
 
     def test_a_retired_memory_leaves_the_lists_and_stays_readable(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("the harbour is open", id="k")
@@ -280,7 +280,7 @@ class RetireConformance(Conformance):
 
 
 class SupersedeConformance(Conformance):
-    """A memory that takes the place of others."""
+    """Saving a memory that replaces others."""
 
     def test_the_old_ones_end_where_the_new_one_begins(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("tea at four", id="a")

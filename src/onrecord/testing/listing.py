@@ -1,4 +1,4 @@
-"""WHAT is there? Lists, last updated first, with filters and pages."""
+"""WHAT does browsing list? Memories, the last updated first, with filters and pages."""
 
 from datetime import timedelta
 from typing import Any
@@ -104,7 +104,7 @@ class BrowseConformance(Conformance):
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 12, 13])
     def test_pages_cover_everything_exactly_once(self, root: OnRecord, clock: Clock, limit: int) -> None:
-        """Many were updated in the same moment, some are of the tenant and some are global."""
+        """Many of the memories were updated at the same time, and some of them are global."""
         for number in range(12):
             scope = "global" if number % 3 == 0 else "tenant"
             root.remember(f"note {number}", scope=scope, tags=["odd" if number % 2 else "even"])

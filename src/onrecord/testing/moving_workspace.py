@@ -1,4 +1,4 @@
-"""HOW does a workspace leave and come back? All of it, once, where nothing else is, and to nobody who did not have it."""
+"""DO export and import move a workspace? All of it, once, without replacing anything, and only for its own tenant."""
 
 import hashlib
 import json
@@ -21,7 +21,7 @@ SECRET = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
 
 
 def fill_workspace(root: OnRecord, clock: Clock) -> None:
-    """Some of every sort, with gaps where others were: written over, deleted, thrown away, set anew."""
+    """Fill a workspace with items of every kind; some were overwritten or deleted before."""
     ann = root.as_caller(person(tenant=root.caller.tenant, conversation="talk – 1"))
     bob = root.as_caller(person("bob", tenant=root.caller.tenant))
     bob.register_conversation(title="Grün\N{SNOWMAN}", agent="planner")
@@ -52,20 +52,20 @@ def fill_workspace(root: OnRecord, clock: Clock) -> None:
 
 
 def workspace_of(store: Store, tenant: str = HOME) -> Any:
-    """The whole workspace of a tenant, past every caller, for comparing before and after."""
+    """The whole workspace of a tenant, whoever may see it, to compare before and after."""
     with store.archive() as archive:
         workspace = archive.workspace(tenant)
         return workspace.numbers(), list(workspace.every())
 
 
 def export_of(door: OnRecord, path: Path, **ask: Any) -> list[dict[str, Any]]:
-    """The lines of an export but for its head, which says when it was made."""
+    """The lines of an export without the first, which holds the time of the export."""
     door.export(str(path), **ask)
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()][1:]
 
 
 def rewrite(path: Path, change: Callable[[list[dict[str, Any]]], Any]) -> None:
-    """The same file after someone has laid hands on its lines."""
+    """Write the file again with changed lines."""
     lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     change(lines)
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -98,7 +98,7 @@ def _put(content: bytes) -> Callable[[list[dict[str, Any]]], None]:
 
 
 class MovedWorkspaceConformance(Conformance):
-    """Conversations, files, working notes and settings in an export."""
+    """Conversations, artifacts, scratchpads and settings of agents in an export."""
 
     @pytest.fixture
     def kept(self, root: OnRecord, clock: Clock) -> OnRecord:
@@ -108,7 +108,7 @@ class MovedWorkspaceConformance(Conformance):
 
     @pytest.fixture
     def heir(self, root: OnRecord) -> OnRecord:
-        """The admin of an empty tenant in the same store, who holds no more than that."""
+        """The admin of an empty tenant in the same store, who does not run the store."""
         return root.as_caller(administrator("heir", tenant="afterwards", operator=False))
 
     @pytest.fixture
@@ -250,7 +250,7 @@ class MovedWorkspaceConformance(Conformance):
     def test_a_memory_that_points_at_a_file_left_alone_is_left_alone_too(
         self, kept: OnRecord, heir: OnRecord, file: Path
     ) -> None:
-        """Else those who see it here would read by it a file that was never meant."""
+        """Otherwise the memory would point to another file of the same id, and open it to whoever sees the memory."""
         kept.remember("see the plan", artifact="1")
         kept.remember("points nowhere")
         kept.export(str(file))

@@ -1,4 +1,4 @@
-"""WHOSE is the past? To widen who sees a memory publishes what it says now; what it said before stays for whom it was."""
+"""WHO sees old versions? Sharing a memory with more people shows them its present text; its older texts stay hidden from them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -19,7 +19,7 @@ from onrecord.testing.builders import (
 )
 
 _BEFORE_ALL: Final = START - MOMENT
-#: Each narrow room, who may enter it besides whoever saved there, and who of the tenant may not.
+#: Where a memory is saved, another caller who sees it there, and one of the same tenant who does not.
 _ROOMS: Final[dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] = {
     "user": ({"scope": "user"}, {}, {"permissions": {"memory.read", "memory.review"}}),
     "persona": ({"scope": "persona", "persona": "chef"}, {"personas": {"chef"}}, {"personas": {"baker"}}),
@@ -35,7 +35,7 @@ _ANN: Final = person("ann", personas={"chef"}, systems={"crm": "manage"}, conver
 
 
 class PastConformance(Conformance):
-    """Of a memory that more people see today than before, each is told what was said since it is for their eyes."""
+    """Each caller sees the versions of a memory since it was shared with that caller."""
 
     @pytest.mark.parametrize("room", _ROOMS)
     def test_widening_publishes_the_present_text_alone(self, ann: OnRecord, clock: Clock, room: str) -> None:
@@ -46,7 +46,7 @@ class PastConformance(Conformance):
             assert _leaks(ann.as_caller(caller), moments) == [], caller
             assert _numbers(ann.as_caller(caller)) == [4, 5]
         seen_by = (_ANN, person("ann"), administrator(), *([person("carol", **inside)] if inside else []))
-        # What was of a system is for those who may read it, whoever wrote it.
+        # The versions in a system are for those who may read the system, and not for their author as such.
         readers = [each for each in seen_by if each != person("ann") or placed["scope"] != "system"]
         for caller in readers:
             assert _numbers(ann.as_caller(caller)) == [1, 2, 3, 4, 5], caller
@@ -103,7 +103,7 @@ class PastConformance(Conformance):
     def test_what_was_proposed_before_a_widening_is_approved_by_whoever_saw_what_it_is_about(
         self, ann: OnRecord, clock: Clock
     ) -> None:
-        """A reviewer who cannot compare what it said then with what it says now is told that it has changed."""
+        """A reviewer who may not see the text of that time is told that the memory has changed since."""
         reviews = {"memory.read", "memory.manage", "memory.review"}
         rose, robin = (
             ann.as_caller(person(name, permissions=reviews, systems=systems))
@@ -127,7 +127,7 @@ class PastConformance(Conformance):
 
 
 def _widened(ann: OnRecord, clock: Clock, placed: dict[str, Any]) -> list[datetime]:
-    """A memory that said three things in a narrow room and two in a wide one; when each stood."""
+    """Save a memory with three texts for few callers, then with two for the whole tenant; returns the time of each."""
     moments = []
     for content, more in (
         ("zqsecret plan", placed),
@@ -147,7 +147,7 @@ def _numbers(door: OnRecord) -> list[int]:
 
 
 def _leaks(door: OnRecord, moments: Sequence[datetime]) -> list[str]:
-    """By which ways the secret is told."""
+    """The questions whose answer contains the secret."""
     return [
         way
         for way, told in _WAYS.items()

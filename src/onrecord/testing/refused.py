@@ -1,4 +1,4 @@
-"""WHAT is left of a save that fails? Nothing, at whichever step it fails: all that a save does is one transaction."""
+"""WHAT does a failed save leave behind? Nothing, whichever step fails: a save is one transaction."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -26,7 +26,7 @@ from onrecord.testing.embedder import StubEmbedder, StubEmbedders
 
 Contents = Callable[[], Any]
 
-#: By the step that refuses: what is saved, and how that fails.
+#: For each step that refuses: the fields of the save, and the error.
 _REFUSED: Final[dict[str, tuple[dict[str, Any], type[OnRecordError], str]]] = {
     "check": ({"id": "global:k"}, Invalid, "saving one needs the permission memory.global"),
     "link": (
@@ -42,7 +42,7 @@ _REFUSED: Final[dict[str, tuple[dict[str, Any], type[OnRecordError], str]]] = {
 
 
 class _Broken(Exception):
-    """What nobody expects."""
+    """An error that no code expects."""
 
 
 def _break(draft: SaveDraft, *_: Any) -> SaveDraft:
@@ -60,13 +60,13 @@ def _done(store: Store, tenant: str) -> list[AuditEntry]:
 
 
 class RefusedSaveConformance(Conformance):
-    """The first save from inside a conversation, which would make it known, fails."""
+    """Saves that fail; each would also have registered the conversation of its caller."""
 
     @pytest.fixture
     def contents(self, store: Store) -> Contents:
-        """All that the store holds, as far as its port tells; whoever can read its tables gives them instead.
+        """Everything that the port shows of the store. A back end whose tables can be read overrides this.
 
-        Lines of the audit about refusals are left out: they are there to stay.
+        Entries of the audit about refusals are left out, since a refused save keeps those.
         """
 
         def look() -> Any:
@@ -81,7 +81,7 @@ class RefusedSaveConformance(Conformance):
 
     @pytest.fixture
     def known(self, ann: OnRecord, root: OnRecord, store: Store, clock: Clock) -> None:
-        """What there is to come up against."""
+        """The memories and models that the saves refer to."""
         ann.remember("held", id="held")
         ann.remember("over", id="retired")
         ann.retire("retired")
@@ -92,7 +92,7 @@ class RefusedSaveConformance(Conformance):
 
     @pytest.fixture
     def talking(self, knowing: OnRecord) -> OnRecord:
-        """A person's door from inside a conversation that nobody knows yet, to a store that keeps vectors."""
+        """The door of a person in a conversation that is not registered yet, to a store with vectors."""
         return knowing.as_caller(knowing.caller.inside("talk"))
 
     @pytest.mark.usefixtures("known")

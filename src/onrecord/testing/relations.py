@@ -1,4 +1,4 @@
-"""HOW do memories hang together? Typed edges, drawn once, taken back, and walked."""
+"""HOW are memories related? By typed relations, which are added once, removed, and followed."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def _listed(door: OnRecord, **asked: Any) -> list[str]:
 
 
 class RelateConformance(Conformance):
-    """Drawing and taking back."""
+    """Adding and removing relations."""
 
     @pytest.fixture
     def notes(self, ann: OnRecord) -> OnRecord:
@@ -184,7 +184,7 @@ class RelateConformance(Conformance):
 
 
 class WalkConformance(Conformance):
-    """Walking from one memory to the next."""
+    """Following relations from one memory to the next."""
 
     @pytest.fixture
     def ring(self, ann: OnRecord) -> OnRecord:

@@ -1,4 +1,4 @@
-"""WHICH memories bear on a question? Words and where they stand; never the punctuation."""
+"""WHICH memories does a question find? Those with its words, weighted by field; punctuation means nothing."""
 
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ _FILLER: Final = [f"word{number}" for number in range(24)]
 
 
 def _scores(door: OnRecord, question: str, **ask: Any) -> dict[str, float]:
-    """What the words alone say, before it is brought to one measure with anything else."""
+    """The scores by words alone, before they are combined with other scores."""
     return {
         hit.memory.id: hit.why.parts[0].score for hit in door.recall(question, recipe="lexical", **ask).hits
     }
@@ -27,7 +27,7 @@ def _boosts(hit: Hit) -> list[str]:
 
 
 class SearchConformance(Conformance):
-    """What is found, and in which order."""
+    """Which memories are found, and in which order."""
 
     def test_any_word_may_match_and_more_words_rank_higher(self, ann: OnRecord) -> None:
         ann.remember("a red kite", id="red")
@@ -49,7 +49,7 @@ class SearchConformance(Conformance):
         assert recalled(ann, "kestrel") == ["short", "long"]
 
     def test_title_and_hint_weigh_above_tags_above_content_above_source(self, ann: OnRecord) -> None:
-        """Each has three words, one of them the same, in another field."""
+        """Each memory has three words, and one of them is the same word, each time in another field."""
         ann.remember("two words", id="title", title="kestrel")
         ann.remember("two words", id="hint", hint="kestrel")
         ann.remember("two words", id="tag", tags=["kestrel"])
@@ -236,7 +236,7 @@ class SearchConformance(Conformance):
 
 
 class QuestionConformance(Conformance):
-    """A question is words, never query syntax."""
+    """A question is read as words, never as query syntax."""
 
     @pytest.mark.parametrize(
         "question",
@@ -251,7 +251,7 @@ class QuestionConformance(Conformance):
     def test_punctuation_and_operators_mean_nothing(self, ann: OnRecord, question: str) -> None:
         ann.remember("the lamp is lit", id="k")
         ann.remember("nothing of the kind", id="other")
-        # Whether it bears on what else is asked is another matter.
+        # Only the words are tested here; relevance is not.
         assert recalled(ann, question, min_relevance=0) == (["k"] if "lamp" in question.lower() else [])
 
     @pytest.mark.parametrize("question", ["", " ", "\n\t", "?!", "\"'", "-- ; *", "...", "()", "%", "_"])

@@ -1,7 +1,7 @@
-"""WHAT does a ranking tell of what one cannot see? Nothing: the same tenant, with and without the private memories of others.
+"""DO private memories of others change a ranking? No: two tenants, one with and one without them, give equal answers.
 
-Two tenants are given the same memories in the same order, and one of them those of strangers in between. Whoever sees
-nothing of these must be told the same of both, to the last digit, by the same statements.
+Both tenants get the same memories in the same order; one of them also gets private memories of other callers. A caller
+who cannot see those must get the same answers in both tenants, to the last digit, and by the same SQL statements.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -28,7 +28,7 @@ ALONE: Final = "alone"
 CROWDED: Final = "crowded"
 _ANN: Final = person(personas=frozenset({"chef"}), systems={"crm": "manage"}, conversation="talk")
 _REVIEWS: Final = {"memory.read", "memory.manage", "memory.review"}
-#: Who asks: those who see what they are members of, and those who see more than that.
+#: The callers who ask: ordinary members, and callers who may also review or read every system.
 ASKERS: Final = {
     "members": (_ANN, person("cleo")),
     "who sees more": (
@@ -36,9 +36,9 @@ ASKERS: Final = {
         person(personas=frozenset({"chef"}), systems={"*": "read"}, permissions=_REVIEWS),
     ),
 }
-#: After these steps of the others, strangers do theirs.
+#: After these steps the private memories are saved.
 _PLANTED_AFTER: Final = (0, 4, 6)
-#: Words that the memories of all share, so that those of others would be counted.
+#: These words also occur in the private memories, so a count over all memories would differ.
 QUESTIONS: Final = (
     "kestrel nests",
     "where do kestrel hawks nest near the orders table",
@@ -48,7 +48,7 @@ QUESTIONS: Final = (
 
 
 class CalibratedStub(StubEmbedder):
-    """One of which it is known how it scores, so that relevance is judged by vectors too."""
+    """An embedder with a calibration, so that relevance is estimated from vectors too."""
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -58,7 +58,7 @@ class CalibratedStub(StubEmbedder):
 
 
 class Step(NamedTuple):
-    """What someone does at a door."""
+    """One call by one caller."""
 
     caller: Caller
     does: Callable[[OnRecord], Any]
@@ -69,7 +69,7 @@ def saves(caller: Caller, text: str, **more: Any) -> Step:
 
 
 def planted(number: int, askers: Sequence[Caller]) -> Iterator[Step]:
-    """What a stranger keeps from them, in every scope that is closed to them: with words, things, talks and edges of the rest."""
+    """Private memories of bob in every scope that the askers cannot see, with the same words, entities and relations."""
     bob = person("bob", personas=frozenset({"baker"}), systems={"erp": "manage"}, conversation="other talk")
     text = f"kestrel hawks nest in raw_orders by customer_id, says note {number}"
     about: dict[str, Any] = {"tags": ["birds"], "entities": ["shop.orders"]}
@@ -96,7 +96,7 @@ def planted(number: int, askers: Sequence[Caller]) -> Iterator[Step]:
 
 
 def shared() -> Iterator[Step]:
-    """What those who ask see, or some of them."""
+    """The memories that the askers, or some of them, see."""
     about: dict[str, Any] = {"tags": ["birds"], "entities": ["shop.orders"]}
     yield saves(_ANN, "kestrel hawks nest in the barn", id="first", **about)
     yield saves(
@@ -112,12 +112,12 @@ def shared() -> Iterator[Step]:
 
 
 class Worlds:
-    """Both tenants, and what is told of each."""
+    """The two tenants, and the answers of each."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store, self._clock = store, clock
         self._embedders = StubEmbedders(CalibratedStub())
-        # First, so that its number is below theirs.
+        # Saved first, so that the global tenant has a lower number than both.
         self._door(administrator()).remember("kestrel hawks are birds", id="global:birds", scope="global")
 
     def _door(self, caller: Caller) -> OnRecord:
@@ -132,7 +132,7 @@ class Worlds:
         self._door(person(tenant="elsewhere")).recall("kestrel")
 
     def told(self, caller: Caller, tenant: str, questions: Sequence[str] = QUESTIONS) -> list[str]:
-        """All that is counted and ranked, as text without the name of the tenant."""
+        """Every answer that counts or ranks something, as text without the name of the tenant."""
         door = self._door(replace(caller, tenant=tenant))
         answers: list[Any] = [
             door.recall(question, recipe=recipe, limit=20) for question in questions for recipe in RECIPES
@@ -161,7 +161,7 @@ class Worlds:
 
     @contextmanager
     def heard(self, patch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-        """The text of every statement that the database is told meanwhile."""
+        """Collect the text of every SQL statement that runs inside the block."""
         told: list[str] = []
         backend: Any = self._store._backend  # type: ignore[attr-defined]
         plain = backend.fetch
@@ -183,7 +183,7 @@ class Worlds:
 
 
 class StatisticsConformance(Conformance):
-    """Whatever is counted is counted over what the caller sees."""
+    """Counts and scores depend only on what the caller sees."""
 
     @pytest.fixture
     def worlds(self, store: Store, clock: Clock) -> Worlds:
@@ -197,7 +197,7 @@ class StatisticsConformance(Conformance):
             worlds.take(step, ALONE, CROWDED)
             for each in planted(number, ASKERS[who]) if number in _PLANTED_AFTER else ():
                 worlds.take(each, CROWDED)
-        # What is for everyone both tenants meet in memory.
+        # Load the caches of global memories, which both tenants share.
         worlds.warm_up()
         for caller in ASKERS[who]:
             with worlds.heard(monkeypatch) as said_alone:

@@ -1,4 +1,4 @@
-"""WHAT must every store do? Inherit this class, give a fixture `store` (an empty one), and its tests are yours."""
+"""WHAT must every store do? A test class that inherits this one and adds a fixture `store`, an empty store, tests all of it."""
 
 from onrecord.testing.archive import ArchiveConformance, CareConformance
 from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
@@ -90,4 +90,4 @@ class StoreConformance(
     TenantSettingConformance,
     ImportedTierConformance,
 ):
-    """Everything: lives, times, pasts, visibility, tiers, search, lists, vectors, jobs, archives, keys and audit."""
+    """All suites together."""

@@ -1,4 +1,4 @@
-"""WHO must not see what? One memory in every scope, and everyone who stands outside of one."""
+"""WHO must not see what? Memories in every scope, callers who may not see them, and everything these callers can try."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -38,20 +38,20 @@ _ROOMS: Final[dict[Scope, dict[str, str]]] = {
 }
 _KEEPERS: Final = (OWNER.user, administrator().user)
 _GHOST: Final = "zqghost"
-# No ghost is met twice: a save under its name would make it real.
+# Each made-up memory has a new name, since an attempt may save a memory under that name.
 _NUMBERS: Final = count(100)
 _BEFORE: Final = START - timedelta(days=1)
 
 
 class Stranger(NamedTuple):
-    """A caller, and the scopes of the world that are closed to it."""
+    """A caller, and the scopes whose memories it may not see."""
 
     caller: Caller
     hidden: tuple[Scope, ...]
 
 
 _OF_A_TENANT: Final = tuple(scope for scope in SCOPES if scope != "global")
-#: Each differs from the owner in one thing alone.
+#: Each differs from the owner in one thing.
 STRANGERS: Final[dict[str, Stranger]] = {
     "another tenant": Stranger(replace(OWNER, tenant="beta"), _OF_A_TENANT),
     "an admin of another tenant": Stranger(
@@ -69,7 +69,7 @@ STRANGERS: Final[dict[str, Stranger]] = {
 
 
 class World:
-    """Two memories in each scope, joined by an edge; nothing in one names another."""
+    """Two memories in each scope with a relation between them; no scope mentions another."""
 
     def __init__(self, store: Store, clock: Clock, folder: Path) -> None:
         self.store, self.clock, self.folder = store, clock, folder
@@ -91,7 +91,7 @@ class World:
             door.remember(f"{code} companion", id=self.id(scope, 2), scope=scope, **_ROOMS[scope])
             door.relate(self.id(scope, 1), "supports", self.id(scope, 2))
         for scope in ("persona", "user", "system", "session"):
-            # An edge that leads from what is hidden to what everyone of the tenant sees.
+            # A relation from a hidden memory to one that the whole tenant sees.
             self.door(OWNER).relate(self.id(scope, 1), "refines", self.id("tenant", 2))
         clock.tick()
         self.kept = {scope: self._kept(scope) for scope in SCOPES}
@@ -104,7 +104,7 @@ class World:
         return OnRecord(self.store, caller, clock=self.clock, embedders=StubEmbedders(self.stub))
 
     def keeper(self, scope: Scope) -> OnRecord:
-        """Whoever saved the memories of a scope."""
+        """The door of the caller who saved the memories of a scope."""
         return self.door(administrator() if scope == "global" else OWNER)
 
     def _kept(self, scope: Scope) -> tuple[Memory, Memory]:
@@ -112,13 +112,13 @@ class World:
         return door.show(self.id(scope, 1)).memory, door.show(self.id(scope, 2)).memory
 
     def ghosts(self, scope: Scope) -> tuple[Memory, Memory]:
-        """Two memories that never were, as much as possible like those of a scope."""
+        """Two made-up memories that are in no store, as similar as possible to those of a scope."""
         code = f"{_GHOST}{next(_NUMBERS)}"
         first, second = (_ghost(memory, code, number) for number, memory in enumerate(self.kept[scope], 1))
         return first, second
 
     def held(self, scopes: tuple[Scope, ...]) -> Any:
-        """All that there is in some scopes, with its past and its edges."""
+        """All memories of some scopes, with their versions and relations."""
         with self.store.archive() as archive:
             told = [
                 history
@@ -133,7 +133,7 @@ class World:
 
 
 def code_of(scope: Scope) -> str:
-    """A word that stands nowhere but in one scope."""
+    """A word that only the memories of this scope contain."""
     return f"zq{scope}"
 
 
@@ -158,14 +158,14 @@ def _ghost(memory: Memory, code: str, number: int) -> Memory:
 
 @dataclass
 class Try:
-    """One attempt: who tries, on which memory, with which own one at hand."""
+    """One attempt: the door of the caller who tries, the two memories it is about, and a memory that is the caller's own."""
 
     world: World
     door: OnRecord
     first: Memory
     second: Memory
     beside: Memory | None = None
-    #: Whether the attempt named one of the two; else it is the same on all others.
+    #: Whether the attempt used one of the two memories; if not, it need not be repeated for others.
     names_one: bool = False
 
     @property
@@ -180,7 +180,7 @@ class Try:
 
     @cached_property
     def own(self) -> Memory:
-        """A memory that the one who tries may change."""
+        """A memory that the caller may change."""
         return self.beside or self.door.remember("an own note", scope="user").memory
 
     @property
@@ -196,7 +196,7 @@ class Try:
             return look(reading)
 
     def write(self, act: Callable[[Writing], Any]) -> Any:
-        # Made beforehand: inside the transaction it would wait for itself.
+        # Saved first: inside the transaction the save would wait for that transaction.
         _ = self.own
         home = GLOBAL_TENANT if self.one.tenant == GLOBAL_TENANT else None
         with self.world.store.writing(self.door.caller, self.world.clock.now, home) as writing:
@@ -204,12 +204,12 @@ class Try:
 
 
 def outcome(attempt: Callable[[Try], Any], trial: Try) -> str:
-    """What the one who tried is told, an answer or an error, with the words of the memory made equal."""
+    """The answer or the error, with the words of the memory replaced as `made_equal` does."""
     return made_equal(told_by(attempt, trial), _own_word(trial.first))
 
 
 def told_by(attempt: Callable[[Try], Any], trial: Try) -> str:
-    """What the one who tried is told, an answer or an error."""
+    """The answer or the error that the caller gets, as text."""
     try:
         return written(attempt(trial))
     except OnRecordError as error:
@@ -217,12 +217,12 @@ def told_by(attempt: Callable[[Try], Any], trial: Try) -> str:
 
 
 def made_equal(text: str, code: str) -> str:
-    """The words of a memory as they would be of one that never was."""
+    """The text with the memory's own word replaced, so that it can be compared with that of a made-up memory."""
     return text.replace(code, _GHOST)
 
 
 def _saved(trial: Try, **ask: Any) -> Any:
-    """What a save says, without the number it was given; it is gone before the next one tries."""
+    """The answer of a save without the new id; the memory is forgotten before the next attempt."""
     answer = trial.door.remember(**ask)
     if answer.outcome == "created":
         trial.door.forget(answer.memory.id)
@@ -230,7 +230,7 @@ def _saved(trial: Try, **ask: Any) -> Any:
 
 
 def _added(trial: Try) -> None:
-    """A memory like it, in its room and its owner's name; where that is the stranger's own, it may be."""
+    """Try to add a memory in the same scope and under the same owner; if the store allows it, forget it again."""
     added = trial.write(lambda writing: writing.add(replace(trial.one, id=""), trial.change))
     trial.door.forget(added.id)
 
@@ -242,14 +242,14 @@ def _exported(trial: Try) -> str:
 
 
 def _imported(trial: Try) -> None:
-    """The admin of one tenant takes in what was exported from another: it may only become its own."""
+    """Import the export of another tenant, which may only add memories to the caller's own tenant."""
     path = trial.world.folder / "home.jsonl"
     trial.world.door(administrator()).export(str(path))
     trial.door.import_(str(path), skip_conflicts=True)
 
 
 def _audited(trial: Try) -> Any:
-    """What was done with it before the one who tries came."""
+    """The entries of the audit about the memory from before the attempts."""
     return [
         entry
         for entry in trial.door.audit(subject=trial.one.id, limit=1_000).entries
@@ -258,7 +258,7 @@ def _audited(trial: Try) -> Any:
 
 
 def _met(trial: Try) -> Any:
-    """Whatever leads to a memory that everyone of the tenant sees."""
+    """What is related to a memory that the whole tenant sees."""
     try:
         return trial.door.neighbours(World.id("tenant", 2), depth=4)
     except NotFound:
@@ -266,7 +266,7 @@ def _met(trial: Try) -> Any:
 
 
 def _edge(trial: Try) -> str:
-    """The number of the edge between the two; one that nobody gave where they never were."""
+    """The number of the relation between the two; for made-up memories a number that was never given."""
     with trial.world.store.archive() as archive:
         found = [edge.id for edge in archive.edges(Home(HOME)) if edge.source == trial.one.id]
     return min(found, default="1000000", key=int)
@@ -293,7 +293,7 @@ def _matches(trial: Try) -> list[Match]:
 
 
 def _near(trial: Try) -> list[Near]:
-    """What a search by nearness would have found of both."""
+    """What a search by vectors would find of both."""
     return [Near(*key, 0, 1.0) for key in _keys(trial)]
 
 
@@ -302,12 +302,12 @@ def _terms(trial: Try) -> tuple[Token, ...]:
 
 
 def _vector(trial: Try) -> Any:
-    """The vector of the very text."""
+    """The vector of the first memory's text."""
     return trial.world.stub.embed_query(embedded_text(trial.one)).vector
 
 
 def _embedded(trial: Try) -> bool:
-    """Vectors for an own memory of the very text, with none at hand: whether someone else has them is not told."""
+    """Save the same text as an own memory without vectors. The store must not say that another memory has vectors of it."""
     own = replace(trial.one, id="", scope="user", owner=trial.door.caller.user, persona=None, system=None)
     with trial.world.store.writing(trial.door.caller, trial.world.clock.now) as writing:
         added = writing.add(own, trial.change)
@@ -321,16 +321,16 @@ def _past(trial: Try) -> Iterator[When]:
 
 
 def _met_both(trial: Try, found: Iterable[Found | Near]) -> int:
-    """How many of the two were among those found: where these are differs from where one is that never was."""
+    """How many of the two were found. Their positions are left out, since a made-up memory has none."""
     return sum(each.key in _keys(trial) for each in found)
 
 
 def _told_of(trial: Try, hits: Iterable[Hit]) -> list[Hit]:
-    """The hits that are of the two: how near others are says nothing of them."""
+    """The hits that are one of the two; the scores of others do not matter."""
     return [hit for hit in hits if hit.memory.id in (trial.one.id, trial.two.id)]
 
 
-#: Everything that can be tried on a memory: the methods of the port, then the operations of the door.
+#: Everything that a caller can try on a memory: the methods of the store, then the operations.
 ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.memory": lambda t: t.read(lambda r: [r.memory(t.one.id, when) for when in _past(t)]),
     "Reading.unasked": lambda t: t.read(lambda r: r.unasked(most=1_000)),
@@ -528,10 +528,10 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "embed_missing": lambda t: t.door.embed_missing() and None,
     "status": lambda t: t.door.status() and None,
 }
-#: What is given to the care of a workspace alone, and tells none of it; what is asked of a memory at hand; and answers to
-#: requests, of which each is found by its tenant, its user and its key alone.
+#: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` is about a memory that the caller
+#: has already, and `requests` finds kept answers by tenant, user and key.
 UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.requests"}
-#: What a store says of all that a caller sees; that it depends on nothing else is tried in `statistics.py`.
+#: Counts over all that a caller sees; `statistics.py` shows that they depend on nothing else.
 COUNTS: Final = {
     "Reading.size",
     "Reading.sees_global",
@@ -543,7 +543,7 @@ COUNTS: Final = {
     "Index.coverage",
     "Index.centroid",
 }
-#: What those who see both memories are told of them.
+#: A part of the answer to callers who see both memories.
 FOUND: Final = {
     "Index.match_terms": "[2, 2]",
     "Index.holders": "zqghost",
@@ -556,9 +556,9 @@ FOUND: Final = {
     "Relations.joined": "supports",
     "Reading.saved_before": "True",
 }
-#: Where a taken id cannot look like a free one; it says no more than that it cannot be used.
+#: Here a hidden memory shows that its id is taken; the error says only that the id cannot be used.
 TAKEN: Final = {"remember: id", "Writing.holder"}
-#: Where the words of the memory come from the one who tries, and may come back.
+#: Here the caller sends the words of the memory, so the answer may repeat them.
 ECHOED: Final = {
     "remember: repeated",
     "remember: hint",
@@ -568,7 +568,7 @@ ECHOED: Final = {
     "prioritise",
     "search",
 }
-#: What changes a memory, for those who see it and may not.
+#: The attempts that would change a memory, for callers who see it and may not change it.
 CHANGES: Final = (
     "Writing.target",
     "Writing.named",

@@ -1,4 +1,4 @@
-"""WHOSE word is it? What a store keeps of authors, whom it lets change what, and what becomes of the rest."""
+"""WHO wrote a text, and who may change it? Authors and tiers, and the proposals of those who may not."""
 
 import re
 from dataclasses import replace
@@ -20,7 +20,7 @@ def unasked(door: OnRecord) -> str:
 
 
 class TierConformance(Conformance):
-    """A lower tier proposes what it may not do."""
+    """A caller of a lower tier proposes a change instead of making it."""
 
     @pytest.fixture
     def agent(self, ann: OnRecord) -> OnRecord:
@@ -29,12 +29,12 @@ class TierConformance(Conformance):
 
     @pytest.fixture
     def rae(self, ann: OnRecord) -> OnRecord:
-        """Who reviews."""
+        """A reviewer's door."""
         return ann.as_caller(person("rae", permissions={"memory.read", "memory.manage", "memory.review"}))
 
     @pytest.fixture
     def rule(self, ann: OnRecord) -> str:
-        """Told unasked, because a person said so."""
+        """The id of a memory by a person that is part of every context."""
         return ann.remember(RULE, hint="which units to answer in", always_inject=True).memory.id
 
     def test_a_version_knows_who_wrote_its_text(self, ann: OnRecord, agent: OnRecord, root: OnRecord) -> None:
@@ -235,7 +235,7 @@ class TierConformance(Conformance):
 
 
 class WaitingConformance(Conformance):
-    """What waits is for its owner, reviewers and admins."""
+    """Only its owner, reviewers and admins see a proposal."""
 
     @pytest.fixture
     def assistant(self, ann: OnRecord) -> OnRecord:
@@ -276,7 +276,7 @@ class WaitingConformance(Conformance):
     def test_what_waited_without_saying_what_it_proposes_stays_out_of_sight_when_it_ends(
         self, root: OnRecord, assistant: OnRecord, tmp_path: Path
     ) -> None:
-        """As in a file from before proposals said so."""
+        """Exports of earlier versions do not say what a pending memory proposes."""
         for id in ("turned down", "taken back"):
             assistant.remember(f"a rumour about {id} kites", id=id.replace(" ", "-"), dedupe=False)
         file = tmp_path / "all.jsonl"
@@ -308,7 +308,7 @@ class WaitingConformance(Conformance):
 
 
 class TenantSettingConformance(Conformance):
-    """A tenant may leave more to its agents and its members."""
+    """A tenant may allow its agents and members more."""
 
     @pytest.fixture
     def bobs_agent(self, ann: OnRecord) -> OnRecord:
@@ -351,7 +351,7 @@ class TenantSettingConformance(Conformance):
 
 
 class ImportedTierConformance(Conformance):
-    """A file claims no more than whoever brings it."""
+    """An imported memory gets no higher tier than the caller who imports it."""
 
     def test_an_export_keeps_authors_proposals_and_approvals(
         self, ann: OnRecord, root: OnRecord, tmp_path: Path

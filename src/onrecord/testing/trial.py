@@ -1,4 +1,4 @@
-"""WHAT would it do? Dry runs, whoever stands for a text, and words by which a caller may go on."""
+"""WHAT would it do? Dry runs, vouching for a text, searches within scopes, and confirmations."""
 
 import pytest
 
@@ -13,7 +13,7 @@ _HINT = "listening port of the web server"
 
 
 class TrialConformance(Conformance):
-    """What is asked about and not done, and who may go on."""
+    """Dry runs, save limits, vouching, scopes and confirmations."""
 
     def test_a_dry_save_tells_what_would_come_of_it_and_leaves_nothing(
         self, ann: OnRecord, root: OnRecord

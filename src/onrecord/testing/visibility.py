@@ -1,4 +1,4 @@
-"""WHO sees what? Every method and every operation, tried by everyone who stands outside."""
+"""WHO sees what? Callers who may not see a memory try every method and every operation on it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
@@ -45,15 +45,15 @@ from onrecord.testing.strangers import (
     told_by,
 )
 
-#: After how many attempts it is looked at what is there.
+#: After so many attempts the test looks whether something has changed.
 _LOOKED_AFTER: Final = 8
-#: What is tried on a store itself, and what is tried at a door before it.
+#: The attempts on the store, and those on the door.
 _ON_A_PORT: Final = {name: each for name, each in ATTEMPTS.items() if "." in name.split(":")[0]}
 _AT_A_DOOR: Final = {name: each for name, each in ATTEMPTS.items() if name not in _ON_A_PORT}
 
 
 class VisibilityConformance(Conformance):
-    """What is not for someone's eyes is not there for them at all."""
+    """For a caller who may not see a memory, everything is as if that memory did not exist."""
 
     @pytest.fixture
     def world(self, store: Store, clock: Clock, tmp_path: Path) -> World:
@@ -67,7 +67,7 @@ class VisibilityConformance(Conformance):
 
     @pytest.mark.parametrize("who", ["an admin of another tenant", "another user"])
     def test_nor_does_one_at_a_door(self, world: World, who: str) -> None:
-        """What a door does it does by the methods that were tried: whoever may do the most there, and a neighbour."""
+        """A door only calls methods that are tried above, so two callers are enough here."""
         assert _learned(world, STRANGERS[who], _AT_A_DOOR) == []
 
     def test_every_method_and_every_operation_is_tried(self) -> None:
@@ -87,7 +87,7 @@ class VisibilityConformance(Conformance):
         assert len(methods) == 43
 
     def test_the_owner_finds_what_strangers_do_not(self, world: World) -> None:
-        """Else the whole matrix would prove nothing."""
+        """Otherwise the tests above would pass on an empty store."""
         for scope, name in product(
             SCOPES,
             (
@@ -192,7 +192,7 @@ class VisibilityConformance(Conformance):
 
 
 def _learned(world: World, stranger: Stranger, attempts: Mapping[str, Callable[[Try], Any]]) -> list[str]:
-    """Whatever a stranger learned or changed by these."""
+    """Everything that a stranger learned or changed by these attempts."""
     door, before, faults = world.door(stranger.caller), world.held(stranger.hidden), []
     own = door.remember("an own note", scope="user").memory
     tried: list[str] = []
@@ -213,7 +213,7 @@ def _learned(world: World, stranger: Stranger, attempts: Mapping[str, Callable[[
                 faults.append(f"{name} on {scope} tells {answer}")
         tried.append(name)
         if len(tried) == _LOOKED_AFTER or name == [*attempts][-1]:
-            # A change would be seen however many tried after it, for it leaves a version behind.
+            # A change leaves a version behind, so it also shows after further attempts.
             if (now := world.held(stranger.hidden)) != before:
                 faults.append(f"one of these changed something: {tried}")
             before, tried = now, []
@@ -227,7 +227,7 @@ _NAMES = (
 
 
 class NameConformance(Conformance):
-    """Names are taken as they are: none looks like another, or like the audience of another."""
+    """Names are compared exactly: no name is taken for another name, or for a name of another kind."""
 
     def test_a_name_never_opens_what_another_name_or_another_kind_of_name_holds(self, ann: OnRecord) -> None:
         rooms = list(product(("user", "persona", "system", "session"), _NAMES))
@@ -260,7 +260,7 @@ class NameConformance(Conformance):
 
 
 def _holder(scope: str, name: str) -> Caller:
-    """Someone who holds one name, and is otherwise nobody."""
+    """A caller with one name of this scope and no others."""
     if scope == "user":
         return person(name)
     holding: dict[str, dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""WHAT was true, and what was known? Half-open windows, two axes, history, and a clock that misbehaves."""
+"""WHAT was true at a time, and what did the store know then? `as_of`, `known_at`, history, and clocks that go backwards."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -30,7 +30,7 @@ class TrueThenConformance(Conformance):
 
     @pytest.fixture
     def ferries(self, ann: OnRecord) -> OnRecord:
-        """One memory that was true from ten days ago until five days ago, and one that always was."""
+        """One memory that was true from ten to five days ago, and one that is still true."""
         ann.remember("the ferry goes hourly", id="past", valid_from=START - 10 * DAY)
         ann.remember("the ferry is white", id="always", valid_from=START - 100 * DAY)
         ann.relate("always", "supports", "past")
@@ -128,7 +128,7 @@ class KnownThenConformance(Conformance):
 
     @pytest.fixture
     def lamps(self, ann: OnRecord, clock: Clock) -> OnRecord:
-        """Saved at START, revised a second later, retired after another, all about one lamp."""
+        """A memory that was saved at START, revised one second later and retired after another second."""
         ann.remember("the lamp is red", id="k", tags=["old"], entities=["thing:old"])
         ann.remember("another lamp", id="other")
         ann.relate("other", "supports", "k")
@@ -175,7 +175,7 @@ class KnownThenConformance(Conformance):
         assert recalled(lamps, "red") == recalled(lamps, "green") == []
 
     def test_old_and_new_are_ranked_alike(self, lamps: OnRecord, clock: Clock) -> None:
-        """What has changed since is scored outside the index, by the same numbers."""
+        """Old versions are scored outside the index, and get the same scores."""
         known = clock.now
         lamps.remember("a lamp of brass", id="twin", dedupe=False)
         lamps.remember("a lamp of brass", id="changed", dedupe=False)
@@ -222,7 +222,7 @@ class KnownThenConformance(Conformance):
         assert met.memory.content == "the lamp is red"
 
     def test_both_axes_together(self, lamps: OnRecord, clock: Clock) -> None:
-        """The window of the version that stood then decides, not that of today."""
+        """The validity in the version of that time decides, not the validity of today."""
         clock.tick()
         lamps.remember("a late report", id="late", valid_from=START - DAY)
         reported = clock.now
@@ -254,7 +254,7 @@ class KnownThenConformance(Conformance):
 
 
 class HistoryConformance(Conformance):
-    """The history of one, and the difference between two times for all."""
+    """The history of one memory, and the differences between two times for all memories."""
 
     def test_every_change_is_one_version(self, ann: OnRecord, clock: Clock) -> None:
         ann.remember("one", id="k", entities=["memory:9"])
@@ -347,7 +347,7 @@ class HistoryConformance(Conformance):
         for limit in (1, 2, 3, 7):
             pages = [ann.diff(since, limit=limit)]
             while pages[-1].next is not None:
-                # What comes later is on no page of this comparison.
+                # What is saved later is on no page of this comparison.
                 clock.tick()
                 ann.remember(f"later {limit} {len(pages)}")
                 pages.append(ann.diff(since, limit=limit, after=pages[-1].next))
@@ -388,7 +388,7 @@ class HistoryConformance(Conformance):
 
 
 class ClockConformance(Conformance):
-    """Clocks stand still and go backwards; the order of changes stays."""
+    """The order of changes is right even if the clock stands still or goes backwards."""
 
     def test_changes_in_the_same_moment_stay_in_order_and_the_last_one_counts(self, ann: OnRecord) -> None:
         ann.remember("one", id="k")

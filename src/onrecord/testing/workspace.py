@@ -1,4 +1,4 @@
-"""WHAT must every store do with what is kept beside memories? Conversations, files, working notes, settings."""
+"""WHAT must every store do with a workspace? Conversations, artifacts, scratchpads and settings of agents."""
 
 import hashlib
 import threading
@@ -23,7 +23,7 @@ from onrecord.testing.builders import Clock, Conformance, administrator, person,
 from onrecord.testing.moving_workspace import MovedWorkspaceConformance
 from onrecord.workspace.scratchpads import ScratchpadContent
 
-#: What a mark takes beside the text it stands above.
+#: The size of the line that dates a note in a scratchpad.
 MARK_BYTES = len("\n<!-- 2026-03-01 12:00:00 -->\n\n")
 
 
@@ -40,7 +40,7 @@ def faults_of(refused: pytest.ExceptionInfo[Invalid]) -> list[str]:
 
 
 class _Disturbed:
-    """A store in which something else happens just before a writing begins, and as soon as it has begun."""
+    """A store that calls `before` just before a transaction begins, and `within` just after."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class _Disturbed:
 
 
 def linked(store: Any, caller: Caller, act: str) -> Memory:
-    """A memory that is linked to the first file, by its first save or by a revision."""
+    """Link a memory to the first artifact, in its first save or by a revision."""
     door = OnRecord(store, caller)
     given = {"content": "about the file"} if act == "remember" else {"id": "k"}
     memory: Memory = getattr(door, act)(artifact="1", **given).memory
@@ -73,11 +73,11 @@ def linked(store: Any, caller: Caller, act: str) -> Memory:
 
 
 class WorkspaceConformance(Conformance):
-    """What the suites of the workspace share."""
+    """The fixtures of all suites of the workspace."""
 
     @pytest.fixture
     def inside(self, ann: OnRecord) -> OnRecord:
-        """A person's door from inside a conversation."""
+        """The door of a person in a conversation."""
         return ann.as_caller(ann.caller.inside("talk"))
 
     @pytest.fixture
@@ -87,7 +87,7 @@ class WorkspaceConformance(Conformance):
 
 
 class ConversationConformance(WorkspaceConformance):
-    """Who is talked with: known by number or name, from the first use on."""
+    """Conversations have a number or a name, and are registered when they are first used."""
 
     def test_a_conversation_without_a_name_is_the_next_whole_number(self, ann: OnRecord) -> None:
         made = [ann.register_conversation().conversation.id for _ in range(3)]
@@ -192,7 +192,7 @@ class ConversationConformance(WorkspaceConformance):
 
 
 class DeletedConversationConformance(WorkspaceConformance):
-    """What goes with a conversation, and what stays."""
+    """What deleting a conversation deletes, and what it leaves."""
 
     def test_deleting_a_conversation_removes_its_files_and_unpins_its_memories(
         self, ann: OnRecord, inside: OnRecord, clock: Clock
@@ -261,7 +261,7 @@ class DeletedConversationConformance(WorkspaceConformance):
 
 
 class ArtifactConformance(WorkspaceConformance):
-    """Files at their paths: written, read, listed, linked and deleted."""
+    """Artifacts are written, read, listed, linked and deleted by their path."""
 
     def test_a_file_comes_back_with_its_digest_its_size_and_its_media_type(
         self, inside: OnRecord, clock: Clock
@@ -382,7 +382,7 @@ class ArtifactConformance(WorkspaceConformance):
 
 
 class LinkConformance(WorkspaceConformance):
-    """Memories that are linked to files."""
+    """Memories that are linked to artifacts."""
 
     def test_a_memory_shows_the_file_that_it_is_linked_to(self, inside: OnRecord) -> None:
         file = inside.write_artifact("a.txt", "x").artifact
@@ -485,7 +485,7 @@ class LinkConformance(WorkspaceConformance):
 
 
 class QuotaConformance(WorkspaceConformance):
-    """How much there is room for, exactly."""
+    """The limits of size, to the byte."""
 
     def test_a_file_of_the_full_size_fits_and_one_byte_more_is_refused(self, inside: OnRecord) -> None:
         whole = b64encode(b"\xff" * ARTIFACT_BYTES).decode()
@@ -498,7 +498,7 @@ class QuotaConformance(WorkspaceConformance):
 
     @pytest.fixture
     def small(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Quotas that are soon reached."""
+        """Set quotas that a test reaches quickly."""
         monkeypatch.setattr("onrecord.workspace.artifacts.CONVERSATION_BYTES", 100)
         monkeypatch.setattr("onrecord.workspace.artifacts.TENANT_BYTES", 150)
 
@@ -562,7 +562,7 @@ class QuotaConformance(WorkspaceConformance):
 
 
 class ScratchpadConformance(WorkspaceConformance):
-    """Working notes: dated, read as a whole, within their size."""
+    """Scratchpads: dated notes, read as a whole, up to a size."""
 
     def test_each_addition_stands_under_its_time(self, ann: OnRecord, clock: Clock) -> None:
         assert ann.append_scratchpad("first", agent="scout").size == MARK_BYTES + 5
@@ -662,7 +662,7 @@ class ScratchpadConformance(WorkspaceConformance):
 
 
 class AgentConformance(WorkspaceConformance):
-    """How agents are set."""
+    """The settings of agents."""
 
     def test_an_agent_that_nobody_has_set_has_the_defaults(self, ann: OnRecord) -> None:
         shown = ann.show_agent("scout")
@@ -707,7 +707,7 @@ class AgentConformance(WorkspaceConformance):
 
 
 class WorkspaceTransactionConformance(WorkspaceConformance):
-    """What was refused leaves nothing, what was done leaves a line, and an erased tenant leaves no trace."""
+    """A refused change leaves nothing, a change leaves an entry of the audit, and an erased tenant leaves no trace."""
 
     def test_a_transaction_that_fails_leaves_nothing_of_itself(
         self, store: Store, ann: OnRecord, inside: OnRecord, clock: Clock
@@ -793,4 +793,4 @@ class WholeWorkspaceConformance(
     WorkspaceTransactionConformance,
     MovedWorkspaceConformance,
 ):
-    """All that a store keeps beside memories."""
+    """All suites of the workspace together."""

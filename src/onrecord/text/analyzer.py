@@ -21,9 +21,9 @@ ANALYZER_VERSION: Final = "3"
 # One word longer than this is noise (base64, hashes run together); its head still finds it.
 _LONGEST_TERM: Final = 64
 _LONGEST_KEPT: Final = 128
-#: What is shorter is cut in a few milliseconds.
+#: Shorter texts take only a few milliseconds.
 _LONG_TEXT: Final = 4_096
-#: How much of long texts is kept cut: as many as a server saves at once.
+#: How many characters of long texts stay in the cache: enough for all that a server saves at once.
 _KEPT_CHARACTERS: Final = 1_000_000
 
 # Vowel signs and other marks are not \w in Python, but they are part of a word in these scripts.
@@ -32,7 +32,7 @@ _MARKS: Final = (
     r"\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a"
     r"\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f18-\u0f84\u102b-\u103e\u1056-\u109d\u17b4-\u17d3\u3099\u309a"
 )
-# Pictures that people write for words, each one a word; two letters make a flag, and the color of a skin is passed over.
+# Emoji, each one a word; two regional letters make a flag, and skin tones are ignored.
 _PICTURE: Final = r"[\U0001f1e6-\U0001f1ff]{2}|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff]"
 # A run of word characters, joined where people join names: a.b, a_b, a/b, a-b.
 _CHUNK: Final = re.compile(rf"[\w{_MARKS}]+(?:[./-][\w{_MARKS}]+)*|{_PICTURE}")
@@ -77,7 +77,7 @@ def gather_places(text: str, start: int, places: dict[str, list[int]]) -> int:
 
 
 def cut_ahead(text: str) -> None:
-    """For whoever is about to make others wait: a long text is cut now, and soon its places need only be read."""
+    """Cut a long text now and keep the result, so that a transaction that needs it soon is not slowed down."""
     if len(text) >= _LONG_TEXT:
         _kept_cut(text)
 
@@ -204,7 +204,7 @@ def _cut_for_question(chunk: str) -> tuple[tuple[tuple[str, ...], bool], ...]:
     return tuple((tuple(dict.fromkeys(terms)), is_stop) for terms, is_stop in words)
 
 
-#: What chunks were cut into, the long ones left out: those do not come again, and would fill the memory.
+#: The words of recent chunks; long chunks are left out, since they rarely come again and take much memory.
 _known_document_terms: Final = lru_cache(maxsize=65_536)(_cut_for_document)
 _known_question_words: Final = lru_cache(maxsize=8_192)(_cut_for_question)
 

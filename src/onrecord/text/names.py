@@ -9,7 +9,7 @@ _THING: Final = "thing:"
 _MEMORY: Final = "memory:"
 # Longer names are rarely said in full.
 _LONGEST_NAME: Final = 6
-# A pasted page is no question about the things it names.
+# A long text, such as a pasted page, is not a question about the things it names.
 _MOST_WORDS: Final = 200
 
 

@@ -12,8 +12,8 @@ from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
 from onrecord.catalog.sources.model_store import ModelStore, is_model_store
 from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
-from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Datasource, Model, System
+from onrecord.errors import Fault, Invalid, invalid
+from onrecord.model.catalog import Datasource, Model
 from onrecord.store.looking import is_sqlite
 
 MOST_SAMPLE_VALUES: Final = 100
@@ -59,8 +59,6 @@ class Source(Protocol):
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         """The models of these canonical names, or all. Raises Invalid if a model cannot be understood."""
 
-    def systems(self) -> Sequence[System]: ...
-
     def notes(self) -> Sequence[str]:
         """What was left out, and why, for the person who asked."""
 
@@ -87,21 +85,19 @@ def open_source(
         return DbtCatalog(manifest, datasource=datasource)
     if folder:
         return YamlCatalog(folder)
-    raise Invalid([Fault(given, f"{_seen(path)}; {_UNDERSTOOD}")])
+    raise invalid(given, f"{_seen(path)}; {_UNDERSTOOD}")
 
 
 def _check_options(given: str, datasource: str | None, sample_values: int) -> None:
     if not given.strip():
-        raise Invalid([Fault("catalog", f"must not be empty; {_UNDERSTOOD}")])
+        raise invalid("catalog", f"must not be empty; {_UNDERSTOOD}")
     if "://" not in given and _KEYWORDS.search(given):
         # It is not repeated, since it may hold a password.
-        raise Invalid([Fault("catalog", "Write the address of a database as postgresql://user@host/name.")])
+        raise invalid("catalog", "Write the address of a database as postgresql://user@host/name.")
     if datasource is not None:
         named_datasource(datasource)
     if not 0 <= sample_values <= MOST_SAMPLE_VALUES:
-        raise Invalid(
-            [Fault("sample_values", f"must be between 0 and {MOST_SAMPLE_VALUES} (got {sample_values})")]
-        )
+        raise invalid("sample_values", f"must be between 0 and {MOST_SAMPLE_VALUES} (got {sample_values})")
 
 
 def _refuse_for_files(given: str, **options: str | int | None) -> None:

@@ -18,8 +18,8 @@ from onrecord.catalog.sources.database_access import access_by_address, access_t
 from onrecord.catalog.sources.fingerprinting import fingerprint, fingerprint_with_samples
 from onrecord.catalog.sources.naming import legal_name, legal_names
 from onrecord.catalog.sources.sampling import may_be_sampled, sample
-from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part, System
+from onrecord.errors import invalid
+from onrecord.model.catalog import SAMPLED, Datasource, Join, Model, Part
 
 _PARTITIONS: Final = (
     select(pg_class.c.relname)
@@ -80,16 +80,13 @@ class DatabaseCatalog:
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._read.models if wanted is None or model.canonical in wanted)
 
-    def systems(self) -> Sequence[System]:
-        return ()
-
     def notes(self) -> Sequence[str]:
         return self._read.notes
 
     @cached_property
     def _read(self) -> _DatabaseState:
         with self._access.reading() as connection, warnings.catch_warnings():
-            # A type that the library does not know is no more than a column without one.
+            # A column of an unknown type counts as one without a type.
             warnings.simplefilter("ignore", SAWarning)
             _check_schema(inspect(connection), self._schema)
             tables = _SchemaTables(connection, self._schema)
@@ -111,9 +108,7 @@ class DatabaseCatalog:
 
 def _check_schema(inspector: Inspector, schema: str | None) -> None:
     if schema is not None and schema not in (known := inspector.get_schema_names()):
-        raise Invalid(
-            [Fault("schema", f"there is no schema {schema!r}; there are {', '.join(sorted(known))}")]
-        )
+        raise invalid("schema", f"there is no schema {schema!r}; there are {', '.join(sorted(known))}")
 
 
 class _SchemaTables:
@@ -206,7 +201,7 @@ class _SchemaTables:
             )
 
     def _key(self, name: str) -> list[str]:
-        # Of a table that could not be described there is a list, and nothing in it.
+        # A table that could not be described has an empty list here.
         return list((self._keys.get(name) or {}).get("constrained_columns", ()))
 
     def _type(self, column: ReflectedColumn) -> str | None:

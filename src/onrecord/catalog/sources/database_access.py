@@ -13,7 +13,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.store.looking import connect_to_look
 
 URL_SCHEMES: Final = ("sqlite:///", "postgresql://", "postgresql+psycopg://")
@@ -61,24 +61,19 @@ class DatabaseAccess:
 def access_by_address(given: str) -> DatabaseAccess:
     scheme = given.partition("://")[0]
     if scheme not in (*_SQLITE, *_POSTGRES):
-        raise Invalid(
-            [
-                Fault(
-                    "catalog",
-                    f"{scheme}:// is not a kind of database that can be read; {', '.join(URL_SCHEMES)} are",
-                )
-            ]
+        raise invalid(
+            "catalog", f"{scheme}:// is not a kind of database that can be read; {', '.join(URL_SCHEMES)} are"
         )
     try:
         url = make_url(given)
     except (ArgumentError, ValueError):
-        raise Invalid(
-            [Fault("catalog", "is not an address such as postgresql://user@host/name or sqlite:///file.db")]
+        raise invalid(
+            "catalog", "is not an address such as postgresql://user@host/name or sqlite:///file.db"
         ) from None
     if scheme in _POSTGRES:
         return _postgres(url)
     if not url.database or url.database == ":memory:":
-        raise Invalid([Fault("catalog", "names no file; write sqlite:/// and the path of one")])
+        raise invalid("catalog", "names no file; write sqlite:/// and the path of one")
     return access_to_file(Path(url.database))
 
 

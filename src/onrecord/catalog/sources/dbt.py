@@ -13,10 +13,10 @@ from onrecord.catalog.sources.dbt_columns import ColumnNames, columns_of, parts_
 from onrecord.catalog.sources.dbt_semantics import DbtSemantics
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.naming import legal_name
-from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Datasource, Form, Join, Model, System
+from onrecord.errors import invalid
+from onrecord.model.catalog import Datasource, Form, Join, Model
 
-#: What becomes a model, those that are the first to choose their names first.
+#: The resource types that become models; earlier ones get their names first.
 _KINDS: Final = ("model", "seed", "snapshot", "source")
 _LEFT_OUT: Final = ("saved_queries", "functions")
 
@@ -50,9 +50,6 @@ class DbtCatalog:
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._models if wanted is None or model.canonical in wanted)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         return self._read.notes()
@@ -90,9 +87,7 @@ class _Project:
         packages = {node.text("package_name") for node in self._nodes.values()}
         name = self._package or (packages.pop() if len(packages) == 1 else None)
         if name is None:
-            raise Invalid(
-                [Fault("datasource", f"{self._manifest.place} does not tell the project's name; give one")]
-            )
+            raise invalid("datasource", f"{self._manifest.place} does not tell the project's name; give one")
         return legal_name(name)
 
     def _all_names(self) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from onrecord.catalog.sources.regular_files import read_regular
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Invalid, invalid
 from onrecord.model import rules
 from onrecord.model.shapes import checked_field
 
@@ -89,7 +89,7 @@ class ArtifactPart:
         return str(checked_field(f"{self.place}.{key}", _TEXT, value))
 
     def _wrong(self, key: str, wanted: str) -> Invalid:
-        return Invalid([Fault(f"{self.place}.{key}", f"must be {wanted}; let dbt write the file anew")])
+        return invalid(f"{self.place}.{key}", f"must be {wanted}; let dbt write the file anew")
 
 
 NOTHING: Final = ArtifactPart("", {})
@@ -97,13 +97,8 @@ NOTHING: Final = ArtifactPart("", {})
 
 def read_manifest(path: Path) -> ArtifactPart:
     if not path.exists():
-        raise Invalid(
-            [
-                Fault(
-                    str(path),
-                    "is not there yet: run `dbt docs generate` in the project, or give the file itself",
-                )
-            ]
+        raise invalid(
+            str(path), "is not there yet: run `dbt docs generate` in the project, or give the file itself"
         )
     return _read(path, "manifest")
 
@@ -122,13 +117,11 @@ def _read(path: Path, kind: str) -> ArtifactPart:
         says = (
             f"it says that it is {schema}" if schema else "it does not say which version of dbt's files it is"
         )
-        raise Invalid([Fault(str(path), f"is not a {kind}.json of dbt: {says}")])
+        raise invalid(str(path), f"is not a {kind}.json of dbt: {says}")
     if int(found[2]) not in _KNOWN[kind]:
         first, last = _KNOWN[kind][0], _KNOWN[kind][-1]
         known = f"v{first} to v{last}" if first != last else f"v{first}"
-        raise Invalid(
-            [Fault(str(path), f"is a {kind} of version v{found[2]}, which is unknown; we can read {known}")]
-        )
+        raise invalid(str(path), f"is a {kind} of version v{found[2]}, which is unknown; we can read {known}")
     return artifact
 
 
@@ -145,4 +138,4 @@ def _object_in(path: Path) -> Mapping[str, Any]:
         if isinstance(value, dict):
             return value
         reason = "is not a JSON object"
-    raise Invalid([Fault(str(path), reason)])
+    raise invalid(str(path), reason)

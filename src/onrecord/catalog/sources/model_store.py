@@ -16,8 +16,8 @@ from onrecord.catalog.model_shapes import model_faults
 from onrecord.catalog.sources.database_access import access_to_file
 from onrecord.catalog.sources.fingerprinting import fingerprint
 from onrecord.catalog.sources.yaml_models import DATASOURCE, MODEL, datasource_from, model_from
-from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Datasource, Model, System
+from onrecord.errors import Fault, Invalid, invalid
+from onrecord.model.catalog import Datasource, Model
 from onrecord.model.rules import Rule
 from onrecord.model.shapes import faults_at
 from onrecord.store.looking import looking_at, table_names
@@ -51,7 +51,7 @@ class ModelStore:
     """A store in one file. It is read once: open it again to see what has changed since."""
 
     kind = "model store"
-    #: A model that names no samples says that there are none.
+    #: A model without samples has none.
     leaves_samples = False
 
     def __init__(self, path: Path) -> None:
@@ -73,9 +73,6 @@ class ModelStore:
 
     def models(self, wanted: Collection[str] | None = None) -> Iterator[Model]:
         return (model for model in self._held.models if wanted is None or model.canonical in wanted)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         count = len(self._held.memories)
@@ -101,7 +98,7 @@ class ModelStore:
             else:
                 faults.append(Fault(f"{place}: data_source", "is missing; every model here lies in one"))
         for place, given in rows[_DATASOURCES]:
-            # How it is reached is not even looked at: no fault may quote a password.
+            # Connection fields are not read, so that no error can quote a password.
             harmless = {name: value for name, value in given.items() if name in DATASOURCE.fields}
             if (read := _checked(place, DATASOURCE, harmless, faults)) is not None:
                 datasources.append(datasource_from(read["name"], read))
@@ -137,9 +134,9 @@ def _object(place: str, written: object) -> Mapping[str, Any]:
     try:
         given = json.loads(str(written))
     except ValueError as problem:
-        raise Invalid([Fault(place, f"holds a row that is not JSON: {problem}")]) from None
+        raise invalid(place, f"holds a row that is not JSON: {problem}") from None
     if not isinstance(given, dict):
-        raise Invalid([Fault(place, "holds a row that is not a JSON object")])
+        raise invalid(place, "holds a row that is not a JSON object")
     return given
 
 

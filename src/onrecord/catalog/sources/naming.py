@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model import limits, rules
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
-#: What takes a reference apart, or would lead out of a folder.
+#: Characters that separate the parts of a reference, or lead out of a folder.
 _SEPARATORS: Final = (".", ":", "/", "\\")
 _NOT_IN_A_SEGMENT: Final = re.compile(r"[^\w-]+")
 
@@ -41,7 +41,7 @@ def reference_name(value: Any) -> str:
 def named_datasource(text: str) -> str:
     """The requested name, if it is legal."""
     if reason := why_no_name(text):
-        raise Invalid([Fault("datasource", reason)])
+        raise invalid("datasource", reason)
     return text
 
 

@@ -7,13 +7,13 @@ import stat
 from pathlib import Path
 from typing import Final
 
-#: The largest manifest of dbt's that was seen has a third of it.
+#: Three times the size of the largest known manifest of dbt.
 MOST_BYTES: Final = 512 * 1024 * 1024
 
 
 def read_regular(path: Path) -> bytes:
     """The bytes; OSError if the file cannot be read, is not a regular file, or is too large."""
-    # Not waiting for whoever would write into a pipe.
+    # Without waiting for a writer, in case it is a pipe.
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:
         told = os.fstat(file.fileno())

@@ -36,7 +36,7 @@ def sample(
     """For each of these columns up to `count` values of the first rows, in the order of the table's key."""
     schema, name = place
     source = table(name, *map(column, dict.fromkeys([*names, *key])), schema=schema)
-    # Whole values only: of a secret that is cut, what remains would no longer look like one.
+    # Only whole values, since a cut secret would not be recognised as one.
     texts = [func.substr(cast(source.c[each], Text), 1, _LONGEST + 1) for each in names]
     order: list[ColumnElement[Any]] = [source.c[each] for each in key or names]
     rows = connection.execute(select(*texts).order_by(*order).limit(_ROWS)).all()

@@ -24,8 +24,8 @@ from onrecord.catalog.model_shapes import (
 )
 from onrecord.catalog.sources.naming import reference_name, why_no_name
 from onrecord.catalog.sources.regular_files import read_regular
-from onrecord.errors import Fault, Invalid
-from onrecord.model.catalog import Datasource, Model, System
+from onrecord.errors import Fault, Invalid, invalid
+from onrecord.model.catalog import Datasource, Model
 from onrecord.model.rules import FLAG, Integer, Rule, anything
 from onrecord.model.shapes import Object, Several, faults_at
 from onrecord.providers.scrubber import scrub
@@ -35,7 +35,7 @@ MODELS: Final = "models"
 DATASOURCES: Final = "datasources"
 _PRIORITY: Final = "priority.yaml"
 _ENDINGS: Final = (".yaml", ".yml")
-#: All that is kept of how a datasource is reached: where it is, never what opens it.
+#: The only connection fields that are kept: where the database is, never its credentials.
 _PLACE: Final = ("type", "host", "port", "database", "schema", "schema_name")
 
 _UNQUOTED: Final = ("must be a text, not a number", "must be a text, not true or false")
@@ -47,7 +47,7 @@ class YamlCatalog:
     """A folder of models and datasources. Each call reads the files as they are then."""
 
     kind = "yaml"
-    #: A file that names no samples says that there are none.
+    #: A file without samples has none.
     leaves_samples = False
 
     def __init__(self, root: Path) -> None:
@@ -77,9 +77,6 @@ class YamlCatalog:
         """After the first file with faults no more models are returned, but the rest is read to report all faults."""
         files = self._files().items()
         return _every((path for name, path in files if wanted is None or name in wanted), _read_model)
-
-    def systems(self) -> Sequence[System]:
-        return ()
 
     def notes(self) -> Sequence[str]:
         return ()
@@ -165,7 +162,7 @@ def _read_bytes(path: Path) -> bytes:
     try:
         return read_regular(path)
     except OSError as problem:
-        raise Invalid([Fault(str(path), f"cannot be read: {problem.strerror or problem}")]) from None
+        raise invalid(str(path), f"cannot be read: {problem.strerror or problem}") from None
 
 
 def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any:
@@ -183,7 +180,7 @@ def _checked(path: Path, rule: Rule, only: Collection[str] | None = None) -> Any
             root = replace(root, items=[each for each in root.fields() if each[0].text in only])
         read = located(root, len(text))
     except Broken as broken:
-        raise Invalid([Fault(f"{path}, line {broken.line}", broken.reason)]) from None
+        raise invalid(f"{path}, line {broken.line}", broken.reason) from None
     try:
         return rule(read.value)
     except ValueError as reason:
@@ -239,7 +236,7 @@ def _read_datasource(path: Path) -> Datasource:
     def between(given: Mapping[str, Any], _asked: Mapping[str, Any]) -> Iterator[Fault]:
         return _place_faults(given, "name", f"the file is called {path.name!r}", path.stem)
 
-    # How it is reached may be said in any words, which are not even looked at: no fault may quote a password.
+    # Connection fields are not read, so that no error can quote a password.
     return datasource_from(
         path.stem, _checked(path, replace(DATASOURCE, between=between), only=DATASOURCE.fields)
     )

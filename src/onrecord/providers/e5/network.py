@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Nothing leaves the machine: it would report that it was loaded, before anything else can be asked of it.
+# Turns off telemetry, which onnxruntime would send when it is loaded.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import onnxruntime

@@ -27,7 +27,7 @@ class Cut:
         while end < len(words):
             end = _end(words, start, self.words, room)
             yield list(chain.from_iterable(words[start:end]))
-            # Where long words leave place for few, the overlap shrinks with the passage.
+            # If long words make a passage short, the overlap shrinks with it.
             start += max(1, (end - start) * (self.words - self.overlap) // self.words)
 
 

@@ -51,7 +51,7 @@ class _Sum:
 
 @dataclass(slots=True)
 class _ModelCounts:
-    """What is known and changed of one model in one transaction: of all of its vectors, and of those for some audiences."""
+    """The counts of one model in one transaction: of all its vectors, and of those of some audiences."""
 
     model: EmbeddingModel
     whole: _Sum

@@ -29,7 +29,7 @@ LONGEST: Final = 65_535
 _FIELD_GAP: Final = 32
 _LAST_POSITION: Final = 65_535
 _POSITIONS_KEPT: Final = 64
-# Most words stand in a memory once, and near its beginning.
+# Most words occur once in a memory, near its beginning.
 _COMMON_PLACES: Final = 1_024
 _ONE_PLACE: Final = tuple(place.to_bytes(2, "little") for place in range(_COMMON_PLACES))
 
@@ -120,7 +120,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
     if memory.source:
         yield memory.source, SOURCE_WEIGHT
     if memory.valid_from != memory.created_at:
-        # Told later than it happened: people ask for the day.
+        # Saved later than it became true: people ask for the day.
         day = memory.valid_from
         yield f"{day.day} {_MONTHS[day.month - 1]} {day.year}", CONTENT_WEIGHT
 
@@ -152,7 +152,7 @@ def unasked_facet(audience: str) -> str:
     return f"unasked:{audience}"
 
 
-#: Told unasked to whoever may read every system.
+#: The facet for callers who may read every system.
 OF_SOME_SYSTEM: Final = "unasked:system"
 
 

@@ -20,9 +20,9 @@ from onrecord.store.view import View
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Lists that were asked for longest ago make room.
+# The lists that were used longest ago are dropped first.
 _MOST_BYTES: Final = 256 << 20
-# What a list takes that holds nothing, and from which length on it is worth laying out.
+# The size of an empty list, and the length from which a list is laid out by rows.
 _LIST_BYTES: Final = 600
 _LONG: Final = 256
 
@@ -83,7 +83,7 @@ class _List:
         #: Each posting, its key and what it adds; and, of one that may be laid out by rows, these.
         self.nbytes = _LIST_BYTES + 3 * 8 * rows + (4 * _span(by_audience.values()) if rows > _LONG else 0)
         self._by_audience = by_audience
-        # Who sees the same of it gets the same scores, until something changes.
+        # Callers who see the same postings share the scores, until something changes.
         self._last: tuple[Any, Scored] | None = None
 
     def scored(self, view: View, term: str, known: Statistics) -> Scored:

@@ -28,7 +28,7 @@ WEIGHT_UNIT: Final = 1 << _LENGTH_BITS
 ROW_UNIT: Final = 1 << (_LENGTH_BITS + _WEIGHT_BITS)
 #: A list that holds at least one row in so many is laid out by rows: to look something up there is one step.
 SPARSE: Final = 64
-# For so few keys, against the length of the list, that does not pay.
+# If there are this few keys relative to the length of the list, that is not worth it.
 _FEW: Final = 64
 #: So many postings are scored one by one as quickly as in arrays; whoever asks for no more need not load NumPy.
 FEW_POSTINGS: Final = 80
@@ -209,7 +209,7 @@ class Candidates:
         """Add what some lists give to the rows that are here; no rows are added."""
         import numpy as np
 
-        # Whoever was taken from a list stands behind the others.
+        # Rows that were taken from a list come after the others.
         order = np.argsort(self._keys)
         self._be(self._keys[order], self._scores[order])
         for tenant, term, text in lists:

@@ -84,7 +84,7 @@ class SqlIndex:
         found: dict[Key, Places] = {}
         for view in self._views:
             mine = [match for match in matches if match.key[0] == view.tenant]
-            # What nobody has counted may stand somewhere.
+            # A term that was not counted may still occur.
             possible = (pair for pair in pairs if 0 not in (_counted(self._views, term) for term in pair))
             held = sorted({term for pair in possible for term in pair})
             if mine and held:

@@ -92,7 +92,7 @@ def _reason(passages: Sequence[Any], wanted: Wanted | None, dimensions: int | No
         if len(passage.vector) != dimensions:
             return f"have {len(passage.vector)} dimensions, not {dimensions}"
         length = float(np.linalg.norm(passage.vector))
-        # Written so that what is not a number fails too.
+        # Written so that NaN fails too.
         if not abs(length - 1) < _UNIT:
             return f"have a length of {length:.3g}, not 1"
     return None
@@ -122,12 +122,12 @@ def miscounts(connection: Connection, address: HomeAddress) -> Iterator[Miscount
                 if _difference(told.get(each), right.get(each)) is not None
             ]
             if wrong:
-                # Their names are names of people.
+                # Not named, since audiences contain names of people.
                 yield Miscount(model, f"its vectors are miscounted for {len(wrong)} audiences")
 
 
 def _difference(said: Any, right: Counts | None) -> str | None:
-    """In what one is said to be other than it is; nothing may be said of none at all."""
+    """How the recorded counts differ from the actual ones; a model without vectors may have no record."""
     import numpy as np
 
     told = (0, 0) if said is None else (said.memories, said.passages)
@@ -140,7 +140,7 @@ def _difference(said: Any, right: Counts | None) -> str | None:
 
 
 def _together(parts: Mapping[str, Counts]) -> Counts | None:
-    """What is to be said of a model, by what is to be said for each audience."""
+    """The counts of a model: the sum of the counts of its audiences; None if there are none."""
     if not parts:
         return None
     import numpy as np
@@ -167,7 +167,7 @@ def _counted(connection: Connection, address: HomeAddress) -> dict[int, dict[str
     told = connection.execute(_EVERY.execution_options(yield_per=_BATCH), address.parameters)
     for (model, _), group in groupby(told, key=itemgetter(0, 1)):
         passages = list(group)
-        # A memory whose passages are for several eyes is wrong itself, and told of.
+        # A memory whose passages have different audiences is reported as a fault of its own.
         audience, parts = passages[0].audience, found.setdefault(model, {})
         nothing = Counts(0, 0, np.zeros(dimensions.get(model, 0), np.float64), 0)
         counts = parts.get(audience, nothing)

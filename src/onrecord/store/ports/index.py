@@ -100,7 +100,7 @@ class Match(NamedTuple):
     checked: int | None
     has_query: bool
     entities: tuple[str, ...]
-    #: For whose eyes it is, in the words of the store.
+    #: Who may see it, as the store writes that down.
     audience: str
     written: int
     changed: int

@@ -88,11 +88,12 @@ class Ledger(Protocol):
         """Add a line to the audit, under the tenant's next number."""
 
     def note_everyones(self, caller: Caller, operation: str, at: datetime) -> None:
-        """A line for every tenant but the caller's, in the audit of what all of them see: this is the ledger of that."""
+        """Add an entry that every tenant except the caller's sees. Only for the ledger of the global tenant."""
 
     def page(self, ask: AuditFilter) -> tuple[list[AuditEntry], str | None]:
-        """Lines of the audit, newest first, and the mark of the next page; with them what others have changed of what
-        every tenant sees, by numbers of its own."""
+        """Entries of the audit, newest first, and the mark of the next page. They include changes that other tenants made
+        to global memories, which have numbers of their own.
+        """
 
     def secret(self) -> str | None:
         """The secret of the store, with which its processes sign and verify confirmations."""

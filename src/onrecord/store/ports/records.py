@@ -127,7 +127,7 @@ class Reading(Protocol):
 class Writing(Reading, Protocol):
     """One transaction in one tenant. Others see nothing of it until the block ends without an error."""
 
-    #: What lingers of something erased, and until when, in words; known once the block has ended, None if nothing does.
+    #: A sentence about what remains of erased data, and until when; set when the block ends, None if nothing remains.
     residue: str | None
 
     @property

@@ -48,8 +48,9 @@ class Store(Protocol):
         """Claim due jobs of one tenant and one name; no one else gets them before the lease is over."""
 
     def sweep_audit(self, before: datetime) -> int:
-        """Delete every line of the audit from before a time but the last of each tenant, by which the next is numbered; gives
-        how many."""
+        """Delete all entries of the audit from before a time; returns how many. The last entry of each tenant stays, since
+        it gives the next one its number.
+        """
 
     def problems(self, home: Home) -> Iterator[Problem]:
         """Inconsistencies in a home: windows, versions, index, edges, counters."""

@@ -35,16 +35,16 @@ from onrecord.store.tables import OF_TENANTS, VERSION_TABLE
 
 # Any number that only our migrations use; it serialises them across pods.
 _MIGRATION_LOCK: Final = 7_203_417_911
-#: Where a peer is gone without a word, the system says so after as long as a statement may take.
+#: With these the system notices a lost peer after about as long as a statement may take.
 _PEER: Final = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _INSUFFICIENT_PRIVILEGE: Final = "42501"
 _OUTCOME: Final = text("SELECT txid_status(:number)")
 _UNDER_WAY: Final = "in progress"
 _ASK_FOR_S: Final = 10
-#: So long a forget waits for its vacuum.
+#: How long a forget waits for its vacuum.
 _VACUUM_S: Final = 2
 _LOOK_AGAIN_S: Final = 0.1
-#: Everything in which a forgotten memory may have stood.
+#: Every table that may have held a forgotten memory.
 _ERASED_FROM: Final = ", ".join(
     f'"{table.name}"' for table in OF_TENANTS if table.name not in ("counters", "numbers", "tenant_settings")
 )
@@ -90,7 +90,7 @@ class PostgresBackend:
             pool_pre_ping=True,
         )
         event.listen(self._writer, "do_connect", patience.connect)
-        # Also for what is said on it before the first statement and after the last.
+        # So that it also applies before the first statement and after the last.
         event.listen(self._writer, "connect", self._be_patient)
         self._vacuums = ThreadPoolExecutor(1, "onrecord-vacuum")
         self._vacuum: Future[str | None] | None = None
@@ -126,13 +126,13 @@ class PostgresBackend:
                 statement=self._timeouts.statement,
                 lock=self._timeouts.lock,
             )
-            # By it the end of this transaction can be asked for.
+            # The number by which the server is asked later whether this transaction was committed.
             number: int = told[0]
             yield connection
             try:
                 transaction.commit()
             except DBAPIError as lost:
-                # What the server refuses it tells; a line that ends says nothing.
+                # If the server refuses the commit, it says so; a lost connection says nothing.
                 if not lost.connection_invalidated:
                     raise
                 is_lost = True
@@ -149,7 +149,7 @@ class PostgresBackend:
         state = _UNDER_WAY
         while state == _UNDER_WAY and time.monotonic() < deadline:
             with suppress(DBAPIError, PoolTimeout), self._writer.connect() as connection:
-                # None is what it says of one that is too old to be known.
+                # The server answers None for a transaction that is too old.
                 state = connection.execute(_OUTCOME, {"number": number}).scalar_one()
             if state == _UNDER_WAY:
                 time.sleep(_LOOK_AGAIN_S)
@@ -177,7 +177,7 @@ class PostgresBackend:
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
             vectors.provide(connection, self.location)
             if connection.execute(text("SELECT to_regclass(:name)"), {"name": VERSION_TABLE}).scalar():
-                # Whoever writes just now has looked at it, and is waited for; whoever comes waits for us.
+                # Every writer reads this table first: this waits for those at work, and makes new ones wait.
                 connection.execute(text(f"LOCK TABLE {VERSION_TABLE} IN ACCESS EXCLUSIVE MODE"))
             yield connection
 
@@ -250,7 +250,7 @@ class PostgresBackend:
         One vacuum runs at a time in the background: nobody waits long for the tables of all tenants.
         """
         with self._vacuum_turn:
-            # One that has not begun yet will see this erasure too.
+            # A vacuum that has not begun yet covers this erasure too.
             if self._vacuum is None or self._vacuum.running() or self._vacuum.done():
                 self._vacuum = self._vacuums.submit(self._vacuumed)
             mine = self._vacuum

@@ -1,7 +1,7 @@
-"""HOW long is a server waited for that says nothing? As long as its statement may take, and a little.
+"""HOW long do we wait for a silent server? A little longer than its statement may take; then we close the connection.
 
-The server ends a statement that takes too long by itself. One that is stopped, or cut off where the system still answers
-for it, does not: without an end of ours the thread that waits would wait for ever, and its place with it.
+A server normally ends a slow statement itself. A server that is frozen or unreachable does not, and without a limit of
+our own the waiting thread would never return.
 """
 
 import time
@@ -12,12 +12,12 @@ from typing import Any, Final
 import psycopg
 from sqlalchemy import Connection
 
-#: For the way there and back, after the server has ended a statement.
+#: How much longer than the statement may take we wait: the error of the server needs time to arrive.
 GRACE_S: Final = 5.0
 
 
 class PatientConnection(psycopg.Connection[Any]):
-    """A line that is given up when nothing has come over it for `patience` seconds; None waits for ever."""
+    """A connection that closes itself if a call gets no answer within `patience` seconds; None waits for ever."""
 
     patience: float | None = None
 
@@ -27,14 +27,14 @@ class PatientConnection(psycopg.Connection[Any]):
         )
 
     def _patient(self, gen: Any, seconds: float) -> Generator[Any, Any, Any]:
-        """The driver looks up many times a second, also while nothing comes."""
+        """Run the generator of the driver, which yields several times a second even while nothing arrives."""
         deadline = time.monotonic() + seconds
         try:
             wants = next(gen)
             while True:
                 ready = yield wants
                 if not ready and time.monotonic() > deadline:
-                    # What is under way on it cannot be ended, only left.
+                    # The statement cannot be ended from here; the connection can be closed.
                     self.pgconn.finish()
                     raise psycopg.OperationalError(f"it has said nothing for {seconds:g} seconds")
                 wants = gen.send(ready)
@@ -43,18 +43,18 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 def connect(dialect: Any, record: Any, given: list[Any], named: dict[str, Any]) -> PatientConnection:
-    """For the event of SQLAlchemy that makes a connection."""
+    """Make a connection; SQLAlchemy calls this for its event `do_connect`."""
     return PatientConnection.connect(*given, **named)
 
 
 def be_patient(connection: Connection, seconds: int) -> None:
-    """Wait so long for each statement, and a little; 0 is for ever."""
+    """Wait `seconds` and GRACE_S for each statement; 0 waits for ever."""
     _line(connection).patience = seconds + GRACE_S if seconds else None
 
 
 @contextmanager
 def unhurried(connection: Connection) -> Iterator[Connection]:
-    """For what takes as long as the tables are large."""
+    """Wait without limit inside the block, for statements that take longer the larger the tables are."""
     line = _line(connection)
     before, line.patience = line.patience, None
     try:

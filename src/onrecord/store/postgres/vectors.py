@@ -21,9 +21,9 @@ from onrecord.store.visibility import Visibility, visible
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: With more visible vectors than this an index is worth its inexactness.
+#: With more visible vectors than this the approximate index is used.
 MANY: Final = 50_000
-# The same digits as where vectors are compared in process: noise must not decide an order.
+# Rounded to the same digits as in process, so that noise does not decide an order.
 _DIGITS: Final = 6
 # Several passages of one memory may be near, and count once.
 _PASSAGES: Final = 2
@@ -155,7 +155,7 @@ def _exact(visibility: Visibility, of_some: bool = False) -> Select[Any]:
     statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, visible(vectors, visibility))
     if of_some:
         statement = statement.where(one_of(vectors.c.row, "rows"))
-    # Equal texts are equally far, and where the list ends must not be left to chance.
+    # Equal texts have equal distances, so the order needs a second key.
     ordered = statement.order_by(distance, vectors.c.row, vectors.c.passage)
     return ordered.limit(bindparam("size", type_=Integer))
 

@@ -17,7 +17,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import ids
 from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
@@ -109,7 +109,7 @@ class SqlArchive:
         here = self.address(home).parameters
         statement = _PASTS.execution_options(yield_per=_BATCH)
         if wanted is not None:
-            # Most of what an import brings is not here yet, and one look at the ids says so.
+            # Most memories of an import are new, and one query by id shows that.
             named = [ids.address(id).id for id in wanted]
             rows = self._connection.execute(_HELD, {**here, "named": named}).scalars().all()
             if not rows:
@@ -129,13 +129,7 @@ class SqlArchive:
     def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
         key = next((each.key for each in self.coverage(home) if each.model == model), 0)
-        held = exists().where(
-            vectors.c.tenant == memories.c.tenant,
-            vectors.c.collection == memories.c.collection,
-            vectors.c.row == memories.c.row,
-            vectors.c.passage == 0,
-            vectors.c.model == key,
-        )
+        held = exists().where(same_row(vectors, memories), vectors.c.passage == 0, vectors.c.model == key)
         found = self._connection.execute(
             _EVERY.where(memories.c.row > after, ~held).limit(most), self.address(home).parameters
         )
@@ -206,7 +200,7 @@ class SqlRestoring(SqlArchive):
         self._counters.last_relation = max(self._counters.last_relation, counters.last_relation)
         here = list(self.edges(self._home)) if edges else []
         known, taken = set(map(_triple, here)), {int(edge.id) for edge in here}
-        # By these it is the same edge, whether it stands or was taken back.
+        # The same relation, whether it is active or removed, has the same triple and creation time.
         lives = {(*_triple(edge)[:3], edge.created_at): edge for edge in here}
         rows = self._rows_of({end for edge in edges for end in (edge.source, edge.target)})
         added = 0
@@ -222,7 +216,7 @@ class SqlRestoring(SqlArchive):
             self._counters.last_relation = max(self._counters.last_relation, number)
             taken.add(number)
             if edge.removed_at is None:
-                # Only one of a triple can stand; two taken back within one moment may well look alike.
+                # Only one relation of a triple can be active; two removed ones may be equal.
                 known.add(_triple(edge))
             added += 1
             values = _edge_row(self._address, number, rows[edge.source], rows[edge.target], edge)
@@ -247,9 +241,7 @@ class SqlRestoring(SqlArchive):
         )
         rows = {named[id]: row for id, row in found}
         if missing := sorted(wanted - rows.keys()):
-            raise Invalid(
-                [Fault("relation", f"relates memories that are not here: {', '.join(missing[:5])}")]
-            )
+            raise invalid("relation", f"relates memories that are not here: {', '.join(missing[:5])}")
         return rows
 
     def reindex(self) -> tuple[int, int]:

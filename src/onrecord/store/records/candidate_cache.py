@@ -44,7 +44,7 @@ class CandidateCache:
             return
         state = self._state(view)
         with self._lock:
-            # Before they are there: whoever reads meanwhile, and asks about an earlier moment, must not find them.
+            # Set before the matches are added, so that a reader who asks about an earlier time does not get them.
             state.asked_at = max(state.asked_at or view.now, view.now)
             state.matches.update(rows)
         if len(state) > self._most:

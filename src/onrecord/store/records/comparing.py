@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import BigInteger, ColumnElement, exists, literal, or_
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.findings import Compared, Difference
 from onrecord.model.memory import Memory, Relation, changed_fields
@@ -19,7 +19,7 @@ from onrecord.store.temporal_filters import asked_of
 from onrecord.store.view import View, key_of, same_row, source
 
 _OTHER: Final = versions.alias("other")
-#: A page ends where what its memories say is longer than this, and so much is read at once.
+#: A page ends when its texts are longer than this; and how many changes are read at once.
 _MOST_CHARACTERS: Final = 1_000_000
 _AT_ONCE: Final = 50
 
@@ -47,9 +47,7 @@ class _Mark(NamedTuple):
                 raise ValueError("no such place")
             return cls(datetime.fromisoformat(written).astimezone(UTC), _Place(part, tenant, number))
         except (ValueError, OverflowError):
-            raise Invalid(
-                [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
-            ) from None
+            raise no_such_page() from None
 
     def __str__(self) -> str:
         # A plus sign would be read as a space in an address.
@@ -99,7 +97,7 @@ def _changes(
 ) -> Iterator[tuple[_Place, Any]]:
     """The changes in the order of their places, read lazily."""
     for number, part in enumerate(_PARTS[start.part :], start.part):
-        # By the number of the tenant, whichever is the caller's own.
+        # In the order of the tenants' numbers.
         for view in sorted(views, key=lambda view: view.tenant):
             home = _Place(number, view.tenant)
             if home[:2] < start[:2]:
@@ -147,7 +145,7 @@ def _difference(before: Memory | None, after: Memory) -> Difference:
     )
 
 
-#: Whether an edge that was touched between two times differs from before: one that has come and gone does not.
+#: Whether a relation that changed between two times differs at their ends; one that was added and removed does not.
 Differs = Callable[[datetime, datetime], ColumnElement[bool]]
 
 

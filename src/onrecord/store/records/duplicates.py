@@ -18,9 +18,9 @@ from onrecord.store.view import View
 from onrecord.store.visibility import Visibility, changeable
 from onrecord.text import term_set
 
-#: How what is stored of a proposal begins that is to be saved and changes nothing else.
+#: The beginning of a stored proposal that would only be saved, and change no other memory.
 _OF_ITSELF: Final = '{"change":"save"'
-#: Two given hints this alike (token Jaccard) speak of the same thing.
+#: Two given hints with at least this similarity (Jaccard of tokens) mean the same thing.
 SIMILAR_HINT: Final = 0.6
 
 
@@ -34,7 +34,7 @@ def find(view: View, memory: Memory, by_hint_alone: bool = False) -> Memory | No
         "waiting": memory.status == "pending",
         "digest": content_hash(memory.content),
     }
-    # Nearly every save is new: one look at an index settles it.
+    # Nearly every save is new, and one query of an index shows that.
     repeated = not by_hint_alone and view.run(_SAME_CONTENT, **asked).first() is not None
     if repeated and (same := view.memories(_same_content(view.visibility), **asked)):
         return same[0]
@@ -73,7 +73,7 @@ def _candidates(visibility: Visibility) -> ColumnElement[bool]:
         or_(memories.c.owner == bindparam("owner"), memories.c.scope == "system"),
         memories.c.status.in_(sorted(LIVE)),
         (memories.c.status == "pending") == waiting,
-        # What would change another memory is about that one, whatever its words are.
+        # A proposal to change another memory repeats nothing, whatever its text.
         or_(memories.c.proposes.is_(None), as_stored(memories.c.proposes).startswith(_OF_ITSELF)),
     )
 

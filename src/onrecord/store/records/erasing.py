@@ -1,4 +1,4 @@
-"""WHAT belongs to a tenant? Every row of every table with its number, its keys and its name."""
+"""WHAT belongs to a tenant? The rows of every table that have its number, its API keys, and its name."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -16,7 +16,8 @@ _EPOCH: Final = datetime.fromtimestamp(0, UTC)
 _EVERY: Final = (*OF_TENANTS, api_keys, tenants)
 
 
-#: Stands for all the keys that were erased: it says of whom it was as little as when, and no secret has this hash.
+#: One row for all keys that were erased, so that the store still knows that it had keys. It names neither tenant, user nor
+#: time, and no key has this hash.
 _ERASED_KEY: Final = {
     "hash": "erased",
     "id": "erased",
@@ -33,22 +34,22 @@ _ERASED_KEY: Final = {
 
 
 def erase(connection: Connection, backend: Backend, tenant: str, number: int | None) -> dict[str, int]:
-    """Erase a tenant. Its name goes first: from then on no one writes under its number, and open writes are waited
-    for.
+    """Erase a tenant; returns how many rows of each table. Its name goes first, so that no new write can begin, and open
+    writes are waited for.
     """
     counts = {"tenants": connection.execute(delete(tenants).where(tenants.c.name == tenant)).rowcount}
-    # Held in one order with those who write, whatever else they hold.
+    # Locked in the same order as by those who write, so that neither waits for the other for ever.
     connection.execute(
         select(counters.c.tenant).where(counters.c.tenant == (number or 0)).with_for_update()
     ).all()
     for table, its in _of(tenant, number):
         if table is not tenants:
             counts[table.name] = connection.execute(delete(table).where(its)).rowcount
-    # What it changed for every tenant stays known, but not by whom.
+    # Entries about its changes of global memories stay, without the name of the user.
     nameless = update(audit).where(_for_everyone(connection, number)).values(user=_ERASED)
     connection.execute(nameless)
     if counts[api_keys.name]:
-        # With its keys gone, the store must not be open to those who have none.
+        # The store must stay closed to callers without a key, though the keys of this tenant are gone.
         connection.execute(backend.insert(api_keys).values(_ERASED_KEY).on_conflict_do_nothing())
     return {table.name: counts[table.name] for table in _EVERY if counts[table.name]}
 
@@ -65,15 +66,13 @@ def rows_of(connection: Connection, tenant: str, number: int | None) -> dict[str
 
 
 def _for_everyone(connection: Connection, number: int | None) -> ColumnElement[bool]:
-    """The lines that a tenant left in the audit of what every tenant sees."""
+    """The entries about this tenant's changes in the audit of global memories."""
     everyones = connection.execute(select(tenants.c.key).where(tenants.c.name == GLOBAL_TENANT)).scalar()
     return and_(audit.c.tenant == (everyones or 0), audit.c.request == origin_mark(number or 0))
 
 
 def _of(tenant: str, number: int | None) -> Iterator[tuple[Table, ColumnElement[bool]]]:
-    """The condition on the tenant's number, as in every statement. 0, which no row has, stands for a tenant without
-    one.
-    """
+    """Each table with the condition that selects the tenant's rows. A tenant without a number gets 0, which no row has."""
     for table in _EVERY:
         if table is tenants:
             yield table, tenants.c.name == tenant

@@ -53,7 +53,7 @@ def whole_store_problems(connection: Connection) -> Iterator[Problem]:
         )
     known = connection.execute(select(tenants.c.key)).scalars().all()
     for table in OF_TENANTS:
-        # Fails if a column that we know is not there any more.
+        # Fails if a column is missing.
         connection.execute(select(table).limit(0))
         strays = connection.execute(
             select(func.count()).select_from(table).where(not_(one_of(table.c.tenant, "known"))),
@@ -74,7 +74,7 @@ class Examination:
         self._home = home
         self._address = self._archive.address(home)
         self._here = self._address.parameters
-        #: In how many memories of an audience each term stands, and the memories, words and facets of an audience.
+        #: How many memories of each audience contain a term; and the memories, words and facets of each audience.
         self._terms: Counter[tuple[str, str]] = Counter()
         self._counts: dict[str, Counter[str]] = {}
         self._wanted: dict[int, Wanted] = {}
@@ -179,7 +179,7 @@ class Examination:
             or {name: getattr(said[each], name) for name in _COUNTED} != self._counted_for(each)
         ]
         if wrong_counts:
-            # Their names are names of people.
+            # Not named, since audiences contain names of people.
             detail = f"{len(wrong_counts)} audiences are miscounted"
             yield self._problem("statistics", "audiences", detail, _REINDEX)
         held = self._connection.execute(

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, delete, func, insert, or_, select, update
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry, Key, TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, AuditOutcome, Origin
@@ -22,14 +22,14 @@ from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 
 _A_DAY: Final = timedelta(days=1)
-#: So many numbers of an audit are swept in one transaction.
+#: How many numbers of an audit one transaction deletes at most.
 _SWEPT_AT_ONCE: Final = 10_000
 #: What counts as a save, whatever a surface calls it.
 SAVES: Final = ("remember", "propose")
 
 
 class AuditNumbers:
-    """The next numbers of the audit of each tenant whose lock a transaction holds."""
+    """Gives the next number in the audit of each tenant that the transaction has locked."""
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
@@ -45,7 +45,7 @@ class AuditNumbers:
 
 
 class SqlLedger:
-    """One transaction; `tenant` None means all of them, and `number` is None if nobody has written to the tenant yet."""
+    """The ledger in one transaction. `tenant` is None for all tenants; `number` is None if the tenant holds nothing yet."""
 
     def __init__(self, transaction: Transaction, tenant: str | None, number: int | None) -> None:
         self._transaction = transaction
@@ -125,7 +125,7 @@ class SqlLedger:
         mark = _Mark() if ask.after is None else _Mark.read(ask.after)
         own = self._lines(ask, audit.c.tenant == self._home, mark.own)
         others = self._lines(ask, self._everyones(), mark.everyones)
-        # By time, and each of the two in the order of its numbers, whatever the clock did.
+        # Merged by time; within each of the two the numbers decide, so a clock that went backwards changes nothing.
         lines = list(islice(merge(own, others, key=lambda line: line[1].at, reverse=True), ask.limit + 1))
         page = lines[: ask.limit]
         for is_own, entry in page:
@@ -135,7 +135,7 @@ class SqlLedger:
     def _lines(
         self, ask: AuditFilter, which: ColumnElement[bool], before: int | None
     ) -> list[tuple[bool, AuditEntry]]:
-        """As many as a page and one more; each with whether it is of the tenant's own audit."""
+        """The entries of a page and one more, each with whether it comes from the tenant's own audit."""
         wanted = [
             audit.c[name] == value
             for name in ("user", "subject", "outcome")
@@ -155,7 +155,7 @@ class SqlLedger:
         return entries
 
     def _everyones(self) -> ColumnElement[bool]:
-        """What others changed of what every tenant sees; what this tenant did stands in its own lines."""
+        """Entries about global memories that other tenants changed. Those of this tenant are in its own audit."""
         everyones = self._transaction.tenants.look_up(self._connection, GLOBAL_TENANT)
         return and_(audit.c.tenant == (everyones or 0), audit.c.request != origin_mark(self._home))
 
@@ -184,7 +184,7 @@ def settings_of(connection: Connection, tenant: int) -> TenantSettings:
 
 
 def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetime) -> dict[str, Any]:
-    """Who and when, as the statement takes it; what was done is added later."""
+    """The row of an entry as far as the caller and the time fill it; the operation is added later."""
     return {
         "tenant": tenant,
         "at": microseconds_of(at),
@@ -197,8 +197,9 @@ def audit_line(tenant: int, caller: Caller, by: str, origin: Origin, at: datetim
 
 
 def sweep_audit(connection: Connection, tenant: int, before: datetime) -> int:
-    """Delete some of the oldest lines of a tenant's audit if they are older; the last line stays, since it has the number
-    from which the next one counts.
+    """Delete the entries of a tenant's audit from before this time, at most _SWEPT_AT_ONCE of them; returns how many.
+
+    The last entry stays, since the next one takes the number after it.
     """
     its = audit.c.tenant == tenant
     first, last = (select(end(audit.c.number)).where(its).scalar_subquery() for end in (func.min, func.max))
@@ -207,19 +208,22 @@ def sweep_audit(connection: Connection, tenant: int, before: datetime) -> int:
 
 
 def everyones_line(everyones: int, origin: int, by: str, as_: Origin, at: datetime) -> dict[str, Any]:
-    """The same in the audit of what every tenant sees: from which tenant it came stands in place of its request, so that
-    this one is not told twice. Which key it was and which run is not for others."""
+    """The row of an entry in the audit of global memories, which every tenant reads.
+
+    The column of the request holds which tenant made the change, so that this tenant does not see the entry twice. The
+    key and the run are left out, since they are nothing for other tenants.
+    """
     line = {"tenant": everyones, "at": microseconds_of(at), "user": by, "origin": as_}
     return line | {"key": None, "run": None, "request": origin_mark(origin)}
 
 
 def origin_mark(tenant: int) -> str:
-    """How a line for everyone says which tenant it came from."""
+    """How an entry about a global memory names the tenant that made the change."""
     return f"tenant {tenant}"
 
 
 def save_counts(connection: Connection, caller: Caller, tenant: int, now: datetime) -> SaveCounts:
-    """How much the caller's run and key have saved; the caller holds the tenant's lock, so it stays true."""
+    """How often the caller's run and key have saved. The tenant must be locked, so that the counts stay right."""
     home = {"home": tenant}
     by_run = by_key = 0
     key_may: int | None = None
@@ -236,7 +240,7 @@ def save_counts(connection: Connection, caller: Caller, tenant: int, now: dateti
 
 
 class _Mark(NamedTuple):
-    """Before which numbers the next page goes on: of the tenant's own lines, and of those of what every tenant sees."""
+    """Where the next page begins: before these numbers of the tenant's own audit and of that of global memories."""
 
     own: int | None = None
     everyones: int | None = None
@@ -252,10 +256,10 @@ class _Mark(NamedTuple):
 
 
 def _number(digits: str, mark: str) -> int:
-    # More digits than any number of ours are a mistake too, and no database takes them.
+    # No number of ours has more digits, and the databases refuse longer ones.
     if digits.isascii() and digits.isdigit() and len(digits) <= 18:
         return int(digits)
-    raise Invalid([Fault("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")])
+    raise invalid("after", f"is not a mark of a page of the audit (got {mark[:40]!a})")
 
 
 def _read_key(row: Any) -> Key:

@@ -16,9 +16,9 @@ from onrecord.store.ports.jobs import Job
 from onrecord.store.tables import TimestampColumn, jobs, tenants
 from onrecord.store.tenant import HomeAddress
 
-#: After so many attempts a job has failed: it stays, and is tried again only when someone asks.
+#: After this many attempts a job has failed. It stays in the queue, and `embed-missing` tries it again.
 MOST_ATTEMPTS: Final = 20
-#: Other workers may be at the first ones.
+#: How many homes to look at, since other workers may hold the jobs of the first.
 _HOMES_AT_ONCE: Final = 32
 
 

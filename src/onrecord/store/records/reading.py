@@ -21,7 +21,7 @@ from sqlalchemy import (
     tuple_,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Collection, Home
@@ -76,7 +76,7 @@ class SqlReading:
         self._is_settled = is_settled
         #: The homes that this transaction writes in, by their tenants: it has read their counters already.
         self._held = held or {}
-        #: The tenant's own; what is for everyone is in another.
+        #: The view of the caller's tenant; global memories have another.
         self._view = self._open(caller.tenant)
 
     def _open(self, tenant: str) -> View:
@@ -175,7 +175,7 @@ class SqlReading:
 
     def references(self, root: str) -> list[str]:
         found = self._view.run(_references(self._view.visibility), root=root).scalars()
-        # SQLite takes capitals for small letters where it looks for a beginning.
+        # SQLite ignores case when it compares prefixes.
         above = root if root.endswith(":") else root + "."
         told = (facet.removeprefix(reference_facet("")) for facet in found)
         return sorted(each for each in told if each == root or each.startswith(above))
@@ -230,7 +230,7 @@ def _newest_first(found: list[Memory]) -> list[Memory]:
 def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) -> ColumnElement[bool]:
     """The condition for items after the mark of a page: last updated first, then by tenant and row, descending."""
     moment, home, row = mark
-    # Without their types a time would be compared as text, which SQLite holds to be after every number.
+    # With their types, or a time would be compared as a text, which SQLite sorts after every number.
     if tenant == home:
         place = (record.c.updated_at, memories.c.row)
         return tuple_(*place) < tuple_(moment, row, types=[column.type for column in place])
@@ -356,6 +356,4 @@ def _read_mark(mark: str) -> tuple[datetime, int, int]:
             raise ValueError("no such row")
         return moment, int(tenant), int(row)
     except (ValueError, OverflowError):
-        raise Invalid(
-            [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
-        ) from None
+        raise no_such_page() from None

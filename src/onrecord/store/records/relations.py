@@ -18,7 +18,7 @@ from sqlalchemy import (
     select,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.findings import Edge
 from onrecord.model.memory import Memory, Relation
@@ -75,9 +75,7 @@ class SqlRelations:
             return [], None
         before = _FARTHEST - 1 if ask.after is None else _numbered(ask.after)
         if before is None:
-            raise Invalid(
-                [Fault("after", "is not the mark of a page; leave it out to start at the first page")]
-            )
+            raise no_such_page()
         given: dict[str, Any] = {name: ids.address(end).id for name, end in ends.items()}
         given |= {"relation": ask.relation, "before": before, "most": ask.limit + 1}
         rows = view.run(_listed(view.visibility, frozenset(ends), ask.relation is not None), **given).all()

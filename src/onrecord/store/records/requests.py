@@ -13,9 +13,9 @@ from onrecord.store.ports.ledger import Done, SentRequest
 from onrecord.store.tables import idempotency
 from onrecord.store.transaction import Transaction
 
-#: For so long an answer is given again rather than anew.
+#: How long a repeated request gets the kept answer.
 _KEPT: Final = timedelta(hours=24)
-#: Instead of the fingerprint, where what was answered is forgotten: no request has this one.
+#: Replaces the fingerprint once the answer is forgotten; no request has this one.
 _FORGOTTEN: Final = ""
 
 
@@ -52,7 +52,7 @@ class SqlRequests:
             "body": json.dumps({"about": [*about], "answer": answer}, ensure_ascii=False),
         }
         kept = backend.insert(idempotency).values(tenant=number, user=sent.user, key=sent.key, **row)
-        # A key comes twice at once where two hold different locks: the database lets one of them in.
+        # Two requests with one key may hold different locks; the database accepts only the first.
         new = connection.execute(kept.on_conflict_do_nothing().returning(idempotency.c.at))
         return new.first() is not None
 
@@ -66,7 +66,7 @@ class SqlRequests:
             )
             for user, key, body in self._connection.execute(its).all():
                 told = json.loads(body)
-                # Where an answer does not say what it is about, it was kept before it had to.
+                # Answers of earlier versions do not list the memories they are about.
                 if id in told.get("about", [id]) or _names(told["answer"], id):
                     mine = (idempotency.c.user == user, idempotency.c.key == key)
                     gone = update(idempotency).where(idempotency.c.tenant == tenant, *mine)

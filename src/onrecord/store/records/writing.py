@@ -159,7 +159,7 @@ class SqlWriting(SqlReading):
         return ledger.settings_of(self._connection, self._view.tenant)
 
     def is_outranked(self, memory: Memory) -> bool:
-        # What a source tells of the catalog is nobody's word against another's.
+        # Records of the catalog come from sources, and have no tiers.
         if not self._collection.is_reviewed or not is_outranked(self._caller, memory):
             return False
         return is_outranked(self._caller, memory, self._settings.agents_share)
@@ -318,7 +318,7 @@ class SqlWriting(SqlReading):
         return changed
 
     def embed(self, memory: Memory, model: EmbeddingModel | None, passages: Sequence[Passage]) -> bool:
-        # Vectors follow from the text: who says again what a higher tier said may make those that are missing.
+        # Not `target`: vectors only repeat the text, so a caller of a lower tier may add missing ones.
         if key_of(memory) not in self._own and key_of(self.named(memory.id)) != key_of(memory):
             raise no_memory(memory.id)
         place = _place(memory)
@@ -328,7 +328,7 @@ class SqlWriting(SqlReading):
             if self._embeddings.keep(memory, model, found):
                 self._changed = True
                 if place[:2] not in self._new:
-                    # An earlier save may have put off what this one has done.
+                    # An earlier save may have left a job for these vectors.
                     self._jobs.drop(place.row)
                 return True
         self._jobs.add(EMBED, self._now, place.row)
@@ -339,7 +339,7 @@ class SqlWriting(SqlReading):
 
     def erase(self, memory: Memory, change: Change) -> Erased:
         self._require_own(memory)
-        # They hold much of the text that is to go.
+        # Proposals repeat much of the text that must be erased.
         for proposal in self._proposals_of(memory):
             self._own.add(key_of(proposal))
             self.erase(proposal, change)
@@ -460,7 +460,7 @@ class SqlWriting(SqlReading):
     ) -> list[Memory]:
         wanted = facets.c.facet == reference_facet(reference)
         if descendants:
-            # SQLite takes capitals for small letters here; whoever asks looks at each reference.
+            # SQLite ignores case here; the caller checks each reference again.
             wanted = or_(wanted, facets.c.facet.startswith(reference_facet(reference) + ".", autoescape=True))
         holding = select(facets.c.row).where(*self._here(facets, tenant), wanted)
         found = select(*PRESENT).where(*self._here(memories, tenant), memories.c.row.in_(holding))

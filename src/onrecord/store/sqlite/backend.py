@@ -1,6 +1,5 @@
 """HOW is a SQLite file opened, read, written and copied? WAL, full sync, one writer at a time, readers that never write."""
 
-import os
 import random
 import sqlite3
 import threading
@@ -34,7 +33,8 @@ _FOLD_AGAIN_S: Final = 0.5
 _LOOK_AGAIN_S: Final = (0.0005, 0.004)
 _READERS: Final = 8
 _PAGE_CACHE_KIB: Final = 32 * 1024
-# Only addresses are taken; the most that SQLite maps. What lies beyond is read page by page, which takes half as long again.
+# The most that SQLite maps; this reserves addresses, not memory. The rest of a larger file is read by pages, which takes
+# half as long again.
 _MAPPED_BYTES: Final = 0x7FFF0000
 _SETTINGS: Final = (
     "synchronous=FULL",
@@ -43,7 +43,7 @@ _SETTINGS: Final = (
     f"cache_size=-{_PAGE_CACHE_KIB}",
     f"mmap_size={_MAPPED_BYTES}",
 )
-#: What a connection does not pass on to a file that it is given beside its own.
+#: Settings that an attached file does not take over from its connection.
 _ATTACHED_SETTINGS: Final = ("synchronous=FULL", "secure_delete=ON")
 
 
@@ -70,7 +70,9 @@ class SqliteBackend:
             self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", beside, pool_size=1)
             self._reader = _engine(partial(_connect_reader, path), "DEFERRED", beside, pool_size=_READERS)
         else:
-            self._writer = self._reader = _engine(_connect_memory, "IMMEDIATE", poolclass=StaticPool)
+            self._writer = self._reader = _engine(
+                partial(_connect, ":memory:"), "IMMEDIATE", poolclass=StaticPool
+            )
 
     def exists(self) -> bool:
         if self._path is None or not self._path.exists():
@@ -80,7 +82,7 @@ class SqliteBackend:
         except sqlite3.DatabaseError as problem:
             if problem.sqlite_errorcode == sqlite3.SQLITE_BUSY:
                 raise self.explain(problem) from problem
-            # What else is wrong with it is said to whoever reads it, and that changes nothing either.
+            # Any other fault shows when the file is read, which changes nothing either.
         return True
 
     @contextmanager
@@ -92,7 +94,7 @@ class SqliteBackend:
     def _read_connection(self) -> Iterator[Connection]:
         with nullcontext() if self._path else self._turn, self._reader.connect() as connection:
             if isinstance(connection.connection.driver_connection, _Unlocked):
-                # It does not see what others write, so it is not kept: the next reading looks anew.
+                # Such a connection does not see later writes, so it is not reused.
                 connection.detach()
             yield connection
 
@@ -136,20 +138,15 @@ class SqliteBackend:
         if self._path is None:
             return None
         copy = self._path.with_name(f"{self._path.name}.{name}")
-        partial = copy.with_name(f"{copy.name}.part")
         try:
-            private_files.make_anew(partial)
-            self.backup(partial)
-            with partial.open("rb+") as written:
-                os.fsync(written.fileno())
-            partial.replace(copy)
+            # Always under one name: if this process is killed, the next one removes what it left.
+            with private_files.replacing(copy, copy.with_name(f"{copy.name}.part")) as partial:
+                self.backup(partial)
         except OSError as problem:
             raise StoreUnavailable(
                 f"{self.location} could not be copied to {copy} before its tables change: "
                 f"{problem.strerror or problem}; nothing was changed."
             ) from None
-        finally:
-            partial.unlink(missing_ok=True)
         return str(copy)
 
     def files(self) -> list[Path]:
@@ -168,7 +165,7 @@ class SqliteBackend:
             try:
                 lines = connection.exec_driver_sql("PRAGMA integrity_check").scalars().all()
             except DatabaseError as broken:
-                # Too damaged to be examined is a finding as well.
+                # A file that is too damaged for the check is a finding as well.
                 lines = [broken.orig]
         yield from (str(line) for line in lines if line != "ok")
 
@@ -221,7 +218,7 @@ class SqliteBackend:
 
     def close(self) -> None:
         self._folding.end()
-        # Never under the hands of another thread: SQLite does not survive that, nor does who waits for the pool.
+        # Never while another thread uses a connection: SQLite would crash.
         with self._turn:
             self._vectors.clear()
             self._reader.dispose()
@@ -258,12 +255,7 @@ def _engine(
 ) -> Engine:
     if poolclass is QueuePool:
         pool |= {"max_overflow": 0, "pool_timeout": _BUSY_TIMEOUT_S}
-    engine = create_engine(
-        "sqlite://",
-        creator=connect,
-        poolclass=poolclass,
-        **pool,
-    )
+    engine = create_engine("sqlite://", creator=connect, poolclass=poolclass, **pool)
 
     if beside is not None:
 
@@ -273,7 +265,7 @@ def _engine(
             for setting in _ATTACHED_SETTINGS:
                 connection.execute(f"PRAGMA beside.{setting}")
 
-    # The driver's own transactions would begin at the first write, too late: two writers could both read first.
+    # The driver begins a transaction only at the first write, when two writers may both have read already.
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         if begin == "IMMEDIATE":
@@ -339,10 +331,6 @@ def _tried(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _connect_memory() -> sqlite3.Connection:
-    return _connect(":memory:")
 
 
 def _connect(

@@ -24,5 +24,5 @@ def fetch(connection: Connection, statement: Select[Any], given: Mapping[str, An
         cursor.execute(compiled.text, compiled.values(given))
         return cursor.fetchall()
     except sqlite3.Error as problem:
-        # What reads the errors knows those of the library.
+        # Raised as SQLAlchemy raises it, since the callers handle those errors.
         raise DBAPIError.instance(compiled.text, None, problem, sqlite3.Error, dialect=DIALECT) from problem

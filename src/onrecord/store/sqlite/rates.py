@@ -1,4 +1,4 @@
-"""HOW do processes count requests together? In a small file beside no store: what it holds is old after a minute."""
+"""HOW do processes count requests together? In a SQLite file of its own, whose rows mean nothing after a minute."""
 
 import sqlite3
 import time
@@ -10,11 +10,10 @@ from typing import Final
 
 from onrecord import private_files
 from onrecord.errors import StoreUnavailable
+from onrecord.model.rates import MINUTE_S, left_after_request
 
-_MINUTE_S: Final = 60.0
 _BUSY_S: Final = 5.0
-#: The log spares each count a wait for the disk, and a process that is killed spoils nothing; what a machine that falls
-#: loses here is not missed.
+#: Nothing waits for the disk. A killed process damages nothing, and a crash of the machine may lose the counts.
 _SETTINGS: Final = ("journal_mode=WAL", "synchronous=OFF", "temp_store=MEMORY")
 _TABLE: Final = (
     "CREATE TABLE IF NOT EXISTS rates (who TEXT PRIMARY KEY, rest REAL NOT NULL, at REAL NOT NULL) WITHOUT ROWID",
@@ -23,7 +22,7 @@ _TABLE: Final = (
 
 
 class SharedBuckets:
-    """Buckets that processes of one machine share, in a file. Threads may share it."""
+    """The buckets of all processes on this machine that use the same file. Threads may share it."""
 
     def __init__(self, path: Path, timer: Callable[[], float] = time.time) -> None:
         self._path, self._timer, self._lock = path, timer, Lock()
@@ -41,7 +40,6 @@ class SharedBuckets:
             raise self._unusable(problem) from None
 
     def take(self, who: tuple[str, ...], limit: int) -> float:
-        """What is left after this request; less than 0, by what is lacking, if there was not enough."""
         name = sha256("\0".join(who).encode("utf-8", "surrogatepass")).hexdigest()
         try:
             with self._lock:
@@ -56,14 +54,13 @@ class SharedBuckets:
     def _taken(self, name: str, limit: int) -> float:
         now = self._timer()
         row = self._connection.execute("SELECT rest, at FROM rates WHERE who = ?", (name,)).fetchone()
-        rest, at = row or (float(limit), now)
-        rest = min(limit, rest + max(now - at, 0.0) * limit / _MINUTE_S) - 1
-        if rest >= 0:
-            self._connection.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (name, rest, now))
+        left = left_after_request(row, now, limit)
+        if left >= 0:
+            self._connection.execute("INSERT OR REPLACE INTO rates VALUES (?, ?, ?)", (name, left, now))
         if row is None:
-            # After a minute every bucket is full again, as a fresh one is.
-            self._connection.execute("DELETE FROM rates WHERE at < ?", (now - _MINUTE_S,))
-        return rest
+            # A bucket is full again after a minute, so its row is no longer needed.
+            self._connection.execute("DELETE FROM rates WHERE at < ?", (now - MINUTE_S,))
+        return left
 
     def close(self) -> None:
         with self._lock:

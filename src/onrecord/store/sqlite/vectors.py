@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# Tenants that were asked longest ago make room.
+# The vectors of the tenants that were searched longest ago are dropped first.
 _MOST_BYTES: Final = 2 << 30
 _ROWS_AT_ONCE: Final = 10_000
 
@@ -30,9 +30,9 @@ _ROWS_AT_ONCE: Final = 10_000
 class VectorCache:
     """The vectors of recently searched tenants."""
 
-    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+    def __init__(self) -> None:
         self._shelves: LruCache[tuple[int, int, int], _Shelf] = LruCache(
-            most_bytes, lambda shelf: shelf.vectors.nbytes
+            _MOST_BYTES, lambda shelf: shelf.vectors.nbytes
         )
 
     def nearest(self, view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
@@ -85,7 +85,7 @@ class _Shelf:
             if self._stamp >= covered.stamp:
                 return
             here = {**view.address.parameters, "model": covered.key}
-            # Whoever knows none yet need not ask which are gone.
+            # An empty cache need not ask which vectors are gone.
             if self._stamp and self._dropped != covered.dropped:
                 held = set(view.connection.execute(_ROWS, here).scalars())
                 self.vectors.drop([row for row in self.vectors.rows() if row not in held])
@@ -123,7 +123,7 @@ class _Shelf:
 _HERE: Final = (of_home(vectors), vectors.c.model == bindparam("model"))
 _CHANGED: Final = (
     select(vectors.c.row, vectors.c.passage, vectors.c.audience, as_stored(vectors.c.vector))
-    # What a transaction has not committed yet has a stamp that another may be given.
+    # Vectors of an open transaction have a stamp that another transaction may get too.
     .where(*_HERE, vectors.c.stamp > bindparam("stamp"), vectors.c.stamp <= bindparam("until"))
     .order_by(vectors.c.row, vectors.c.passage)
 )

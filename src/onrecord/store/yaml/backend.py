@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from sqlalchemy import Connection, bindparam, select
 from sqlalchemy.exc import DBAPIError
 
-from onrecord.errors import Fault, Invalid, StoreUnavailable
+from onrecord.errors import Invalid, StoreUnavailable, invalid
 from onrecord.model.memory import Memory
 from onrecord.store.backend import not_distributed
 from onrecord.store.index.entries import INDEX_VERSION
@@ -72,7 +72,7 @@ class YamlBackend:
         self._files = Files(path)
         if not create and not self._files.are_there():
             raise no_store(self.location)
-        # Where nothing can be written there is no lock, and an index in memory serves those who read.
+        # If the folder cannot be written, there is no lock, and the index is in memory.
         self._folder = folder = folder_beside(path)
         self._lock = None if folder is None else FolderLock(folder / "lock", self.location)
         self._index = IndexFile(folder, self.location)
@@ -192,7 +192,7 @@ class YamlBackend:
         try:
             return YamlDocument() if content is None else read_document(decoded(content))
         except Broken as broken:
-            raise Invalid([Fault(f"{self.location}, line {broken.line}", broken.reason)]) from None
+            raise invalid(f"{self.location}, line {broken.line}", broken.reason) from None
 
     def _refuse_emptiness(self, index: FileIndex, content: bytes | None, is_calm: bool) -> None:
         """Refuse a missing or empty file: losing it is not a wish to forget everything."""
@@ -250,7 +250,7 @@ class YamlBackend:
         """Where the index and the files differ, though their digests are right."""
         content, history = self._files.yaml.read(), self._files.history.read() or b""
         if self._lock is None or not self._is_true(connection):
-            # What cannot be written stands in the index alone; and if someone is writing, another look will tell.
+            # A read-only store keeps edits in its index only; and while someone writes, the files cannot be compared.
             return
         archive = SqlArchive(connection)
         told = read_history(history, len(history), str(self._files.history.path))

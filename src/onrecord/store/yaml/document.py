@@ -57,7 +57,7 @@ class YamlDocument:
     newline: str = "\n"
     is_cut: bool = True
     slots: list[Slot] = field(default_factory=list)
-    #: Whether the file still holds what was left out of the slots.
+    #: Whether the file still contains entries that were left out of the slots.
     is_outdated: bool = False
 
     def leave_out(self, slot: Slot) -> None:
@@ -84,7 +84,7 @@ class YamlDocument:
             elif (text := written[slot.key]) is not None:
                 slots.append(Slot(slot.key, self._spelt(text), slot.gap))
             elif slot.gap.strip():
-                # A comment between two entries most likely speaks of the one below.
+                # A comment between two entries is most likely about the one below.
                 if slots:
                     slots[-1].gap += slot.gap
                 else:
@@ -225,7 +225,7 @@ def _entry(node: Node) -> YamlEntry:
         raise Broken(node.line, "is not a memory: what is expected are fields, of which `learning` is one")
     values, lines = {}, {}
     for key, value in node.fields():
-        # Where the name stands is where one looks.
+        # The line of the name, since that is where people look.
         lines[key.text] = key.line
         values[key.text] = _value(key.text, value)
     return YamlEntry(values, node.line, lines)

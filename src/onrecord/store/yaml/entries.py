@@ -17,16 +17,16 @@ from onrecord.model.record import RECORD_RULES, invariant_faults
 from onrecord.model.shapes import Faults, Object
 from onrecord.model.wire import to_json, write_instant
 
-#: Whose memories those are that name no tenant.
+#: The tenant of entries that name none.
 DEFAULT_TENANT: Final = "default"
-#: Who is named where a person changed the file: what it says does not tell who wrote it.
+#: The user for changes by hand, since the file does not say who made them.
 FILE: Final = "file"
 
 #: The format of an entry; those of 1 differ only in that their ids are numbers.
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)
 
-#: An entry that a person has just added names none; the store gives it one.
+#: The id of a new entry that a person added; the store gives it one.
 _NO_ID: Final = ""
 
 Shape = Literal["text", "texts", "json", "flag", "number"]

@@ -29,7 +29,7 @@ from onrecord.store.yaml.locking import Held
 _Mark = tuple[int, int, int, int]
 
 EDITED: Final = "{path} was edited by someone at this very moment; nothing was changed. Try again."
-#: Whoever writes a file without care writes it in pieces. After so long it is whole.
+#: Some programs write a file in pieces; after this time without a change it counts as complete.
 _CALM_S: Final = 0.5
 # A file that was changed twice within one tick of its clock may look the same.
 _TICK_NS: Final = 100_000_000

@@ -53,7 +53,7 @@ from onrecord.store.yaml.entries import (
 )
 from onrecord.store.yaml.history import ReadHistory
 
-# More faults than anyone mends at once.
+# How many faults an error lists.
 _MOST_FAULTS: Final = 20
 _DERIVED: Final = (memories, versions, relations, postings, terms, facets, audience_counts, jobs)
 
@@ -70,7 +70,7 @@ class FileIndex:
     statements: Statements
     backend: Backend
     now: datetime
-    #: What must never be stored is taken out of what people write.
+    #: Removes secrets from entries that people write.
     clean: Clean
 
     @property
@@ -88,7 +88,7 @@ class FileIndex:
 
     @property
     def transaction(self) -> Transaction:
-        # Its tenants are made for this transaction: what it registers may be taken back with it.
+        # A new `Tenants`, since a registration is lost if this transaction is rolled back.
         tenants = Tenants(self.backend, self.backend.writing)
         return Transaction(self.connection, self.backend, self.statements, tenants)
 
@@ -106,7 +106,7 @@ class FileIndex:
 def derive(index: FileIndex, told: ReadHistory) -> Kept:
     """Rebuild everything from the history; returns the vectors that were there, by text."""
     kept, archive = _vectors(index.connection), index.archive
-    # A home that the history no longer tells of keeps its counters: other processes know it by how often it was changed.
+    # A home that is gone from the history keeps its counters, since other processes compare its number of changes.
     emptied = {home for home in archive.homes() if archive.count(home)}
     for home in sorted(told.homes | emptied, key=str):
         address = index.address(home)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model import ids, rules
 from onrecord.model.collections import Home
 from onrecord.model.memory import Memory, Relation, Version
@@ -56,7 +56,7 @@ class ReadHistory:
     histories: dict[Home, list[MemoryHistory]] = field(default_factory=dict)
     edges: dict[Home, list[Relation]] = field(default_factory=dict)
     counters: dict[Home, Counters] = field(default_factory=dict)
-    #: Lines of two branches stand together, and numbers had to be given anew.
+    #: Whether lines of two branches were merged, so that versions were renumbered.
     is_mended: bool = False
 
     @property
@@ -193,7 +193,7 @@ class _HistoryReader:
             "If a merge left marks there, keep the lines of both sides and take the marks out; "
             "else bring back the file as it was."
         )
-        return Invalid([Fault(f"{self._name}, line {number}", f"{reason}. {cure}")])
+        return invalid(f"{self._name}, line {number}", f"{reason}. {cure}")
 
     def _take(self, value: Any, line: bytes) -> None:
         if "commit" in value:
@@ -204,7 +204,7 @@ class _HistoryReader:
                 raise ValueError("it was written by a newer OnRecord; update OnRecord to open it")
         elif "edge" in value:
             edge = RELATION({_NAMES.get(name, name): each for name, each in value["edge"].items()})
-            # The same edge once more says that it was taken back.
+            # A second line for the same relation says that it was removed.
             same = (edge.id, edge.source, edge.relation, edge.target, write_instant(edge.created_at))
             self._edges.setdefault(_home(value["tenant"]), {})[same] = edge
         else:

@@ -82,7 +82,7 @@ class IndexFile:
     """A SQLite index that may be deleted at any time; without a folder it is in memory."""
 
     def __init__(self, folder: Path | None, location: str) -> None:
-        # Another version of OnRecord makes one of its own.
+        # Each version of OnRecord has its own index file.
         self._path = None if folder is None else folder / f"index-{HEAD}.db"
         self._opening = None if folder is None else FolderLock(folder / "opening", location)
         self._index = self._open()

@@ -12,7 +12,7 @@ import yaml
 from onrecord.store.yaml.entries import TIMES
 
 _STEP: Final = 2
-# A longer key needs a mark of its own; YAML ends at 1,024 characters.
+# A longer key is written with `? `; YAML needs that from 1,024 characters on.
 _LONGEST_KEY: Final = 500
 
 #: What cannot stand in YAML as it is: control characters, and what some readers take for the end of a line.
@@ -41,7 +41,7 @@ def _fields(values: Mapping[str, Any], indent: int, bare: frozenset[str] = froze
         if len(key) > _LONGEST_KEY:
             lines.append(f"{' ' * indent}? {key}")
             key = ""
-        # Times of our own writing stand bare: quotes would say that they are something else.
+        # Times are written without quotes, so that YAML readers take them for times.
         head, more = (f" {value}", []) if name in bare else _value(value, indent)
         lines += [f"{' ' * indent}{key}:{head}", *more]
     return lines
@@ -79,7 +79,7 @@ def _bare(value: float | bool | None) -> str:
         return {None: "null", True: "true", False: "false"}[value]
     text = repr(value)
     if isinstance(value, float) and "." not in text:
-        # Without a point some readers would take it for a text.
+        # Without a point some readers take it for a text.
         text = text.replace("e", ".0e")
     return text
 

@@ -12,7 +12,7 @@ _NOTED: Final = "yaml_changes"
 _IS_SET_UP: Final = f"SELECT 1 FROM temp.sqlite_master WHERE name = '{_NOTED}'"
 _HAS_COUNTED: Final = "WHEN OLD.last_id <> NEW.last_id OR OLD.last_relation <> NEW.last_relation"
 
-# A version is closed by the next one, which says so; any other change of the past is written anew.
+# The end of a version follows from the next one. After any other change of a version the history is rewritten.
 _REWRITES: Final = ", ".join((*RECORD, "version", "recorded_at", "change", "changed_by", "changed_as"))
 _TRIGGERS: Final[Sequence[tuple[str, str, str]]] = (
     ("memory", "INSERT ON main.memories", "NEW.tenant, NEW.collection, NEW.id, 0"),
@@ -42,7 +42,7 @@ class Changes:
     versions: dict[Place, set[tuple[int, int]]] = field(default_factory=dict)
     edges: dict[Place, set[int]] = field(default_factory=dict)
     counters: set[Place] = field(default_factory=set)
-    #: The past itself has changed, as when something was forgotten.
+    #: Whether old versions changed, for instance because a memory was forgotten.
     anew: bool = False
 
     def __bool__(self) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
@@ -49,7 +49,7 @@ IN_CONVERSATION: Final = click.Option(
 # How a field that holds several values is called when one of them is given.
 _SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
 _STANDARD: Final = "-"
-#: Fields in which nobody is not the same as left out.
+#: Fields in which an empty text is an error, and not the same as left out.
 _WHO: Final = frozenset({"tenant", "user"})
 _GROUPS: Final = {
     "keys": "Make, list, revoke and waive the keys that agents and people come with.",
@@ -150,9 +150,9 @@ def _runner(operation: Operation) -> Callable[..., None]:
         request = _request(operation.request, given)
         own = {each.name for each in request_fields(operation.request)}
         common = common_options(context, {name: value for name, value in given.items() if name not in own})
-        # What is wrong with a request is said before a store is looked for, or made.
+        # Faults of a request are reported before a store is opened or made.
         checked(request, _owner(common))
-        # What is only planned makes nothing.
+        # A dry run makes no store.
         creates = operation.begins and not getattr(request, "dry_run", False)
         with opened_door(common, create=creates) as door:
             answer = door.perform(operation, request)
@@ -169,7 +169,7 @@ def common_options(context: click.Context, given: dict[str, Any]) -> dict[str, A
     common = {}
     for name in (str(option.name) for option in (*COMMON, IN_CONVERSATION)):
         after = given.pop(name, None)
-        # An empty text was given too, and is refused where it names nobody; only a flag that is off was not.
+        # An empty text counts as given, and is refused later if it must name someone; a flag that is off does not.
         common[name] = before.get(name) if after in (None, False) else after
     return common
 
@@ -206,7 +206,7 @@ def _standard_input() -> str:
         return sys.stdin.read().removesuffix("\n")
     except UnicodeDecodeError as problem:
         reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
-        raise Invalid([Fault("content", reason)]) from None
+        raise invalid("content", reason) from None
 
 
 def _read(value: Any, rule: Rule) -> Any:

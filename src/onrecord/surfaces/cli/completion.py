@@ -23,7 +23,7 @@ def _sections() -> Iterable[str]:
     return SECTIONS
 
 
-#: Fields whose words are known to who answers, and not to their rule.
+#: Fields whose words are not known to their rule.
 _KNOWN_ELSEWHERE: Final[dict[str, Callable[[], Iterable[str]]]] = {"recipe": _recipes, "sections": _sections}
 
 
@@ -34,7 +34,7 @@ def completion_of(name: str, rule: Rule) -> Completion | None:
     if name in _KNOWN_ELSEWHERE:
         return among(_KNOWN_ELSEWHERE[name])
     if isinstance(each, Choice):
-        # Of closed words one text may hold several, with commas between.
+        # One text may hold several words of a closed list, separated by commas.
         return among(lambda: each.options, several=isinstance(kind, ListOf))
     return None
 

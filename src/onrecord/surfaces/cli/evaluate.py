@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Invalid, invalid
 from onrecord.surfaces.cli import render
 from onrecord.surfaces.cli.completion import RECIPE
 
@@ -149,7 +149,7 @@ def _empty_store(store: str | None, task: int) -> "Iterator[OnRecord]":
         connect(Path(folder) / "store.db" if store is None else store) as door,
     ):
         if store is not None and task == 1 and door.doctor().memories:
-            raise Invalid([Fault("store", f"{door.location} holds memories already; name an empty one")])
+            raise invalid("store", f"{door.location} holds memories already; name an empty one")
         yield door
 
 
@@ -162,7 +162,7 @@ def _appended(file: Path | None) -> Iterator[IO[str] | None]:
     try:
         results = file.open("a", encoding="utf-8")
     except OSError as problem:
-        raise Invalid([Fault("json", f"{file} cannot be written: {problem.strerror or problem}")]) from None
+        raise invalid("json", f"{file} cannot be written: {problem.strerror or problem}") from None
     with results:
         yield results
 

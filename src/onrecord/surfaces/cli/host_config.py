@@ -7,7 +7,7 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _BLANK: Final = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
@@ -20,22 +20,6 @@ _HEADER: Final = re.compile(r"^[ \t]*\[+\s*(?P<name>[^\[\]\n]*?)\s*\]+", re.MULT
 
 class Unreadable(Exception):
     """Why a configuration cannot be changed."""
-
-
-class Form(Protocol):
-    """The format of a configuration."""
-
-    def whole(self, name: str, entry: dict[str, Any]) -> str:
-        """A configuration with only this entry."""
-
-    def entry(self, text: str, name: str) -> dict[str, Any] | None:
-        """The entry of this name, if there is one."""
-
-    def put(self, text: str, name: str, entry: dict[str, Any]) -> str:
-        """The text with this entry, replacing an earlier one of its name; Unreadable if that is not possible."""
-
-    def remove(self, text: str, name: str) -> str:
-        """The text without the entry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +297,11 @@ class TomlForm:
         if not isinstance(told.get(self.section, {}), dict):
             raise Unreadable(f"{self.section} in it must be a table")
         return told
+
+
+#: The format of a configuration. `whole` writes one with a single entry, `entry` reads an entry, `put` adds or replaces one,
+#: and `remove` takes one out. All that change a text raise Unreadable if that cannot be done safely.
+Form = JsonForm | TomlForm
 
 
 def _entry(servers: dict[str, Any], name: str) -> dict[str, Any] | None:

@@ -7,7 +7,6 @@ Nothing else in the file changes, not a byte: comments, order and layout stay.
 import difflib
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,8 @@ from urllib.parse import urlsplit
 import click
 import platformdirs
 
-from onrecord.errors import Fault, Invalid
+from onrecord import private_files
+from onrecord.errors import invalid
 from onrecord.former_name import renamed_variables
 from onrecord.surfaces.cli.commands import COMMON, common_options
 from onrecord.surfaces.cli.faces import FACE, names_in
@@ -122,7 +122,7 @@ def _install(
     common, chosen = common_options(context, given), HOSTS[host]
     names = names_in(faces)
     if url is None and variable is not None:
-        raise Invalid([Fault("key-from", "is for a server elsewhere; give its --url too")])
+        raise invalid("key-from", "is for a server elsewhere; give its --url too")
     entry = _remote(chosen, url, variable, names) if url else _local(chosen, names, common)
     if printed:
         click.echo(chosen.form.whole(NAME, entry), nl=False)
@@ -173,7 +173,7 @@ def _taken_over(former: dict[str, Any], entry: dict[str, Any]) -> dict[str, Any]
 def _local(host: Host, faces: list[str], common: dict[str, Any]) -> dict[str, Any]:
     """Our command over standard input and output, with the settings that were given here."""
     if faces:
-        # Said now: a host that starts us with a face that is none says only that we do not answer.
+        # Checked now: a host that starts us with an unknown face only reports that we do not answer.
         tools_of(faces)
     entry: dict[str, Any] = {"type": "stdio"} if host.typed else {}
     entry |= {
@@ -202,7 +202,7 @@ def _settings(common: dict[str, Any]) -> dict[str, str]:
 def _absolute(db: str) -> str:
     """The store as an absolute path, since a host starts us in any folder."""
     if db == ":memory:":
-        raise Invalid([Fault("db", "in memory is lost when the host stops; name a file or a DSN")])
+        raise invalid("db", "in memory is lost when the host stops; name a file or a DSN")
     is_file = "://" not in db and not db.startswith("yaml:")
     return str(Path(db).expanduser().absolute()) if is_file else db
 
@@ -215,14 +215,10 @@ def _command() -> str:
 
 def _remote(host: Host, url: str, variable: str | None, faces: list[str]) -> dict[str, Any]:
     if host.variable is None:
-        raise Invalid(
-            [
-                Fault(
-                    "url",
-                    f"{host.title} starts local servers from this file and no others; add a server under "
-                    "Settings, Connectors, or install without --url",
-                )
-            ]
+        raise invalid(
+            "url",
+            f"{host.title} starts local servers from this file and no others; add a server under "
+            "Settings, Connectors, or install without --url",
         )
     entry: dict[str, Any] = {"type": "http"} if host.typed else {}
     entry["url"] = _endpoint(url, faces)
@@ -230,7 +226,7 @@ def _remote(host: Host, url: str, variable: str | None, faces: list[str]) -> dic
         return entry
     if not variable.isidentifier():
         # Perhaps it is the key itself, which must not end up in a file, nor here.
-        raise Invalid([Fault("key-from", "must be the name of an environment variable, not a key")])
+        raise invalid("key-from", "must be the name of an environment variable, not a key")
     if isinstance(host.form, TomlForm):
         return entry | {"bearer_token_env_var": host.variable % variable}
     return entry | {"headers": {"Authorization": f"Bearer {host.variable % variable}"}}
@@ -244,7 +240,7 @@ def _endpoint(url: str, faces: list[str]) -> str:
     except ValueError:
         is_address = False
     if not is_address or there.query or there.fragment:
-        raise Invalid([Fault("url", "must be the address of a server, such as http://127.0.0.1:8321")])
+        raise invalid("url", "must be the address of a server, such as http://127.0.0.1:8321")
     base = url.rstrip("/")
     if "/mcp" not in there.path:
         base += "/mcp"
@@ -258,7 +254,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as problem:
-        raise Invalid([Fault(str(path), f"cannot be read, and was left as it is: {problem}")]) from None
+        raise invalid(str(path), f"cannot be read, and was left as it is: {problem}") from None
 
 
 def _edited(path: Path, edit: Callable[[], str]) -> str:
@@ -266,7 +262,7 @@ def _edited(path: Path, edit: Callable[[], str]) -> str:
         return edit()
     except Unreadable as problem:
         reason = f"{problem}. The file was left as it is; repair it, or see onrecord install --print"
-        raise Invalid([Fault(str(path), reason)]) from None
+        raise invalid(str(path), reason) from None
 
 
 def _write(path: Path, before: str, after: str, *, yes: bool) -> None:
@@ -284,18 +280,11 @@ def _write(path: Path, before: str, after: str, *, yes: bool) -> None:
             _replace(target.with_name(f"{target.name}.before-onrecord"), before, mode)
         _replace(target, after, mode)
     except OSError as problem:
-        raise Invalid([Fault(str(path), f"cannot be written: {problem.strerror or problem}")]) from None
+        raise invalid(str(path), f"cannot be written: {problem.strerror or problem}") from None
 
 
 def _replace(path: Path, text: str, mode: int) -> None:
     """Replace the whole file or nothing."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(path)
-    finally:
-        Path(name).unlink(missing_ok=True)
+    with private_files.replacing(path) as partial:
+        partial.write_bytes(text.encode())
+        partial.chmod(mode)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.faces import USUAL, WITH_TOOLS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, config_of, opened_door
 from onrecord.surfaces.cli.faces import FACE, names_in
@@ -62,14 +62,14 @@ def _mcp_needed() -> Iterator[None]:
         if problem.name not in ("mcp", "mcp_types"):
             raise
         reason = "needs one more package: pip install 'onrecord[server]'"
-        raise Invalid([Fault("mcp", reason)]) from None
+        raise invalid("mcp", reason) from None
 
 
 def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **given: Any) -> None:
     common = common_options(context, given)
     names = names_in(faces) or [USUAL]
     if names != [USUAL]:
-        # What is wrong with them is said before a store is looked for, or made.
+        # Unknown faces are reported before a store is opened or made.
         tools_of(names)
     with _mcp_needed():
         from onrecord.surfaces.mcp.stdio import serve_stdio
@@ -97,7 +97,7 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
             return ToolRequest(door, chosen(names, OpenedFaces(config, owner)))
 
         if any(WITH_TOOLS[name].opening is not None for name in names):
-            # What its settings make impossible is said at once, too.
+            # Faults of its settings are reported at once, too.
             opened()
         serve_stdio(opened)
 

@@ -15,22 +15,20 @@ from onrecord.model.wire import to_json
 
 if TYPE_CHECKING:
     from onrecord.access.auditing import Audited
-    from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
-    from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants
-    from onrecord.care.backup import BackedUp
+    from onrecord.access.keys import CreatedKey, ListedKeys
+    from onrecord.access.tenants import ErasedTenant, ListedTenants
     from onrecord.care.doctor import Examined
     from onrecord.care.embedding import EmbeddedMissing
     from onrecord.care.export import Exported
     from onrecord.care.importing import Imported
-    from onrecord.care.reindex import Reindexed
     from onrecord.care.status import StoreStatus, TenantStatus
     from onrecord.catalog.ingest import Ingested
-    from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
+    from onrecord.catalog.operations import DroppedEntity, ListedEntities
     from onrecord.config import Setting
     from onrecord.context.parts import ContextGiven
     from onrecord.model.agent import ShownAgent
     from onrecord.model.findings import Compared, Edge
-    from onrecord.model.ledger import Key
+    from onrecord.model.ledger import AuditEntry, Key
     from onrecord.model.memory import Memory, Relation
     from onrecord.model.workspace import Artifact, Conversation
     from onrecord.recall.browse import Browsed
@@ -41,28 +39,22 @@ if TYPE_CHECKING:
     from onrecord.recall.show import Shown
     from onrecord.recall.subjects import Searched
     from onrecord.remember.forget import Forgotten
-    from onrecord.remember.relate import Related, Unrelated
     from onrecord.remember.remember import Remembered
     from onrecord.remember.retire import Retired
     from onrecord.remember.review import Reviewed
     from onrecord.remember.revise import Revised
     from onrecord.workspace.artifacts import (
-        ArtifactContent,
-        DeletedArtifact,
         ListedArtifacts,
         WrittenArtifact,
     )
     from onrecord.workspace.conversations import (
         DeletedConversation,
         ListedConversations,
-        RegisteredConversation,
         ShownConversation,
     )
     from onrecord.workspace.scratchpads import (
         AppendedScratchpad,
-        ClearedScratchpad,
         ListedScratchpads,
-        ScratchpadContent,
     )
 
 _EXCERPT: Final = 300
@@ -77,9 +69,40 @@ class Table:
 
 
 Part = Table | str
+#: The heading of each column, and the field that it shows or a function that writes it.
+Columns = dict[str, str | Callable[[Any], str]]
 
-#: What shows each kind of answer, by its name.
+#: The function that shows an answer, by the name of its type.
 _SHOWN: Final[dict[str, Callable[[Any], Iterator[Part]]]] = {}
+#: The sentence for an answer that needs no more, by the name of its type.
+_SENTENCES: Final[dict[str, Callable[[Any], str]]] = {
+    "Related": lambda a: f"{'Related' if a.created else 'Already related'}: {_arrow(a.relation)}",
+    "Unrelated": lambda a: f"No longer related: {_arrow(a.relation)}",
+    "BackedUp": lambda a: f"Copied the store to {a.path} ({a.bytes:,} bytes).",
+    "Inspected": lambda a: str(a.markdown),
+    "Prioritised": lambda a: f"Looked through in this order: {', '.join(a.datasources) or 'by name'}.",
+    "Reindexed": lambda a: f"Indexed {_memories(a.memories)} anew ({_many(a.postings, 'posting')}).",
+    "RegisteredConversation": lambda a: (
+        f"{'Registered' if a.created else 'Already known'}: {_conversation(a.conversation)}"
+    ),
+    "ArtifactContent": lambda a: str(a.content),
+    "DeletedArtifact": lambda a: f"Deleted {_file(a.artifact)}; {_memories(a.unlinked)} lost the link to it.",
+    "ScratchpadContent": lambda a: a.content.strip("\n") if a.exists else "Nothing noted.",
+    "ClearedScratchpad": lambda a: f"Threw away {a.cleared:,} bytes of the scratchpad of {a.agent}.",
+    "WaivedKeys": lambda a: (
+        f"Forgot {_many(a.forgotten, 'key')}. A server on this machine is open to whoever sits at it."
+    ),
+    "RevokedKey": lambda a: (
+        f"Key {a.key.id} works no longer."
+        if a.changed
+        else f"Key {a.key.id} was revoked already ({_minute(a.key.revoked_at)})."
+    ),
+    "CreatedTenant": lambda a: (
+        f"Made room for tenant {a.tenant.name}."
+        if a.created
+        else f"There is a tenant {a.tenant.name} already."
+    ),
+}
 
 
 def show_json(value: Any, *, err: bool = False, indent: int | None = 2) -> None:
@@ -149,6 +172,40 @@ def _minute(moment: datetime | None) -> str:
     return moment.strftime("%Y-%m-%d %H:%M:%S") if moment else ""
 
 
+def _number(item: Any) -> str:
+    return f"#{item.id}"
+
+
+def _size(item: Any) -> str:
+    return f"{item.size:,}"
+
+
+def _table(items: Sequence[Any], columns: Columns) -> Table:
+    rows = [
+        [_cell(getattr(each, show)) if isinstance(show, str) else show(each) for show in columns.values()]
+        for each in items
+    ]
+    return Table(tuple(columns), rows)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, datetime):
+        return _minute(value)
+    return ", ".join(value) if isinstance(value, tuple) else "" if value is None else str(value)
+
+
+def _listed(
+    items: Sequence[Any], columns: Columns, without_any: str, after: str | None = None
+) -> Iterator[Part]:
+    """A table of what was asked for, or a sentence if there is nothing; `after` is the mark of the next page."""
+    if not items:
+        yield without_any
+        return
+    yield _table(items, columns)
+    if after:
+        yield f"More: --after '{after}'"
+
+
 def _many(number: int, one: str, several: str | None = None) -> str:
     return f"{number} {one if number == 1 else several or one + 's'}"
 
@@ -165,7 +222,8 @@ def _memories(number: int) -> str:
 
 def parts_of(answer: Any) -> Iterator[Part]:
     """What is shown of an answer, top to bottom."""
-    return _SHOWN.get(type(answer).__name__, _fields_of)(answer)
+    name = type(answer).__name__
+    return iter((_SENTENCES[name](answer),)) if name in _SENTENCES else _SHOWN.get(name, _fields_of)(answer)
 
 
 def _shows(show: Callable[[Any], Iterator[Part]]) -> None:
@@ -190,8 +248,7 @@ def _(answer: "Remembered") -> Iterator[Part]:
     if answer.dry_run:
         yield "Nothing was saved (dry run). It would be:"
     yield f"{verb} #{answer.memory.id}  {answer.memory.title}"
-    if answer.scrubbed:
-        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
+    yield from _scrubbed(answer.scrubbed)
     if answer.superseded:
         yield "Superseded: " + ", ".join(f"#{id}" for id in answer.superseded)
     yield from _put_off(answer.degraded)
@@ -216,10 +273,14 @@ def _(answer: "Recalled") -> Iterator[Part]:
     yield from (f"Skipped {reason}" for reason in answer.degraded)
     yield from answer.warnings
     if answer.trace:
-        rows = [
-            (note.name, f"{note.ms:.2f} ms", str(note.candidates), note.failed or "") for note in answer.trace
-        ]
-        yield Table(("layer", "time", "candidates", "skipped because"), rows)
+        columns: Columns = {"layer": "name", "time": lambda note: f"{note.ms:.2f} ms"}
+        columns |= {"candidates": lambda note: str(note.candidates), "skipped because": "failed"}
+        yield _table(answer.trace, columns)
+
+
+def _scrubbed(secrets: int) -> Iterator[str]:
+    if secrets:
+        yield f"{_many(secrets, 'secret')} taken out before saving."
 
 
 def _put_off(reasons: Sequence[str]) -> Iterator[str]:
@@ -294,23 +355,15 @@ def _proposal(memory: "Memory") -> str | None:
 
 @_shows
 def _(answer: "Browsed") -> Iterator[Part]:
-    if not answer.memories:
-        yield "Nothing here."
-        return
-    rows = [
-        (
-            f"#{each.id}",
-            each.kind,
-            _minute(each.updated_at),
-            each.title,
-            ", ".join(each.tags),
-            " ".join(_marks(each)),
-        )
-        for each in answer.memories
-    ]
-    yield Table(("id", "kind", "updated", "title", "tags", ""), rows)
-    if answer.next:
-        yield f"More: --after '{answer.next}'"
+    columns: Columns = {
+        "id": _number,
+        "kind": "kind",
+        "updated": "updated_at",
+        "title": "title",
+        "tags": "tags",
+    }
+    columns |= {"": lambda each: " ".join(_marks(each))}
+    return _listed(answer.memories, columns, "Nothing here.", answer.next)
 
 
 @_shows
@@ -349,24 +402,9 @@ def _(answer: "Forgotten") -> Iterator[Part]:
 
 
 @_shows
-def _(answer: "Related") -> Iterator[Part]:
-    yield f"{'Related' if answer.created else 'Already related'}: {_arrow(answer.relation)}"
-
-
-@_shows
-def _(answer: "Unrelated") -> Iterator[Part]:
-    yield f"No longer related: {_arrow(answer.relation)}"
-
-
-@_shows
 def _(answer: "ListedRelations") -> Iterator[Part]:
-    if not answer.relations:
-        yield "No relations."
-        return
-    rows = [(each.id, _arrow(each), _minute(each.created_at), each.created_by) for each in answer.relations]
-    yield Table(("id", "relation", "since", "by"), rows)
-    if answer.next:
-        yield f"More: --after '{answer.next}'"
+    columns: Columns = {"id": "id", "relation": _arrow, "since": "created_at", "by": "created_by"}
+    return _listed(answer.relations, columns, "No relations.", answer.next)
 
 
 def _arrow(relation: "Relation") -> str:
@@ -385,25 +423,19 @@ def _(answer: "Neighbourhood") -> Iterator[Part]:
 
 
 def _edges(edges: "Sequence[Edge]") -> Table:
-    rows = [(_arrow(edge.relation), edge.memory.title, edge.memory.status, str(edge.hop)) for edge in edges]
-    return Table(("relation", "memory", "status", "steps"), rows)
+    columns: Columns = {
+        "relation": lambda edge: _arrow(edge.relation),
+        "memory": lambda edge: edge.memory.title,
+    }
+    return _table(edges, columns | {"status": lambda edge: edge.memory.status, "steps": "hop"})
 
 
 @_shows
 def _(answer: "ShownHistory") -> Iterator[Part]:
-    rows = [
-        (
-            str(each.number),
-            _minute(each.at),
-            each.change,
-            f"{each.by} ({each.origin})",
-            ", ".join(each.changed),
-            f"{each.memory.author} ({each.memory.tier})",
-            each.memory.title,
-        )
-        for each in answer.versions
-    ]
-    yield Table(("version", "at", "change", "by", "changed", "text by", "title"), rows)
+    columns: Columns = {"version": "number", "at": "at", "change": "change"}
+    columns |= {"by": lambda each: f"{each.by} ({each.origin})", "changed": "changed"}
+    columns |= {"text by": lambda each: f"{each.memory.author} ({each.memory.tier})"}
+    yield _table(answer.versions, columns | {"title": lambda each: each.memory.title})
 
 
 @_shows
@@ -460,11 +492,6 @@ def _workspace(answer: "Exported | Imported") -> str:
 
 
 @_shows
-def _(answer: "BackedUp") -> Iterator[Part]:
-    yield f"Copied the store to {answer.path} ({answer.bytes:,} bytes)."
-
-
-@_shows
 def _(answer: "Examined") -> Iterator[Part]:
     yield from (f"Mended {each.check} of {each.where}: {each.detail}." for each in answer.fixed)
     if answer.open_files:
@@ -475,8 +502,7 @@ def _(answer: "Examined") -> Iterator[Part]:
         yield f"Healthy: {_memories(answer.memories)}, and everything agrees."
         return
     yield f"{_many(len(answer.problems), 'problem')} in {_memories(answer.memories)}:"
-    rows = [(each.check, each.where, each.detail, each.cure) for each in answer.problems]
-    yield Table(("check", "where", "what", "cure"), rows)
+    yield _table(answer.problems, {"check": "check", "where": "where", "what": "detail", "cure": "cure"})
 
 
 @_shows
@@ -524,13 +550,15 @@ def _(answer: "Searched") -> Iterator[Part]:
     for heading, hits in (("Memories", answer.memories), ("Example queries", answer.example_queries)):
         if hits:
             yield f"{heading}:"
-            yield Table(
-                ("id", "", "about"),
-                [(f"#{hit.id}", _excerpt(hit.text), ", ".join(hit.matched_entities)) for hit in hits],
-            )
+            columns: Columns = {
+                "id": _number,
+                "": lambda hit: _excerpt(hit.text),
+                "about": "matched_entities",
+            }
+            yield _table(hits, columns)
     if answer.entities:
         yield "Entities:"
-        yield Table(("name", "kind"), [(hit.id, hit.kind) for hit in answer.entities])
+        yield _table(answer.entities, {"name": "id", "kind": "kind"})
     if not (answer.memories or answer.example_queries or answer.entities):
         yield "Nothing bears on that."
     yield from (f"Warning: {warning}" for warning in answer.warnings)
@@ -538,21 +566,12 @@ def _(answer: "Searched") -> Iterator[Part]:
 
 @_shows
 def _(answer: "ListedEntities") -> Iterator[Part]:
-    if not answer.entities:
-        yield "No such entities. Take in a source with `onrecord ingest`."
-        return
-    rows = [
-        (each.canonical, each.kind, _excerpt(each.description or ""), "hidden" if each.hidden else "")
-        for each in answer.entities
-    ]
-    yield Table(("name", "kind", "description", ""), rows)
-    if answer.total > len(answer.entities):
+    columns: Columns = {"name": "canonical", "kind": "kind"}
+    columns |= {"description": lambda each: _excerpt(each.description or "")}
+    columns |= {"": lambda each: "hidden" if each.hidden else ""}
+    yield from _listed(answer.entities, columns, "No such entities. Take in a source with `onrecord ingest`.")
+    if answer.total > len(answer.entities) > 0:
         yield f"{len(answer.entities)} of {answer.total}; --limit shows more."
-
-
-@_shows
-def _(answer: "Inspected") -> Iterator[Part]:
-    yield answer.markdown
 
 
 @_shows
@@ -562,32 +581,9 @@ def _(answer: "DroppedEntity") -> Iterator[Part]:
 
 
 @_shows
-def _(answer: "Prioritised") -> Iterator[Part]:
-    yield f"Looked through in this order: {', '.join(answer.datasources) or 'by name'}."
-
-
-@_shows
-def _(answer: "Reindexed") -> Iterator[Part]:
-    yield f"Indexed {_memories(answer.memories)} anew ({_many(answer.postings, 'posting')})."
-
-
-@_shows
-def _(answer: "RegisteredConversation") -> Iterator[Part]:
-    yield f"{'Registered' if answer.created else 'Already known'}: {_conversation(answer.conversation)}"
-
-
-@_shows
 def _(answer: "ListedConversations") -> Iterator[Part]:
-    if not answer.conversations:
-        yield "No conversations."
-        return
-    rows = [
-        (f"#{each.id}", each.title or "", each.agent or "", _minute(each.created_at), each.created_by)
-        for each in answer.conversations
-    ]
-    yield Table(("id", "title", "agent", "begun", "by"), rows)
-    if answer.next:
-        yield f"More: --after '{answer.next}'"
+    columns: Columns = {"id": _number, "title": "title", "agent": "agent", "begun": "created_at"}
+    return _listed(answer.conversations, columns | {"by": "created_by"}, "No conversations.", answer.next)
 
 
 @_shows
@@ -614,37 +610,14 @@ def _conversation(conversation: "Conversation") -> str:
 @_shows
 def _(answer: "WrittenArtifact") -> Iterator[Part]:
     yield f"{'Wrote' if answer.created else 'Wrote over'} {_file(answer.artifact)}"
-    if answer.scrubbed:
-        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
-
-
-@_shows
-def _(answer: "ArtifactContent") -> Iterator[Part]:
-    yield answer.content
+    yield from _scrubbed(answer.scrubbed)
 
 
 @_shows
 def _(answer: "ListedArtifacts") -> Iterator[Part]:
-    if not answer.artifacts:
-        yield "No artifacts."
-        return
-    rows = [
-        (
-            f"#{each.id}",
-            each.path,
-            each.media_type,
-            f"{each.size:,}",
-            _minute(each.updated_at),
-            each.conversation,
-        )
-        for each in answer.artifacts
-    ]
-    yield Table(("id", "path", "media type", "bytes", "updated", "conversation"), rows)
-
-
-@_shows
-def _(answer: "DeletedArtifact") -> Iterator[Part]:
-    yield f"Deleted {_file(answer.artifact)}; {_memories(answer.unlinked)} lost the link to it."
+    columns: Columns = {"id": _number, "path": "path", "media type": "media_type", "bytes": _size}
+    columns |= {"updated": "updated_at", "conversation": "conversation"}
+    return _listed(answer.artifacts, columns, "No artifacts.")
 
 
 def _file(artifact: "Artifact") -> str:
@@ -654,27 +627,13 @@ def _file(artifact: "Artifact") -> str:
 @_shows
 def _(answer: "AppendedScratchpad") -> Iterator[Part]:
     yield f"Noted; the scratchpad of {answer.agent} takes {answer.size:,} bytes."
-    if answer.scrubbed:
-        yield f"{_many(answer.scrubbed, 'secret')} taken out before saving."
-
-
-@_shows
-def _(answer: "ScratchpadContent") -> Iterator[Part]:
-    yield answer.content.strip("\n") if answer.exists else "Nothing noted."
+    yield from _scrubbed(answer.scrubbed)
 
 
 @_shows
 def _(answer: "ListedScratchpads") -> Iterator[Part]:
-    if not answer.scratchpads:
-        yield "Nothing noted."
-        return
-    rows = [(each.agent, f"{each.size:,}", _minute(each.updated_at)) for each in answer.scratchpads]
-    yield Table(("agent", "bytes", "updated"), rows)
-
-
-@_shows
-def _(answer: "ClearedScratchpad") -> Iterator[Part]:
-    yield f"Threw away {answer.cleared:,} bytes of the scratchpad of {answer.agent}."
+    columns: Columns = {"agent": "agent", "bytes": _size, "updated": "updated_at"}
+    return _listed(answer.scratchpads, columns, "Nothing noted.")
 
 
 @_shows
@@ -713,28 +672,17 @@ def _(answer: "CreatedKey") -> Iterator[Part]:
 
 @_shows
 def _(answer: "ListedKeys") -> Iterator[Part]:
-    if not answer.keys:
-        yield "No keys. Make one with `onrecord keys create`."
-        return
-    yield Table(
-        ("id", "user", "actor", "may", "systems", "made", "stands", "for"),
-        [_key_row(key) for key in answer.keys],
-    )
+    columns: Columns = {"id": "id", "user": "user", "actor": "actor", "may": _may, "systems": _granted}
+    columns |= {"made": lambda key: _day(key.created_at), "stands": _stands, "for": "label"}
+    return _listed(answer.keys, columns, "No keys. Make one with `onrecord keys create`.")
 
 
-def _key_row(key: "Key") -> tuple[str, ...]:
-    systems = (name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
-    may = ", ".join(each.removeprefix("memory.") for each in key.permissions)
-    return (
-        key.id,
-        key.user,
-        key.actor,
-        may,
-        ", ".join(systems),
-        _day(key.created_at),
-        _stands(key),
-        key.label or "",
-    )
+def _may(key: "Key") -> str:
+    return ", ".join(each.removeprefix("memory.") for each in key.permissions)
+
+
+def _granted(key: "Key") -> str:
+    return ", ".join(name if grant == "read" else f"{name}={grant}" for name, grant in key.systems.items())
 
 
 def _stands(key: "Key") -> str:
@@ -744,30 +692,9 @@ def _stands(key: "Key") -> str:
 
 
 @_shows
-def _(answer: "WaivedKeys") -> Iterator[Part]:
-    yield f"Forgot {_many(answer.forgotten, 'key')}. A server on this machine is open to whoever sits at it."
-
-
-@_shows
-def _(answer: "RevokedKey") -> Iterator[Part]:
-    if answer.changed:
-        yield f"Key {answer.key.id} works no longer."
-    else:
-        yield f"Key {answer.key.id} was revoked already ({_minute(answer.key.revoked_at)})."
-
-
-@_shows
-def _(answer: "CreatedTenant") -> Iterator[Part]:
-    yield f"{'Made room for tenant' if answer.created else 'There is a tenant'} {answer.tenant.name}{'' if answer.created else ' already'}."
-
-
-@_shows
 def _(answer: "ListedTenants") -> Iterator[Part]:
-    if not answer.tenants:
-        yield "No tenants yet: the first save makes one."
-        return
-    rows = [(each.name, str(each.memories), str(each.entities)) for each in answer.tenants]
-    yield Table(("tenant", "memories", "entities"), rows)
+    columns: Columns = {"tenant": "name", "memories": "memories", "entities": "entities"}
+    return _listed(answer.tenants, columns, "No tenants yet: the first save makes one.")
 
 
 @_shows
@@ -783,30 +710,25 @@ def _(answer: "ErasedTenant") -> Iterator[Part]:
 
 @_shows
 def _(answer: "Audited") -> Iterator[Part]:
-    if not answer.entries:
-        yield "Nothing was written or refused."
-        return
-    rows = [
-        (
-            str(entry.number),
-            _minute(entry.at),
-            entry.user,
-            entry.origin,
-            entry.operation,
-            entry.outcome if entry.outcome != "done" else "",
-            entry.subject or "",
-            " ".join(
-                f"{name}={value}" for name in ("key", "run", "request") if (value := getattr(entry, name))
-            ),
-        )
-        for entry in answer.entries
-    ]
-    yield Table(("no.", "when", "user", "as", "operation", "", "about", "with"), rows)
-    if answer.next:
-        yield f"More: --after '{answer.next}'"
+    columns: Columns = {
+        "no.": "number",
+        "when": "at",
+        "user": "user",
+        "as": "origin",
+        "operation": "operation",
+    }
+    columns |= {"": lambda entry: entry.outcome if entry.outcome != "done" else "", "about": "subject"}
+    return _listed(
+        answer.entries, columns | {"with": _came_with}, "Nothing was written or refused.", answer.next
+    )
+
+
+def _came_with(entry: "AuditEntry") -> str:
+    known = ((name, getattr(entry, name)) for name in ("key", "run", "request"))
+    return " ".join(f"{name}={value}" for name, value in known if value)
 
 
 @_shows
 def _(answer: "tuple[Setting, ...]") -> Iterator[Part]:
-    rows = [(each.name, each.value or "", each.origin, each.help) for each in answer]
-    yield Table(("setting", "value", "from", "what it is"), rows)
+    columns: Columns = {"setting": "name", "value": "value", "from": "origin", "what it is": "help"}
+    yield _table(answer, columns)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from onrecord.config import Config, as_environment, read_number, read_several
-from onrecord.errors import Fault, Invalid, OnRecordError, StoreUnavailable
+from onrecord.errors import OnRecordError, StoreUnavailable, invalid
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of
 from onrecord.surfaces.cli.faces import FACE, names_in
 
@@ -76,15 +76,13 @@ def _run(context: click.Context, workers: int, ingest_on_startup: bool, **given:
         ) from None
     config = _config(context, given)
     if workers > 1 and config.db == ":memory:":
-        raise Invalid(
-            [Fault("workers", "only one process can use a store in memory; name a file, or leave it at 1")]
-        )
+        raise invalid("workers", "only one process can use a store in memory; name a file, or leave it at 1")
     parts = open_server_parts(config)
     try:
         _refuse_open_doors(config, parts)
         if ingest_on_startup:
             _ingest(config, parts)
-        # Also where other processes will make their own: what is set wrongly is said before anyone listens.
+        # Made here even if other processes make their own, so that wrong settings are reported before anyone listens.
         app, settings = application(config, parts), server_settings(config)
         listening = _listen(config)
     except BaseException:
@@ -143,27 +141,18 @@ def _refuse_open_doors(config: Config, parts: "ServerParts") -> None:
 
     if is_loopback(config.host) or config.oidc_issuer or has_keys(parts.store):
         return
-    raise Invalid(
-        [
-            Fault(
-                "host",
-                f"{config.host} can be reached from elsewhere, and no key guards this store. Make one first with "
-                "`onrecord keys create`, set ONRECORD_OIDC_ISSUER, or listen on 127.0.0.1",
-            )
-        ]
+    raise invalid(
+        "host",
+        f"{config.host} can be reached from elsewhere, and no key guards this store. Make one first with "
+        "`onrecord keys create`, set ONRECORD_OIDC_ISSUER, or listen on 127.0.0.1",
     )
 
 
 def _ingest(config: Config, parts: "ServerParts") -> None:
     sources = read_several(config.sources)
     if not sources:
-        raise Invalid(
-            [
-                Fault(
-                    "sources",
-                    "none are set; name them in ONRECORD_SOURCES, or leave out --ingest-on-startup",
-                )
-            ]
+        raise invalid(
+            "sources", "none are set; name them in ONRECORD_SOURCES, or leave out --ingest-on-startup"
         )
     for source in sources:
         try:

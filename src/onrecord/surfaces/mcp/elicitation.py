@@ -66,7 +66,7 @@ def reply_of(
     """Whether this client can ask a person, and the person's reply if it came with the call."""
     able = context.session.client_capabilities
     forms = able.elicitation if able is not None else None
-    # One that names no kind of question at all can show forms: they were the first kind.
+    # A client that lists no kinds of questions can show forms, which were the first kind.
     can_ask = forms is not None and (forms.form is not None or forms.url is None)
     if not is_modern(context):
         return can_ask and context.session.can_send_request, None, None
@@ -108,7 +108,7 @@ def confirmed(door: OnRecord, tool: Tool, call: ToolCall) -> ToolAnswer | Elicit
         return tool.handle(door, call.arguments)
     if not call.can_ask:
         return asks.unable(door, call.arguments, text)
-    # The text belongs to it: whoever said yes to other words, has not said yes to these.
+    # The text is part of what is signed, so a yes to another text does not count.
     what = json.dumps([tool.name, call.arguments, text], sort_keys=True)
     checked = "wrong" if call.word is None else door.verify_confirmation(what, call.word)
     if call.said is None or checked == "wrong":

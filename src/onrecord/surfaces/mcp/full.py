@@ -19,9 +19,9 @@ from onrecord.workspace.agents import SetAgent
 from onrecord.workspace.artifacts import WriteArtifact
 from onrecord.workspace.scratchpads import ClearScratchpad
 
-#: These name a file of this machine, end a tenant, or open the store: they are for a person at the command line, and never a model's.
+#: Only for a person at the command line, never for a model: these use a file of this machine, erase a tenant, or open the store.
 _OF_PEOPLE: Final = (Export, Import, Backup, EraseTenant, WaiveKeys)
-#: These put something in the place of what was there, or end it, and keep no history of it.
+#: These replace or end something without keeping a history.
 _REPLACE: Final = (ClearScratchpad, ClearTurns, Prioritise, RevokeKey, SetAgent, SetTenant, WriteArtifact)
 
 

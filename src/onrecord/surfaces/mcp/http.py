@@ -6,11 +6,11 @@ where to get one (RFC 9728).
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecurityMiddleware, TransportSecuritySettings
@@ -29,31 +29,22 @@ from onrecord.surfaces.mcp.server import Context, ToolRequest, build_server
 from onrecord.surfaces.mcp.tools import Tool
 from onrecord.surfaces.rest.bodies import BODY_BYTES
 from onrecord.surfaces.rest.problems import problem
-from onrecord.surfaces.rest.request_runner import state_of
+from onrecord.surfaces.rest.request_runner import RequestRunner, state_of
 
 PATH: Final = "/mcp"
-#: Where a server that only this machine can reach is called from: no page may, by whatever name.
+#: For a server that only this machine can reach: no web page may call it, under any host name.
 LOOPBACK: Final = TransportSecuritySettings(
     allowed_hosts=["127.0.0.1", "127.0.0.1:*", "localhost", "localhost:*", "[::1]", "[::1]:*"],
     allowed_origins=[],
 )
-#: For whoever has looked at Host and Origin before.
+#: For an application that has checked Host and Origin already.
 CHECKED_BEFORE: Final = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 _PLAIN: Final = re.compile(r"[a-z0-9_/+-]+")
 _TOOL_REQUEST: Final = "onrecord.mcp"
 
 
-class Runner(Protocol):
-    """Authenticates a request and runs it."""
-
-    def admit(self, request: Request, /) -> OnRecord: ...
-
-    @property
-    def run(self) -> Callable[..., Awaitable[Any]]: ...
-
-
 def mcp_app(
-    runner: Runner,
+    runner: RequestRunner,
     faces: Mapping[str, Sequence[Tool]] = FACES,
     *,
     speaks: Sequence[str] = (USUAL,),
@@ -82,7 +73,7 @@ class _McpEndpoint:
 
     def __init__(
         self,
-        runner: Runner,
+        runner: RequestRunner,
         faces: Mapping[str, Sequence[Tool]],
         speaks: Sequence[str],
         issuer: str | None,
@@ -97,7 +88,7 @@ class _McpEndpoint:
 
     @asynccontextmanager
     async def lifespan(self, app: Starlette) -> AsyncIterator[None]:
-        # One that has run cannot run again, and an application can.
+        # A session manager runs only once, and an application may be started again.
         sessions = StreamableHTTPSessionManager(
             self._server, json_response=True, stateless=True, max_request_body_size=BODY_BYTES
         )
@@ -156,7 +147,7 @@ def _visit_of(context: Context) -> ToolRequest:
 
 
 def _address(request: Request, path: str) -> str:
-    # Whoever asks is told how it came here; where a proxy ends the encryption, only that proxy knows.
+    # The address as the client used it. If a proxy ends the encryption, only its header says so.
     passed_on = request.headers.get("x-forwarded-proto", "").strip().lower()
     scheme = "https" if passed_on == "https" else request.url.scheme
     return f"{scheme}://{request.url.netloc}{path.rstrip('/')}"
@@ -167,7 +158,7 @@ def _refusal(error: OnRecordError, request: Request) -> Response:
     if not isinstance(error, Unauthenticated):
         return response
     wrong: Literal["invalid_token"] | None = "invalid_token" if "authorization" in request.headers else None
-    # A path that is none of ours is not repeated in a header.
+    # An unknown path is not repeated in a header.
     path = request.url.path if _PLAIN.fullmatch(request.url.path) else PATH
     where = metadata_url(_address(request, path))
     response.headers["www-authenticate"] = challenge(where, error=wrong, scope="memory.read memory.manage")

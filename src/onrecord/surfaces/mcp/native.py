@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, get_args
 from onrecord.context.frame import framed, in_quotes, one_line
 from onrecord.context.give import GiveContext
 from onrecord.context.parts import ContextGiven
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request
 from onrecord.model.rules import Choice
@@ -225,7 +225,7 @@ def _retire(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
 
 def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
     if "content" not in given:
-        raise Invalid([Fault("content", "is required for supersede: what is true now")])
+        raise invalid("content", "is required for supersede: what is true now")
     old = door.show(id).memory
     taken = {name: value for name in _TAKEN_OVER if (value := getattr(old, name)) not in (None, ())}
     saved = _saved(door.remember(**taken | given, supersedes=[id]))

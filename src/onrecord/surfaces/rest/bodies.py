@@ -11,9 +11,9 @@ from starlette.requests import ClientDisconnect, Request
 
 from onrecord.surfaces.rest.problems import TOO_LARGE, UNREADABLE, WRONG_TYPE, Refusal
 
-#: The largest file, written in base64, and room for what is said around it.
+#: Room for the largest artifact in base64 and the JSON around it.
 BODY_BYTES: Final = 2 * 1024 * 1024
-#: An object, a field in it that holds JSON as deep as may be, and one level to see that it is deeper.
+#: The request object, a field with JSON of the allowed depth, and one level more, so that the rule sees what is too deep.
 JSON_DEPTH: Final = 40
 _JSON_TYPE: Final = re.compile(r"application/(?:[\w.+-]+\+)?json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.I)
 
@@ -45,7 +45,7 @@ def _too_large(most: int) -> Refusal:
     return Refusal(
         TOO_LARGE,
         f"A body has at most {most:,} bytes here. Send less at once.",
-        # Whatever follows on this connection is the rest of it.
+        # The rest of the body would follow on this connection.
         {"connection": "close"},
     )
 
@@ -80,7 +80,7 @@ def _parsed(body: bytes) -> Any:
         raise _too_deep() from None
     except ValueError as problem:
         raise Refusal(UNREADABLE, f"The body cannot be read as JSON: {problem}.") from None
-    # Few brackets cannot be nested deeply: most bodies need no second look.
+    # With few brackets the nesting cannot be deep, so most bodies need no further check.
     if body.count(b"[") + body.count(b"{") > JSON_DEPTH and _is_deep(value):
         raise _too_deep()
     return value

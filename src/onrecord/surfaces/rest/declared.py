@@ -17,7 +17,7 @@ from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body
 from onrecord.surfaces.rest.problems import JSON, NO_METHOD, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
-#: What is done with a request, given the door of whoever sent it, and the body.
+#: Answers a request, given the door of its sender and the body.
 Act = Callable[[OnRecord, Request, bytes], Response]
 JsonSchema = Mapping[str, Any]
 
@@ -71,10 +71,10 @@ class FaceHttp:
 
     face: str
     routes: Sequence[FaceRoute]
-    #: How it says what went wrong, and the shape of that; without them it says it as our own routes do.
+    #: How the face reports errors, and their schema; without them errors look like those of our own routes.
     refuse: Callable[[OnRecordError], Response] | None = None
     error: JsonSchema | None = None
-    #: Shapes that several routes speak of, by name.
+    #: Schemas that several routes use, by name.
     schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
 
     def open(self, runner: RequestRunner) -> list[BaseRoute]:

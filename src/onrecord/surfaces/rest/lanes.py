@@ -22,7 +22,7 @@ class Lane:
         self._left, self._share = threads, share
         self._held = Counter[str | None]()
         self._waiting: OrderedDict[str | None, deque[asyncio.Future[None]]] = OrderedDict()
-        # Whom it lets in is settled here.
+        # The lane itself limits the number of threads.
         self._threads = CapacityLimiter(_FREE)
 
     async def run(self, tenant: str | None, act: Callable[[], Answer]) -> Answer:
@@ -45,7 +45,7 @@ class Lane:
             try:
                 return act()
             finally:
-                # A loop that has ended has no place to give back.
+                # If the event loop has ended, there is nothing to give back.
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(leave)
 
@@ -53,7 +53,7 @@ class Lane:
             return await to_thread.run_sync(acted, limiter=self._threads, abandon_on_cancel=True)
         except BaseException:
             if not has_begun:
-                # Whoever stopped waiting did so before a thread had taken it.
+                # The work was cancelled before a thread took it.
                 leave()
             raise
 
@@ -70,7 +70,7 @@ class Lane:
                 self._drop(tenant, turn)
                 self._call_next()
             else:
-                # It had its turn the moment it stopped waiting.
+                # It got its turn just before it was cancelled.
                 self._leave(tenant)
             raise
 
@@ -104,7 +104,7 @@ class Lane:
             waiting = self._waiting.pop(tenant)
             turn = waiting.popleft()
             if waiting:
-                # Behind the others that wait.
+                # This tenant goes to the end of the queue.
                 self._waiting[tenant] = waiting
             if not turn.done():
                 self._take(tenant)

@@ -40,7 +40,7 @@ _STATUSES: Final = {
     502: "A helper of this server failed.",
     503: "The store cannot be used right now; nothing was changed, unless the type says outcome-unknown.",
 }
-#: Told before a face is asked, or after it has failed; and told by the door as well as by the face.
+#: Statuses that only our server gives, and those that both the server and a face give.
 _AT_THE_DOOR, _EITHER = (421, 500), (400, 403)
 _HEADERS: Final = {
     CONVERSATION: "The conversation that the caller speaks in.",
@@ -131,7 +131,7 @@ def _parameters(operation: Operation, method: str) -> list[Schema]:
                 {
                     "name": each.name,
                     "in": "path" if each.name in in_path else "query",
-                    # What stands in the path is always given, also where the field may be left out elsewhere.
+                    # A field in the path is always required, even if it is optional elsewhere.
                     "required": each.name in (*in_path, *input_schema(operation.request).get("required", ())),
                     "description": each.metadata["help"],
                     "schema": _text_schema(rule),
@@ -232,7 +232,7 @@ def _refusals(http: FaceHttp, route: FaceRoute) -> Schema:
     statuses = {status: text for status, text in _STATUSES.items() if status != 412} | dict(route.refusals)
     if http.error is None:
         return {str(status): {"description": text, "content": problem} for status, text in statuses.items()}
-    # There what is wrong with a request is as wrong as one that cannot be read.
+    # Such a face answers 400 for faults of a request, too.
     del statuses[422]
     own = {JSON: {"schema": dict(http.error)}}
     return {

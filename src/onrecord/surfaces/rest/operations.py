@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import Fault, Invalid, invalid
 from onrecord.model.request import request_fields
 from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
 from onrecord.operation import Operation
@@ -24,14 +24,14 @@ from onrecord.surfaces.rest.problems import JSON, NO_METHOD, NO_ROUTE, PRECONDIT
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
 PREFIX: Final = "/v1"
-#: What reads its fields from the query; the others read a JSON object.
+#: Methods that take their fields from the query; the others take a JSON object.
 QUERIED: Final = frozenset({"GET", "DELETE"})
 _PARAMETERS: Final = re.compile(r"\{(\w+)\}")
 _TAG: Final = re.compile(r'"(?P<version>[0-9]{1,10})(?:\.[0-9a-f]+)?"')
 _MOST_PARAMETERS: Final = 1_000
-#: After these another key works, or one works no longer; that holds at once.
+#: Operations that make or end keys; after them keys are looked up again at once.
 _OF_KEYS: Final = frozenset({"create_key", "revoke_key", "erase_tenant"})
-#: Its answer shows a memory, and the state of that memory is its tag.
+#: Operations whose answer shows a memory; its version is the ETag.
 _TAGGED: Final = frozenset({"show", "remember", "revise"})
 
 
@@ -53,7 +53,7 @@ class OperationHandler:
             for name, rule in inner.items()
             if isinstance(rule.each if isinstance(rule, ListOf) else rule, Integer | Identifier)
         )
-        # A field that may be long on its own has the room of a whole body beside it.
+        # The limit of the body grows by the limit of each field that may be large.
         self._most = BODY_BYTES + sum(
             rule.at_most_bytes or 0
             for rule in inner.values()
@@ -103,7 +103,7 @@ class OperationHandler:
             values = self._from_query(query)
         for name in self.in_path:
             if name in values:
-                raise Invalid([Fault(name, "is in the path already; leave it out elsewhere")])
+                raise invalid(name, "is in the path already; leave it out elsewhere")
             values[name] = request.path_params[name]
         if "if-match" in headers:
             self._expect(headers["if-match"], values)
@@ -120,7 +120,7 @@ class OperationHandler:
         ]
         if faults:
             raise Invalid(faults)
-        # A name that is no field is left for the operation to refuse, with the nearest one that is.
+        # Unknown names are left to the operation, which refuses them with a hint.
         return {
             name: self._several[name](texts) if name in self._several else self._one.get(name, str)(texts[0])
             for name, texts in gathered.items()
@@ -129,9 +129,9 @@ class OperationHandler:
     def _expect(self, wanted: str, values: dict[str, Any]) -> None:
         """`If-Match` as a field of the request."""
         if "expected_version" not in self._one:
-            raise Invalid([Fault("If-Match", "can only be used to revise a memory")])
+            raise invalid("If-Match", "can only be used to revise a memory")
         if "expected_version" in values:
-            raise Invalid([Fault("expected_version", "is given by If-Match already; send only one of them")])
+            raise invalid("expected_version", "is given by If-Match already; send only one of them")
         if wanted.strip() == "*":
             return
         tag = _TAG.fullmatch(wanted.strip())
@@ -216,9 +216,7 @@ def _pairs(query: str) -> list[tuple[str, str]]:
             query, keep_blank_values=True, max_num_fields=_MOST_PARAMETERS, errors="surrogateescape"
         )
     except ValueError:
-        raise Invalid(
-            [Fault("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read")]
-        ) from None
+        raise invalid("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read") from None
 
 
 def _sent(request: Request, body: bytes) -> tuple[bytes, ...]:

@@ -54,7 +54,7 @@ WRONG_TYPE: Final = ProblemType(415, "unsupported-media-type", "The body is of a
 PRECONDITION: Final = ProblemType(412, "precondition-failed", "It is not at that version any more")
 INTERNAL: Final = ProblemType(500, "internal", "Something went wrong here")
 
-#: The first that fits.
+#: The first that matches counts.
 KINDS: Final[tuple[tuple[type[OnRecordError], ProblemType], ...]] = (
     (Invalid, ProblemType(422, "invalid", "The request has faults")),
     (NotFound, NO_ROUTE),
@@ -67,7 +67,7 @@ KINDS: Final[tuple[tuple[type[OnRecordError], ProblemType], ...]] = (
     (StoreUnavailable, ProblemType(503, "unavailable", "The store cannot be used right now")),
     (ProviderError, ProblemType(502, "provider-failed", "A helper of this server failed")),
 )
-# A location or an address of ours is not for whoever asks from afar.
+# Remote callers do not learn where our data lies.
 _GUARDED: Final = {
     "outcome-unknown": "There was no answer in time, or the store was lost while it was told to keep a change; whether it did "
     "is not known. Look before you repeat it, or send it again under its Idempotency-Key.",

@@ -22,19 +22,19 @@ from onrecord.surfaces.rest.lanes import Lane
 Answer = TypeVar("Answer")
 Given = TypeVarTuple("Given")
 
-#: As many as the readers of a SQLite file; whoever takes minutes stands in a line of its own.
+#: As many as a SQLite file has readers; slow work has threads of its own.
 THREADS = 8
 SLOW_THREADS = 2
-#: Where it is found out who asks, before anything else is done for them.
+#: Threads that authenticate callers.
 DOOR_THREADS = 4
-#: Where store and model are in this process, reading is computing: two threads only take the interpreter from each other.
+#: If store and model are in this process, reading is pure computing, and more threads would only compete for the interpreter.
 COMPUTING_THREADS = 1
-#: Into how many parts threads are shared out, of which one tenant has one. Those who write wait for each other in their
-#: tenant anyway, and what computes only takes the interpreter from the rest.
+#: One tenant gets at most this fraction of the threads. Writers of one tenant wait for each other anyway, and computing
+#: threads only compete for the interpreter.
 _PARTS_OF_USUAL = 4
 _PARTS_OF_OTHERS = 2
 _MOST_CREDENTIALS = 10_000
-#: What the server reads before anyone asks for it.
+#: How much of a body the server reads ahead.
 _SMALL_BYTES = 64 * 1024
 
 
@@ -47,7 +47,7 @@ class RequestState:
     budget: Budget | None = None
     #: The door of the caller, once it has been let in.
     door: OnRecord | None = None
-    #: Counts what is done beyond the one thing that a request is counted as; TooMany if nothing is left.
+    #: Counts one more piece of work of this request; TooMany if nothing is left.
     count_another: Callable[[], None] = lambda: None
 
 
@@ -71,7 +71,7 @@ class RequestRunner:
         self.door, self.store, self.authenticator, self.clock = door, store, authenticator, clock
         self._throttle, self._readers, self._within_s = throttle, readers, within_s
         self._lanes: _Lanes | None = None
-        #: Whose credentials are whose, as far as someone came with them before.
+        #: The tenant of each credential that was used before.
         self._tenants: LruCache[int, str] = LruCache(_MOST_CREDENTIALS)
 
     def admit(self, request: Request) -> OnRecord:
@@ -128,7 +128,7 @@ class RequestRunner:
         whose = None if by is None else await self._whose(by)
         with move_on_after(None if slow else self._within_s):
             return await lane.run(whose, partial(act, *given))
-        # Its thread goes on: what it writes may still be done.
+        # The thread goes on, so a write may still be done.
         raise (
             StoreUnavailable(f"{self._late}.")
             if reads
@@ -140,7 +140,7 @@ class RequestRunner:
         return f"There was no answer within {self._within_s} seconds (see request_timeout)"
 
     def _opened(self) -> "_Lanes":
-        # Made here, since they belong to the loop that runs.
+        # Made here, since lanes belong to the running event loop.
         if self._lanes is None:
             self._lanes = _Lanes(
                 door=Lane(DOOR_THREADS, DOOR_THREADS),

@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Send
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import invalid
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import chunks
@@ -39,7 +39,7 @@ class Transfer(OperationHandler):
     def options(self, request: Request) -> dict[str, Any]:
         values = self.values(request, b"")
         if FILE_FIELD in values:
-            raise Invalid([Fault(FILE_FIELD, "is a file; over the network that is the body")])
+            raise invalid(FILE_FIELD, "is a file; over the network that is the body")
         return values
 
 
@@ -72,15 +72,15 @@ class ImportTransfer(Transfer):
     """Stores the lines of an export in a file until all have arrived."""
 
     async def respond(self, request: Request, send: Send) -> None:
-        # Nobody fills our disk who may not come in.
+        # Authenticated first, so that a stranger cannot fill our disk.
         door = await self.runner.welcome(request)
         if not self.operation.is_offered_to(door.caller):
-            # It refuses by itself, and notes that in the audit.
+            # The operation itself refuses, which leaves an entry in the audit.
             await self.runner.run(door.perform, self.operation, by=request)
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind not in _LINE_TYPES:
             raise Refusal(WRONG_TYPE, f"Send the lines of an export, with Content-Type: {LINES}.")
-        # By this name errors speak of its lines.
+        # Errors mention this name with the line.
         with _temporary_file("body") as path:
             with path.open("wb") as file:
                 async for part in chunks(request, IMPORT_BYTES):

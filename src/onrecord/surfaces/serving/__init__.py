@@ -24,11 +24,11 @@ from onrecord.surfaces.serving.connections import request_timeout
 from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
 
-#: Who says something beside the requests.
+#: The loggers whose messages go into our log.
 _SPEAKERS: Final = ("onrecord", "uvicorn")
 #: How long a thread keeps the interpreter while others want it: the loop that reads and sends must not wait long.
 _SWITCH_S: Final = 0.000_5
-#: How long the worker has for the job at hand; what it leaves another takes up.
+#: How long the worker has to finish its job; another worker takes over the rest.
 _WORKER_ENDS_S: Final = 3.0
 
 

@@ -8,7 +8,7 @@ import time
 import traceback
 from collections.abc import Callable, MutableMapping
 from datetime import UTC, datetime
-from typing import Any, Final, TextIO
+from typing import Any, Final
 from uuid import uuid4
 
 import structlog
@@ -32,12 +32,12 @@ _GONE: Final = 499
 Log = Callable[..., Any]
 
 
-def json_log(stream: TextIO | None = None) -> Log:
+def json_log() -> Log:
     """One line of JSON for each request. It names the caller and the route, never the content: no text, no query, no
     key.
     """
     logger = structlog.wrap_logger(
-        structlog.WriteLogger(stream or sys.stderr),
+        structlog.WriteLogger(sys.stderr),
         processors=[_timestamp, structlog.processors.JSONRenderer(serializer=json.dumps)],
     )
     told: Log = logger.info
@@ -76,7 +76,7 @@ class AccessLog:
             await self._app(scope, receive, send)
             return
         given = Headers(scope=scope).get("x-request-id", "")
-        # With an application in it, routes of Starlette's own raise what they would otherwise answer in plain text.
+        # If the scope has an application, Starlette raises errors instead of answering them in plain text.
         scope["app"] = self
         state = scope["onrecord.request"] = RequestState(given if _SANE.fullmatch(given) else uuid4().hex)
         started, status = time.perf_counter(), 0
@@ -94,7 +94,7 @@ class AccessLog:
         except Exception as error:
             self._note(error, state)
             if status:
-                # Half of it is sent: all that is left is to end the connection.
+                # A part of the response is sent already, so the connection can only be closed.
                 raise
             conditional = "if-match" in Headers(scope=scope)
             response = problem(_refusal(error), state.request, conditional=conditional)

@@ -14,7 +14,7 @@ from onrecord.model.limits import KEY_PREFIXES
 from onrecord.surfaces.rest.problems import BAD_HOST, FOREIGN_ORIGIN, MISDIRECTED, Refusal
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "[::1]")
-#: What must not stand in an address: addresses end up in logs.
+#: Secrets that must not be in an address, since addresses are logged.
 _SECRET_IN_QUERY: Final = re.compile(
     rb"(?:^|[&;])(?:access_token|id_token|token|api_?key|authorization|bearer)="
     rb"|=(?:bearer(?:%20|\+))?(?:" + "|".join(KEY_PREFIXES).encode() + rb")",
@@ -56,13 +56,13 @@ class HostGuard:
         headers = Headers(scope=scope)
         self._check_host(headers.getlist("host"))
         origins = headers.getlist("origin")
-        # Of two no one can say which is true.
+        # With two origins nobody can say which is true.
         origin = ", ".join(origins) if origins else None
         if origin is not None and not self._is_ours(origin.lower(), headers["host"].lower()):
             raise Refusal(
                 FOREIGN_ORIGIN, f"Pages of {origin[:80]!a} may not ask this server; see allowed_origins."
             )
-        # What a page only shows or runs, such as an image or a script, is asked for without an origin.
+        # Browsers request images and scripts without an Origin.
         if origin is None and not set(headers.getlist("sec-fetch-site")) <= _OF_NO_OTHER_PAGE:
             raise Refusal(FOREIGN_ORIGIN, "Pages of other servers may not ask this one; see allowed_origins.")
         if _SECRET_IN_QUERY.search(scope.get("query_string", b"")):

@@ -51,7 +51,7 @@ class Metrics:
             gathered = CollectorRegistry()
             MultiProcessCollector(gathered)  # type: ignore[no-untyped-call]
         except ValueError:
-            # There is no folder in which workers share their figures: this process is all there is.
+            # There is no folder for shared figures, so this process is the only one.
             gathered = self._registry
         return generate_latest(gathered)
 

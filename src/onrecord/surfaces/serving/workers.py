@@ -22,16 +22,16 @@ from onrecord.errors import StoreUnavailable
 from onrecord.surfaces.serving import metrics
 from onrecord.surfaces.serving.ending import EndingServer
 
-#: How long it takes at most until it is noticed that all shall stop.
+#: How often to look whether to stop.
 _LOOK_S: Final = 0.1
-#: How soon after its beginning one that fell is followed by another.
+#: A process that dies sooner after its start than this is replaced only when this time is over.
 _AGAIN_AFTER_S: Final = 1.0
 
 
 @dataclass(frozen=True)
 class _Worker:
     process: BaseProcess
-    #: Says that connections are taken; ends without a word if the process falls before.
+    #: Gets a message when the process accepts connections; closes if the process dies before that.
     ready: "Connection[Any, Any]"
     begun_s: float
 
@@ -72,7 +72,7 @@ class Workers:
             target=_work, args=(*self._told, self._sockets[place], tell), name=f"onrecord-{place}"
         )
         process.start()
-        # The process has its own; while we held ours too, its end would not be seen.
+        # The child has its own end; an open end here would hide that the child died.
         tell.close()
         self._workers[place] = _Worker(process, ready, time.monotonic())
 
@@ -96,13 +96,13 @@ class Workers:
         fallen = self._workers[place]
         if fallen.process.is_alive() or self._stopping:
             return
-        # The half-answered requests of one that was killed are under way no more.
+        # Requests of a killed process are no longer in flight.
         metrics.forget(fallen.process.pid)
         if time.monotonic() - fallen.begun_s > _AGAIN_AFTER_S:
             self._begin(place)
 
     def _end(self) -> None:
-        # Each process has its own; while we held ours too, whoever comes now would wait for nobody.
+        # Closed here too, so that new connections are refused instead of waiting.
         for each in self._sockets:
             each.close()
         for worker in self._workers.values():
@@ -115,7 +115,7 @@ def _sockets(listening: socket.socket, places: int) -> list[socket.socket]:
     """One socket for each process if the system spreads connections over them; otherwise one for all."""
     if sys.platform == "linux":
         with suppress(OSError):
-            # Not before it was bound: a second server that was told the same port would join us, and not be refused.
+            # Set after binding, so that a second server on the same port is refused.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             address, family = listening.getsockname(), listening.family
             more = range(places - 1)
@@ -134,7 +134,7 @@ def _work(
     async def look() -> None:
         """First once connections are taken, then every second."""
         if parent is not None and not parent.is_alive():
-            # Nobody is left to tell this process to stop, and it would keep the address from whoever comes next.
+            # The parent is gone, so this process ends itself and frees the address.
             server.should_exit = True
         elif not ready.closed:
             ready.send(None)
@@ -144,6 +144,6 @@ def _work(
         uvicorn.Config(application, factory=True, callback_notify=look, timeout_notify=0, **settings)
     )
     for number in (signal.SIGINT, signal.SIGTERM):
-        # Also before it runs and after: told to stop, it ends as one that has done its work.
+        # Installed before it runs, so that a signal at any time leads to a normal end.
         signal.signal(number, server.handle_exit)
     server.run(sockets=[listening])

@@ -12,8 +12,6 @@ from alembic import op
 
 revision = "0005"
 down_revision = "0004"
-branch_labels = None
-depends_on = None
 
 _MEMORIES, _ENTITIES = 1, 2
 _PREFIX: Final = "catalog:"

@@ -10,8 +10,6 @@ from alembic import op
 
 revision = "0007"
 down_revision = "0006"
-branch_labels = None
-depends_on = None
 
 _BATCH: Final = 1_000
 _SUMS: Final = sa.table(
