@@ -19,11 +19,11 @@ from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
 from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, Permission, RelationName, Role, Scope, Status, Times
+from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
-from onrecord.recall.browse import Browsed
+from onrecord.recall.browse import Browsed, Tallied
 from onrecord.recall.history import ShownHistory
 from onrecord.recall.recall import Recalled
 from onrecord.recall.relations import ListedRelations, Neighbourhood
@@ -126,18 +126,53 @@ class Door:
         scopes: Sequence[Scope] = ...,
         statuses: Sequence[Status] = ...,
         entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
         created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
+        updated_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        order: ListOrder = ...,
+        limit: int = ...,
+        after: str | None = ...,
+        skip: int = ...,
+        count: bool = ...,
+    ) -> Browsed:
+        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+        ...
+    def tally(
+        self,
+        by: TallyBy = ...,
+        *,
+        kinds: Sequence[Kind] = ...,
+        dimensions: Sequence[Dimension] = ...,
+        tags: Sequence[str] = ...,
+        scopes: Sequence[Scope] = ...,
+        statuses: Sequence[Status] = ...,
+        entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
+        system: str | None = ...,
+        conversation: str | None = ...,
+        unpinned: bool = ...,
+        created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
         updated_since: datetime | None = ...,
         updated_before: datetime | None = ...,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
         limit: int = ...,
-        after: str | None = ...,
-    ) -> Browsed:
-        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+    ) -> Tallied:
+        """Count memories by one of their fields, with the oldest of each value; the largest groups come first."""
         ...
     def revise(
         self,
@@ -682,18 +717,53 @@ class AsyncDoor:
         scopes: Sequence[Scope] = ...,
         statuses: Sequence[Status] = ...,
         entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
         created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
+        updated_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        order: ListOrder = ...,
+        limit: int = ...,
+        after: str | None = ...,
+        skip: int = ...,
+        count: bool = ...,
+    ) -> Browsed:
+        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+        ...
+    async def tally(
+        self,
+        by: TallyBy = ...,
+        *,
+        kinds: Sequence[Kind] = ...,
+        dimensions: Sequence[Dimension] = ...,
+        tags: Sequence[str] = ...,
+        scopes: Sequence[Scope] = ...,
+        statuses: Sequence[Status] = ...,
+        entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
+        system: str | None = ...,
+        conversation: str | None = ...,
+        unpinned: bool = ...,
+        created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
         updated_since: datetime | None = ...,
         updated_before: datetime | None = ...,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
         limit: int = ...,
-        after: str | None = ...,
-    ) -> Browsed:
-        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+    ) -> Tallied:
+        """Count memories by one of their fields, with the oldest of each value; the largest groups come first."""
         ...
     async def revise(
         self,

@@ -31,13 +31,14 @@ class Request:
 
 
 def request_fields(request: type[Request] | Request) -> tuple[Field[Any], ...]:
+    """The fields in the order in which they are given: those by position first, also where they were inherited last."""
     kind: Any = request if isinstance(request, type) else type(request)
     return _fields_of(kind)
 
 
 @cache
 def _fields_of(kind: Any) -> tuple[Field[Any], ...]:
-    return fields(kind)
+    return tuple(sorted(fields(kind), key=lambda each: bool(each.kw_only)))
 
 
 def checked(request: Asked, caller: Caller) -> Asked:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from onrecord.model.ledger import Key
     from onrecord.model.memory import Memory, Relation
     from onrecord.model.workspace import Artifact, Conversation
-    from onrecord.recall.browse import Browsed
+    from onrecord.recall.browse import Browsed, Tallied
     from onrecord.recall.history import ShownHistory
     from onrecord.recall.hits import Why
     from onrecord.recall.recall import Recalled
@@ -309,8 +309,20 @@ def _(answer: "Browsed") -> Iterator[Part]:
         for each in answer.memories
     ]
     yield Table(("id", "kind", "updated", "title", "tags", ""), rows)
+    if answer.total is not None:
+        yield f"{answer.total:,} in all."
     if answer.next:
         yield f"More: --after '{answer.next}'"
+
+
+@_shows
+def _(answer: "Tallied") -> Iterator[Part]:
+    rows = [(each.value or "(none)", f"{each.memories:,}", _minute(each.oldest)) for each in answer.groups]
+    if rows:
+        yield Table(("value", "memories", "oldest"), rows)
+    if answer.omitted:
+        yield f"{answer.omitted:,} smaller groups are not shown; --limit shows more."
+    yield f"{answer.total:,} memories match."
 
 
 @_shows
