@@ -85,6 +85,11 @@ class Door:
         statuses: Sequence[Status] = ...,
         scopes: Sequence[Scope] = ...,
         only_kinds: Sequence[Kind] = ...,
+        only_dimensions: Sequence[Dimension] = ...,
+        only_tags: Sequence[str] = ...,
+        only_entities: Sequence[str] = ...,
+        only_owners: Sequence[str] = ...,
+        only_metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -105,6 +110,7 @@ class Door:
         agent: str | None = ...,
         min_relevance: float | None = ...,
         explain: bool = ...,
+        after: str | None = ...,
     ) -> Recalled:
         """Ask a question and get the relevant memories, best first."""
         ...
@@ -676,6 +682,11 @@ class AsyncDoor:
         statuses: Sequence[Status] = ...,
         scopes: Sequence[Scope] = ...,
         only_kinds: Sequence[Kind] = ...,
+        only_dimensions: Sequence[Dimension] = ...,
+        only_tags: Sequence[str] = ...,
+        only_entities: Sequence[str] = ...,
+        only_owners: Sequence[str] = ...,
+        only_metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -696,6 +707,7 @@ class AsyncDoor:
         agent: str | None = ...,
         min_relevance: float | None = ...,
         explain: bool = ...,
+        after: str | None = ...,
     ) -> Recalled:
         """Ask a question and get the relevant memories, best first."""
         ...

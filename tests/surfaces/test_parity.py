@@ -73,6 +73,15 @@ STORY: tuple[Call, ...] = (
     ("remember", {"content": "", "kind": "facts"}),
     ("remember", {"content": "Nobody's.", "scope": "persona"}),
     ("recall", {"question": "what is revenue?", "kinds": ["decision"], "limit": 3, "explain": True}),
+    (
+        "recall",
+        {"question": "revenue", "limit": 1, "min_relevance": 0.0, "only_dimensions": ["event", "knowledge"]},
+    ),
+    ("recall", {"question": "revenue", "limit": 1, "min_relevance": 0.0, "after": "1.0"}),
+    (
+        "recall",
+        {"question": "revenue", "only_tags": ["x"], "only_owners": ["ann"], "only_metadata": {"a": [1]}},
+    ),
     ("show", {"id": "kb.deploys"}),
     ("show", {"id": "nowhere"}),
     ("show", {"id": "1", "as_of": "2001-01-01"}),

@@ -68,6 +68,8 @@ def checked(request: Asked, caller: Caller) -> Asked:
 
 
 KINDS: Final = ListOf(rules.KIND, at_most=len(limits.KINDS))
+DIMENSIONS: Final = ListOf(rules.DIMENSION, at_most=len(limits.DIMENSIONS))
+OWNERS: Final = ListOf(rules.NAME, at_most=limits.FILTER_NAMES)
 TAGS: Final = ListOf(rules.TAG, at_most=limits.TAGS)
 STATUSES: Final = ListOf(rules.STATUS, at_most=len(limits.STATUSES))
 ENTITIES: Final = ListOf(rules.Reference(), at_most=limits.ENTITIES)

@@ -22,11 +22,13 @@ from onrecord.model.limits import (
 )
 from onrecord.model.request import (
     AS_OF,
+    DIMENSIONS,
     ENTITIES,
     KINDS,
     KNOWN_AT,
     MAYBE_INSTANT,
     MAYBE_NAME,
+    OWNERS,
     STATUSES,
     TAGS,
     Request,
@@ -37,7 +39,6 @@ from onrecord.model.rules import Choice, Integer, ListOf, OrNone
 _CATEGORIES: Final = ListOf(rules.CATEGORY, at_most=limits.FILTER_NAMES)
 _CONFIDENCES: Final = ListOf(rules.CONFIDENCE, at_most=len(limits.CONFIDENCES))
 _SOURCES: Final = ListOf(rules.SOURCE, at_most=limits.FILTER_NAMES)
-_OWNERS: Final = ListOf(rules.NAME, at_most=limits.FILTER_NAMES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +46,7 @@ class MemoryCriteria(Request):
     """Which memories, of those that the caller sees."""
 
     kinds: Sequence[Kind] = ask(KINDS, "Only these kinds.", ())
-    dimensions: Sequence[Dimension] = ask(
-        ListOf(rules.DIMENSION, at_most=len(limits.DIMENSIONS)), "Only these dimensions.", ()
-    )
+    dimensions: Sequence[Dimension] = ask(DIMENSIONS, "Only these dimensions.", ())
     tags: Sequence[str] = ask(TAGS, "Only with one of these tags.", ())
     scopes: Sequence[Scope] = ask(ListOf(rules.SCOPE, at_most=len(limits.SCOPES)), "Only these scopes.", ())
     statuses: Sequence[Status] = ask(STATUSES, "Only these statuses; active when left out.", ())
@@ -55,7 +54,7 @@ class MemoryCriteria(Request):
     categories: Sequence[str] = ask(_CATEGORIES, "Only with one of these headings.", ())
     confidences: Sequence[Confidence] = ask(_CONFIDENCES, "Only with one of these confidences.", ())
     sources: Sequence[str] = ask(_SOURCES, "Only from one of these sources.", ())
-    owners: Sequence[str] = ask(_OWNERS, "Only of one of these users.", ())
+    owners: Sequence[str] = ask(OWNERS, "Only of one of these users.", ())
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
     conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
     unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)

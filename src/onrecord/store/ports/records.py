@@ -4,8 +4,8 @@ A reading is one consistent state; a writing is one transaction that lets no oth
 Both belong to one caller: there is no way to read or write without saying for whom.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import EmbeddingModel, Passage
@@ -97,6 +97,9 @@ class Reading(Protocol):
 
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
+
+    def narrow(self, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]) -> set[Key]:
+        """Those of some memories that match, and whose metadata has these values."""
 
     def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
         """For each of some memories the one that was saved before it, of those that the caller sees."""

@@ -1,6 +1,7 @@
 """WHICH memories have these fields? Pages of them, how many there are, and how many of each value."""
 
-from collections.abc import Callable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
@@ -14,7 +15,9 @@ from onrecord.model.limits import ListOrder, TallyBy
 from onrecord.model.memory import Memory
 from onrecord.model.when import When
 from onrecord.store.index.entries import reference_facet, tag_facet
+from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.filters import MemoryCriteria, MemoryFilter, TallyFilter
+from onrecord.store.ports.index import Key
 from onrecord.store.tables import facets, memories
 from onrecord.store.temporal_filters import asked_of, listed
 from onrecord.store.view import View, key_of, same_row, source
@@ -57,6 +60,25 @@ def _counted(view: View, ask: MemoryCriteria) -> int:
         return sum(1 for _ in _as_known(view, ask, statement))
     counted = select(func.count()).select_from(statement.subquery())
     return int(view.run(counted, _when(ask), ask.statuses).scalar_one())
+
+
+def narrow(
+    view: View, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]
+) -> Iterator[Key]:
+    """Those of some memories of one home that match, and whose metadata has these values."""
+    _, statement = _matching(view, only)
+    rows = sorted(row for tenant, row in keys if tenant == view.tenant)
+    wanted = {name: _written(value) for name, value in metadata.items()}
+    for memory in _as_known(view, only, statement.where(one_of(memories.c.row, "rows")), rows=rows):
+        if all(
+            name in memory.metadata and _written(memory.metadata[name]) == wanted[name] for name in wanted
+        ):
+            yield key_of(memory)
+
+
+def _written(value: Any) -> str:
+    """A JSON value as text: to Python, true is 1."""
+    return json.dumps(value, sort_keys=True)
 
 
 def tally(views: Sequence[View], ask: TallyFilter) -> list[Group]:
@@ -160,9 +182,9 @@ def _facet_filters(ask: MemoryCriteria) -> Iterator[ColumnElement[bool]]:
             yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
 
 
-def _as_known(view: View, ask: MemoryCriteria, statement: Select[Any]) -> Iterator[Memory]:
+def _as_known(view: View, ask: MemoryCriteria, statement: Select[Any], **more: Any) -> Iterator[Memory]:
     """The same filters on tags and references for old versions, which are no longer indexed."""
-    for memory in view.memories(statement, _when(ask), ask.statuses):
+    for memory in view.memories(statement, _when(ask), ask.statuses, **more):
         if (not ask.tags or set(ask.tags) & set(memory.tags)) and (
             not ask.entities or set(ask.entities) & set(memory.entities)
         ):

@@ -146,6 +146,9 @@ class SqlReading:
             by_key |= {key_of(each): each for each in candidates.read(view, rows, when)}
         return [by_key[match.key] for match in matches if match.key in by_key]
 
+    def narrow(self, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]) -> set[Key]:
+        return {key for view in self._views for key in listing.narrow(view, keys, only, metadata)}
+
     def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
         before: dict[Key, Key] = {}
         for view in self._views:
