@@ -68,6 +68,7 @@ class Door:
         verified_at: datetime | None | Unset = ...,
         always_inject: bool | Unset = ...,
         supersedes: Sequence[str] = ...,
+        review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
         dry_run: bool = ...,
@@ -359,6 +360,7 @@ class Door:
         id: str,
         *,
         expected_version: int | None = ...,
+        reason: str | None = ...,
     ) -> Reviewed:
         """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
@@ -368,7 +370,7 @@ class Door:
         *,
         reason: str | None = ...,
     ) -> Reviewed:
-        """Reject a proposal. It stays readable in the past; a second call changes nothing."""
+        """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
         ...
     def context(
         self,
@@ -665,6 +667,7 @@ class AsyncDoor:
         verified_at: datetime | None | Unset = ...,
         always_inject: bool | Unset = ...,
         supersedes: Sequence[str] = ...,
+        review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
         dry_run: bool = ...,
@@ -956,6 +959,7 @@ class AsyncDoor:
         id: str,
         *,
         expected_version: int | None = ...,
+        reason: str | None = ...,
     ) -> Reviewed:
         """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
@@ -965,7 +969,7 @@ class AsyncDoor:
         *,
         reason: str | None = ...,
     ) -> Reviewed:
-        """Reject a proposal. It stays readable in the past; a second call changes nothing."""
+        """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
         ...
     async def context(
         self,
