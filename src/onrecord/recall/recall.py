@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Final
 
+from onrecord.catalog.known_names import known_names
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, agent_faults
@@ -45,6 +46,7 @@ from onrecord.recall.boosts import (
 )
 from onrecord.recall.channels import keep_eligible
 from onrecord.recall.draft import RecallDraft, RecallTools, page_after
+from onrecord.recall.draft import replace as draft_replace
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graduated import graduate, weigh_fields
 from onrecord.recall.graph import expand_links
@@ -229,9 +231,21 @@ def recall(call: Call, ask: Recall) -> Recalled:
         with call.reading() as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
+                done.draft = draft_replace(done.draft, ask=_with_known_names(ask, reading))
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
                 return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
+
+
+def _with_known_names(ask: Recall, reading: Reading) -> Recall:
+    """The question about things under every name by which memories may refer to them."""
+    if not ask.entities and not ask.only_entities:
+        return ask
+    return replace(
+        ask,
+        entities=known_names(ask.entities, reading),
+        only_entities=known_names(ask.only_entities, reading),
+    )
 
 
 def _knows_more(reading: Reading, model: EmbeddingModel | None, embedders: Embedders) -> Embedder | None:
