@@ -19,11 +19,11 @@ from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
 from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, Permission, RelationName, Role, Scope, Status, Times
+from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
-from onrecord.recall.browse import Browsed
+from onrecord.recall.browse import Browsed, Tallied
 from onrecord.recall.history import ShownHistory
 from onrecord.recall.recall import Recalled
 from onrecord.recall.relations import ListedRelations, Neighbourhood
@@ -68,6 +68,7 @@ class Door:
         verified_at: datetime | None | Unset = ...,
         always_inject: bool | Unset = ...,
         supersedes: Sequence[str] = ...,
+        review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
         dry_run: bool = ...,
@@ -85,6 +86,11 @@ class Door:
         statuses: Sequence[Status] = ...,
         scopes: Sequence[Scope] = ...,
         only_kinds: Sequence[Kind] = ...,
+        only_dimensions: Sequence[Dimension] = ...,
+        only_tags: Sequence[str] = ...,
+        only_entities: Sequence[str] = ...,
+        only_owners: Sequence[str] = ...,
+        only_metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -105,6 +111,7 @@ class Door:
         agent: str | None = ...,
         min_relevance: float | None = ...,
         explain: bool = ...,
+        after: str | None = ...,
     ) -> Recalled:
         """Ask a question and get the relevant memories, best first."""
         ...
@@ -126,18 +133,53 @@ class Door:
         scopes: Sequence[Scope] = ...,
         statuses: Sequence[Status] = ...,
         entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
         created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
+        updated_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        order: ListOrder = ...,
+        limit: int = ...,
+        after: str | None = ...,
+        skip: int = ...,
+        count: bool = ...,
+    ) -> Browsed:
+        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+        ...
+    def tally(
+        self,
+        by: TallyBy = ...,
+        *,
+        kinds: Sequence[Kind] = ...,
+        dimensions: Sequence[Dimension] = ...,
+        tags: Sequence[str] = ...,
+        scopes: Sequence[Scope] = ...,
+        statuses: Sequence[Status] = ...,
+        entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
+        system: str | None = ...,
+        conversation: str | None = ...,
+        unpinned: bool = ...,
+        created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
         updated_since: datetime | None = ...,
         updated_before: datetime | None = ...,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
         limit: int = ...,
-        after: str | None = ...,
-    ) -> Browsed:
-        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+    ) -> Tallied:
+        """Count memories by one of their fields, with the oldest of each value; the largest groups come first."""
         ...
     def revise(
         self,
@@ -318,6 +360,7 @@ class Door:
         id: str,
         *,
         expected_version: int | None = ...,
+        reason: str | None = ...,
     ) -> Reviewed:
         """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
@@ -327,7 +370,7 @@ class Door:
         *,
         reason: str | None = ...,
     ) -> Reviewed:
-        """Reject a proposal. It stays readable in the past; a second call changes nothing."""
+        """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
         ...
     def context(
         self,
@@ -624,6 +667,7 @@ class AsyncDoor:
         verified_at: datetime | None | Unset = ...,
         always_inject: bool | Unset = ...,
         supersedes: Sequence[str] = ...,
+        review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
         dry_run: bool = ...,
@@ -641,6 +685,11 @@ class AsyncDoor:
         statuses: Sequence[Status] = ...,
         scopes: Sequence[Scope] = ...,
         only_kinds: Sequence[Kind] = ...,
+        only_dimensions: Sequence[Dimension] = ...,
+        only_tags: Sequence[str] = ...,
+        only_entities: Sequence[str] = ...,
+        only_owners: Sequence[str] = ...,
+        only_metadata: Mapping[str, Any] | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -661,6 +710,7 @@ class AsyncDoor:
         agent: str | None = ...,
         min_relevance: float | None = ...,
         explain: bool = ...,
+        after: str | None = ...,
     ) -> Recalled:
         """Ask a question and get the relevant memories, best first."""
         ...
@@ -682,18 +732,53 @@ class AsyncDoor:
         scopes: Sequence[Scope] = ...,
         statuses: Sequence[Status] = ...,
         entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
         created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
+        updated_since: datetime | None = ...,
+        updated_before: datetime | None = ...,
+        as_of: datetime | None = ...,
+        known_at: datetime | None = ...,
+        order: ListOrder = ...,
+        limit: int = ...,
+        after: str | None = ...,
+        skip: int = ...,
+        count: bool = ...,
+    ) -> Browsed:
+        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+        ...
+    async def tally(
+        self,
+        by: TallyBy = ...,
+        *,
+        kinds: Sequence[Kind] = ...,
+        dimensions: Sequence[Dimension] = ...,
+        tags: Sequence[str] = ...,
+        scopes: Sequence[Scope] = ...,
+        statuses: Sequence[Status] = ...,
+        entities: Sequence[str] = ...,
+        categories: Sequence[str] = ...,
+        confidences: Sequence[Confidence] = ...,
+        sources: Sequence[str] = ...,
+        owners: Sequence[str] = ...,
+        system: str | None = ...,
+        conversation: str | None = ...,
+        unpinned: bool = ...,
+        created_since: datetime | None = ...,
+        created_before: datetime | None = ...,
         updated_since: datetime | None = ...,
         updated_before: datetime | None = ...,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
         limit: int = ...,
-        after: str | None = ...,
-    ) -> Browsed:
-        """List memories, last updated first. Here kinds, tags and the rest are filters."""
+    ) -> Tallied:
+        """Count memories by one of their fields, with the oldest of each value; the largest groups come first."""
         ...
     async def revise(
         self,
@@ -874,6 +959,7 @@ class AsyncDoor:
         id: str,
         *,
         expected_version: int | None = ...,
+        reason: str | None = ...,
     ) -> Reviewed:
         """Let a proposal take effect, or vouch for a memory that an agent wrote; agents may then get it without asking."""
         ...
@@ -883,7 +969,7 @@ class AsyncDoor:
         *,
         reason: str | None = ...,
     ) -> Reviewed:
-        """Reject a proposal. It stays readable in the past; a second call changes nothing."""
+        """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
         ...
     async def context(
         self,

@@ -18,7 +18,7 @@ FEATURES: Final = {
     "onrecord.remember.remember": ("remember",),
     "onrecord.recall.recall": ("recall",),
     "onrecord.recall.show": ("show",),
-    "onrecord.recall.browse": ("browse",),
+    "onrecord.recall.browse": ("browse", "tally"),
     "onrecord.remember.revise": ("revise",),
     "onrecord.remember.retire": ("retire",),
     "onrecord.remember.forget": ("forget",),

@@ -103,12 +103,12 @@ def add_an_operation(copy: Copy) -> None:
         file.write(OPERATION)
     copy.put(
         feature,
-        "from dataclasses import dataclass\n",
+        "from dataclasses import dataclass, replace\n",
         "from onrecord.model import rules\n"
         "from onrecord.model.limits import Kind\n"
         "from onrecord.model.request import Request, ask\n",
     )
-    copy.put(PACKAGE / "features.py", '"onrecord.recall.browse": ("browse",', ' "count_memories"')
+    copy.put(PACKAGE / "features.py", '"onrecord.recall.browse": ("browse", "tally"', ', "count_memories"')
     # What only people can say: how it is used, and a call by which the surfaces are compared.
     copy.put("docs/guide.md", "# Guide\n", "\n```console\n$ onrecord count-memories decision\n```\n")
     copy.put(

@@ -23,12 +23,16 @@ pytestmark = pytest.mark.usefixtures("words_alone")
 CHAIN = ("raw_orders", "orders", "daily_orders")
 
 
-def a_manifest(path: Path, made_from: dict[str, list[str]]) -> str:
+def a_manifest(path: Path, made_from: dict[str, list[str]], relation: str = "") -> str:
+    """`relation` is the database and schema in which the tables lie."""
+    database, _, schema = relation.partition(".")
+    at = {"database": database, "schema": schema} if relation else {}
     nodes = {
         f"model.shop.{name}": {
             "resource_type": "model",
             "name": name,
             "package_name": "shop",
+            **at,
             "config": {"materialized": "table"},
             "columns": {"total": {"name": "total"}, "day": {"name": "day"}},
             "depends_on": {"nodes": [f"model.shop.{each}" for each in above]},
@@ -36,7 +40,7 @@ def a_manifest(path: Path, made_from: dict[str, list[str]]) -> str:
         for name, above in made_from.items()
     }
     version = "https://schemas.getdbt.com/dbt/manifest/v12.json"
-    metadata = {"dbt_schema_version": version, "project_name": "shop"}
+    metadata = {"dbt_schema_version": version, "project_name": "shop", "adapter_type": "postgres"}
     path.write_text(json.dumps({"metadata": metadata, "nodes": nodes, "sources": {}}))
     return str(path)
 

@@ -1,5 +1,7 @@
 """WHAT is hidden from an answer? Only what the asker said it is not about: kinds and scopes that were not named."""
 
+from dataclasses import replace
+
 import pytest
 
 from onrecord import OnRecord
@@ -55,6 +57,72 @@ def test_what_a_lead_reaches_is_hidden_too(memory: OnRecord) -> None:
     memory.relate("a", "supports", "b")
     found = memory.recall("tea served", only_kinds=["decision"], recipe="graph").hits
     assert [hit.memory.id for hit in found] == ["a"]
+
+
+FIELDS = {
+    "only_dimensions": (["event"], ["relationship"]),
+    "only_tags": (["hot"], ["cold"]),
+    "only_entities": (["thing:pot"], ["thing:pots"]),
+    "only_metadata": ({"cups": 1, "place": {"floor": 2}}, {"cups": True}),
+    "only_owners": (["ann", "anna"], ["bob"]),
+}
+
+
+@pytest.mark.parametrize("recipe", ["auto", "lexical", "semantic", "graph"])
+def test_a_question_can_be_limited_to_what_has_a_value(memory: OnRecord, clock: object, recipe: str) -> None:
+    """Also below many that have not, by every channel, and as it was at an earlier time."""
+    saved = memory.remember(
+        "in the end there was some cold tea left",
+        id="it",
+        kind="decision",
+        tags=["hot"],
+        entities=["thing:pot"],
+        metadata={"cups": 1, "place": {"floor": 2}, "more": None},
+    ).memory
+    others = memory.as_caller(replace(memory.caller, user="carl"))
+    for number in range(70):
+        others.remember(f"tea {number}", dedupe=False, tags=["mild"], metadata={"cups": "1"})
+    memory.relate("it", "supports", "1")
+
+    def found(name: str, value: object, **ask: object) -> bool:
+        limited = {name: value, **ask}
+        hits = memory.recall("tea", recipe=recipe, limit=5, min_relevance=0, **limited).hits  # type: ignore[arg-type]
+        assert {hit.memory.id for hit in hits} <= {"it"}, limited
+        return bool(hits)
+
+    for name, (wanted, unwanted) in FIELDS.items():
+        assert found(name, wanted), name
+        assert not found(name, unwanted), name
+    clock.tick(days=1)  # type: ignore[attr-defined]
+    memory.revise("it", kind="fact", dimension="preference", tags=[], entities=[], metadata={})
+    for name, (wanted, _) in FIELDS.items():
+        assert found(name, wanted) == (name == "only_owners"), name
+        if recipe != "semantic":
+            # What a memory said before, words alone find.
+            assert found(name, wanted, known_at=saved.created_at), name
+
+
+@pytest.mark.parametrize(("limit", "size"), [(3, 4), (10, 10), (1, 7)])
+def test_an_answer_goes_on_where_it_ended(memory: OnRecord, limit: int, size: int) -> None:
+    for number in range(30):
+        memory.remember(f"tea {'leaf ' * (number % 7)}{number}", dedupe=False)
+    pages = [memory.recall("tea leaf", limit=limit, min_relevance=0)]
+    while (mark := pages[-1].next) is not None:
+        pages.append(memory.recall("tea leaf", limit=size, min_relevance=0, after=mark))
+        assert len(pages) < 40, "the marks lead in a circle"
+    told = [hit.memory.id for page in pages for hit in page.hits]
+    assert len(told) == len(set(told)) == 30
+    assert [len(page.hits) for page in pages[1:-1]] == [size] * (len(pages) - 2)
+    scores = [hit.score for page in pages for hit in page.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize(
+    "mark", ["x", "1", "1.", ".1", "0.0", "999999.0", "1.-1", "1.1.1", "1.9999999", "\u0661.1"]
+)
+def test_a_mark_that_no_answer_gave_is_refused(memory: OnRecord, mark: str) -> None:
+    with pytest.raises(Invalid, match="after: is not the mark of an answer"):
+        memory.recall("tea", after=mark)
 
 
 def test_an_unknown_kind_is_refused(filled: OnRecord) -> None:

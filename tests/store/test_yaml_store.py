@@ -22,7 +22,7 @@ from onrecord.testing.ledger import (
     LimitConformance,
     RepeatedRequestConformance,
 )
-from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.listing import BrowseConformance, TallyConformance
 from onrecord.testing.relations import WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.store import StoreConformance
@@ -31,7 +31,7 @@ from tests.stores import empty
 
 #: What the index answers, and what is kept there alone.
 OF_THE_INDEX = {
-    SearchConformance, QuestionConformance, NearConformance, BrowseConformance, WalkConformance,
+    SearchConformance, QuestionConformance, NearConformance, BrowseConformance, TallyConformance, WalkConformance,
     VisibilityConformance, NameConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
 }  # fmt: skip

@@ -30,6 +30,7 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "recall": (["revenue"], "hits"),
     "show": (["1"], "memory"),
     "browse": ([], "memories"),
+    "tally": (["kind"], "groups"),
     "revise": (["1", "--title", "net revenue"], "changed"),
     "retire": (["1"], "changed"),
     "forget": (["1"], "versions"),

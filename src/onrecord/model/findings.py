@@ -21,6 +21,17 @@ class Edge(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Group(Answer):
+    """The memories that share a value: how many, and when the oldest was written down. `value` is None where a field is
+    empty.
+    """
+
+    value: str | None
+    memories: int
+    oldest: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Answer):
     """One memory as known at the earlier and at the later time; `before` is None where it was new."""
 

@@ -31,6 +31,10 @@ Direction = Literal["out", "in", "both"]
 Times = Literal["soft", "hard", "off"]
 Role = Literal["user", "assistant", "system", "tool"]
 AuditOutcome = Literal["done", "refused"]
+ListOrder = Literal["updated", "created"]
+TallyBy = Literal[
+    "status", "kind", "dimension", "category", "confidence", "source", "scope", "owner", "tag", "entity"
+]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
 #: How a key begins: a new one as the first, one that was made under the project's former name as the second.
@@ -56,6 +60,8 @@ DIRECTIONS: Final[tuple[Direction, ...]] = get_args(Direction)
 TIMES: Final[tuple[Times, ...]] = get_args(Times)
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
 AUDIT_OUTCOMES: Final[tuple[AuditOutcome, ...]] = get_args(AuditOutcome)
+LIST_ORDERS: Final[tuple[ListOrder, ...]] = get_args(ListOrder)
+TALLIES: Final[tuple[TallyBy, ...]] = get_args(TallyBy)
 CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)
 
 # `valid_to` is null exactly for these.
@@ -109,6 +115,10 @@ NAME_CHARACTERS: Final = 200
 QUESTION_CHARACTERS: Final = 10_000
 RECALL_LIMIT: Final = 200
 BROWSE_LIMIT: Final = 1_000
+#: How many memories a page may leave out before it; beyond that, marks lead on.
+BROWSE_SKIP: Final = 100_000
+#: How many names of one field a filter takes.
+FILTER_NAMES: Final = 32
 NEIGHBOUR_DEPTH: Final = 4
 NEIGHBOUR_LIMIT: Final = 1_000
 #: How many turns of a conversation are kept in memory unless it is set, at most, and of how many conversations.

@@ -31,13 +31,14 @@ class Request:
 
 
 def request_fields(request: type[Request] | Request) -> tuple[Field[Any], ...]:
+    """The fields in the order in which they are given: those by position first, also where they were inherited last."""
     kind: Any = request if isinstance(request, type) else type(request)
     return _fields_of(kind)
 
 
 @cache
 def _fields_of(kind: Any) -> tuple[Field[Any], ...]:
-    return fields(kind)
+    return tuple(sorted(fields(kind), key=lambda each: bool(each.kw_only)))
 
 
 def checked(request: Asked, caller: Caller) -> Asked:
@@ -67,6 +68,8 @@ def checked(request: Asked, caller: Caller) -> Asked:
 
 
 KINDS: Final = ListOf(rules.KIND, at_most=len(limits.KINDS))
+DIMENSIONS: Final = ListOf(rules.DIMENSION, at_most=len(limits.DIMENSIONS))
+OWNERS: Final = ListOf(rules.NAME, at_most=limits.FILTER_NAMES)
 TAGS: Final = ListOf(rules.TAG, at_most=limits.TAGS)
 STATUSES: Final = ListOf(rules.STATUS, at_most=len(limits.STATUSES))
 ENTITIES: Final = ListOf(rules.Reference(), at_most=limits.ENTITIES)

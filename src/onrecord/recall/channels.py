@@ -28,9 +28,18 @@ def asked(draft: RecallDraft, channel: str, search: Search) -> RecallDraft:
 def eligible_of(draft: RecallDraft, tools: RecallTools, keys: Sequence[Key]) -> dict[Key, Match]:
     """Those of some memories that count at the time of the question and that it is limited to."""
     found = tools.reading.eligible(keys, draft.when, draft.ask.statuses)
-    if not _is_limited(draft):
-        return found
-    return {key: match for key, match in found.items() if is_asked_for(draft, match)}
+    if _is_limited(draft):
+        found = {key: match for key, match in found.items() if is_asked_for(draft, match)}
+    return _narrowed(draft, tools, found)
+
+
+def _narrowed(draft: RecallDraft, tools: RecallTools, matches: dict[Key, Match]) -> dict[Key, Match]:
+    """Those that have what else the question is limited to, which only their rows tell."""
+    only = draft.only
+    if only is None or not matches:
+        return matches
+    kept = tools.reading.narrow(list(matches), only, draft.ask.only_metadata or {})
+    return {key: match for key, match in matches.items() if key in kept}
 
 
 def _is_limited(draft: RecallDraft) -> bool:
@@ -133,7 +142,9 @@ def _with_the_past(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     if draft.when.known_at is None or "lexical" not in draft.found:
         return draft
     held = tools.index.match_past_terms(draft.terms, draft.when, draft.ask.statuses)
-    then = [(match, score) for match, score in held if is_asked_for(draft, match)]
+    asked_for = {match.key: match for match, _ in held if is_asked_for(draft, match)}
+    counted = _narrowed(draft, tools, asked_for)
+    then = [(match, score) for match, score in held if match.key in counted]
     merged = [*draft.found["lexical"], *(Found(match.key, score) for match, score in then)]
     merged.sort(key=lambda each: (-each.score, each.key))
     return replace(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from onrecord.model import limits
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import Kind
@@ -12,6 +13,7 @@ from onrecord.model.when import When
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import Recipe
+from onrecord.store.ports.filters import MemoryCriteria
 from onrecord.store.ports.index import Found, Index, Key, Match, Near
 from onrecord.store.ports.records import Reading
 from onrecord.text import Token
@@ -65,6 +67,30 @@ class Among(NamedTuple):
     crowds: tuple[Crowd, ...] = ()
 
 
+class Page(NamedTuple):
+    """Which hits of an order are wanted: how many places the first answer had, and how many were told after it.
+
+    Every page looks as deep as the first, so that they are parts of one order.
+    """
+
+    first: int
+    told: int
+
+    def __str__(self) -> str:
+        return f"{self.first}.{self.told}"
+
+
+def page_after(mark: str | None) -> Page | None:
+    """The page that a mark leads to; ValueError if no answer gave it."""
+    if mark is None:
+        return None
+    first, _, told = mark.partition(".")
+    numbers = [int(each) for each in (first, told) if each.isascii() and each.isdigit() and len(each) <= 6]
+    if len(numbers) < 2 or not 1 <= numbers[0] <= limits.RECALL_LIMIT:
+        raise ValueError("is not the mark of an answer; leave it out to start at the best")
+    return Page(*numbers)
+
+
 @dataclass(frozen=True, kw_only=True)
 class RecallDraft:
     """An answer in progress. What is known of a memory is stored under its key; each layer adds its part."""
@@ -105,12 +131,32 @@ class RecallDraft:
     queries: tuple[Key, ...] = ()
     hits: tuple[Hit, ...] = ()
     query_hits: tuple[Hit, ...] = ()
+    #: The mark of the hits that follow, if there are more.
+    next: str | None = None
     tokens: int = 0
     warnings: tuple[str, ...] = ()
 
     @property
     def when(self) -> When:
         return When(self.ask.as_of, self.ask.known_at)
+
+    @property
+    def only(self) -> MemoryCriteria | None:
+        """What a memory must be beside kinds, scopes and times, which its match tells already."""
+        ask = self.ask
+        if not (
+            ask.only_dimensions or ask.only_tags or ask.only_entities or ask.only_owners or ask.only_metadata
+        ):
+            return None
+        return MemoryCriteria(
+            dimensions=ask.only_dimensions,
+            tags=ask.only_tags,
+            entities=ask.only_entities,
+            owners=ask.only_owners,
+            statuses=ask.statuses,
+            as_of=ask.as_of,
+            known_at=ask.known_at,
+        )
 
     @property
     def conversation(self) -> str | None:
@@ -125,7 +171,11 @@ class RecallDraft:
         if self.among is not None:
             return self.among.pool
         most = self.recipe.pool if self.vector is not None else self.recipe.pool // 2
-        return max(most, 2 * self.ask.limit)
+        return max(most, 2 * self.page.first)
+
+    @property
+    def page(self) -> "Page":
+        return page_after(self.ask.after) or Page(self.ask.limit, 0)
 
     def pool_of(self, channel: str) -> int:
         """The same of one channel: where fields come first, of what holds the words more are looked at."""

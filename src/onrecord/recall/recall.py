@@ -4,25 +4,28 @@ READ runs first and holds no connection, so a layer there may ask a model. FIND,
 consistent state of the store.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
+from onrecord.catalog.known_names import known_names
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel
-from onrecord.model.limits import Kind, Scope, Status, Times
+from onrecord.model.limits import Dimension, Kind, Scope, Status, Times
 from onrecord.model.request import (
     AS_OF,
+    DIMENSIONS,
     ENTITIES,
     KINDS,
     KNOWN_AT,
     MAYBE_INSTANT,
     MAYBE_NAME,
+    OWNERS,
     PLACES,
     STATUSES,
     TAGS,
@@ -42,7 +45,8 @@ from onrecord.recall.boosts import (
     decay_with_age,
 )
 from onrecord.recall.channels import keep_eligible
-from onrecord.recall.draft import RecallDraft, RecallTools
+from onrecord.recall.draft import RecallDraft, RecallTools, page_after
+from onrecord.recall.draft import replace as draft_replace
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graduated import graduate, weigh_fields
 from onrecord.recall.graph import expand_links
@@ -115,6 +119,13 @@ class Recall(Request):
         (),
     )
     only_kinds: Sequence[Kind] = ask(KINDS, "Only memories of these kinds; all when left out.", ())
+    only_dimensions: Sequence[Dimension] = ask(DIMENSIONS, "Only memories of these dimensions.", ())
+    only_tags: Sequence[str] = ask(TAGS, "Only memories with one of these tags.", ())
+    only_entities: Sequence[str] = ask(ENTITIES, "Only memories about one of these.", ())
+    only_owners: Sequence[str] = ask(OWNERS, "Only memories of these users.", ())
+    only_metadata: Mapping[str, Any] | None = ask(
+        OrNone(rules.Json()), "Only memories whose metadata has these values, as a JSON object.", None
+    )
     conversation: str | None = ask(
         MAYBE_NAME, "Memories pinned to this conversation rank higher; the caller's own when left out.", None
     )
@@ -157,9 +168,14 @@ class Recall(Request):
     )
     min_relevance: float | None = ask(OrNone(rules.Fraction()), MIN_RELEVANCE, None)
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
+    after: str | None = ask(MAYBE_NAME, "Continue after the answer that returned this mark.", None)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)
+        try:
+            page_after(self.after)
+        except ValueError as reason:
+            yield Fault("after", str(reason))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +185,8 @@ class Recalled(Answer):
 
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
     `queries` holds example queries if they were requested separately. `looked_at` counts the memories that the caller
-    sees, and `best_relevance` is that of the best of them: without hits, it says how close they came.
+    sees, and `best_relevance` is that of the best of them: without hits, it says how close they came. `next` asks for
+    the hits that follow; example queries of their own are told once, with the first.
     """
 
     hits: tuple[Hit, ...]
@@ -182,6 +199,7 @@ class Recalled(Answer):
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
+    next: str | None = None
 
     def why_nothing(self) -> str:
         """The text for an answer without hits: what was looked at, and how close it came."""
@@ -213,9 +231,21 @@ def recall(call: Call, ask: Recall) -> Recalled:
         with call.reading() as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
+                done.draft = draft_replace(done.draft, ask=_with_known_names(ask, reading))
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
                 return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
+
+
+def _with_known_names(ask: Recall, reading: Reading) -> Recall:
+    """The question about things under every name by which memories may refer to them."""
+    if not ask.entities and not ask.only_entities:
+        return ask
+    return replace(
+        ask,
+        entities=known_names(ask.entities, reading),
+        only_entities=known_names(ask.only_entities, reading),
+    )
 
 
 def _knows_more(reading: Reading, model: EmbeddingModel | None, embedders: Embedders) -> Embedder | None:
@@ -252,6 +282,7 @@ def _answer(done: Run, ask: Recall, looked_at: int, gaps: tuple[str, ...]) -> Re
         degraded=failures + gaps,
         warnings=draft.warnings,
         trace=tuple(done.trace) if ask.explain else (),
+        next=draft.next,
     )
 
 

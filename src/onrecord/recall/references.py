@@ -3,7 +3,8 @@ most.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 
 from onrecord.recall.channels import asked
@@ -15,6 +16,9 @@ _K1: Final = 1.5
 _B: Final = 0.75
 # BM25Plus: to be about a thing at all is worth something, however many others a memory is about.
 _DELTA: Final = 1.0
+#: What being about a part is worth, against its whole: less than any memory about the whole has.
+_PART: Final = 0.3
+_MOST_PARTS: Final = 1_000
 #: Of one thing that very many memories are about, the newest are looked at.
 MOST_HOLDERS: Final = 1_000
 
@@ -23,18 +27,35 @@ def search_references(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Search by the references that the caller gives, and by those whose names the question mentions."""
     if "references" not in draft.recipe.weights or not tools.index.has_references:
         return draft
-    names = names_in(draft.ask.question)
-    about = tools.index.about(draft.ask.entities, names, most=MOST_HOLDERS)
+    names, given = names_in(draft.ask.question), draft.ask.entities
+    parts = _parts_of(given, tools) if draft.among is None else {}
+    about = tools.index.about([*given, *parts], names, most=MOST_HOLDERS)
     if not about.holders:
         return draft
-    ranked = rank(about)
+    ranked = rank(about, parts)
     return asked(draft, "references", lambda most: ranked[:most])
 
 
-def rank(about: About) -> list[Found]:
-    """BM25Plus, with each reference a word and a memory's references its text."""
+def _parts_of(given: Sequence[str], tools: RecallTools) -> dict[str, str]:
+    """The parts of given things that memories are about, such as columns of a model, each with its whole."""
+    return {
+        part: whole
+        for whole in given
+        if ":" not in whole
+        for part in islice(tools.reading.references(whole), _MOST_PARTS)
+        if part not in given
+    }
+
+
+def rank(about: About, parts: Mapping[str, str] | None = None) -> list[Found]:
+    """BM25Plus, with each reference a word and a memory's references its text. A part weighs less than its whole, however
+    rare it is.
+    """
     average = sum(about.lengths.values()) / len(about.lengths)
     weights = {reference: rarity(count, about.memories) for reference, count in about.counts.items()}
+    for part, whole in (parts or {}).items():
+        if part in weights:
+            weights[part] = _PART * rarity(about.counts.get(whole, 0), about.memories)
     scores = {key: _score(key, held, about.lengths, average, weights) for key, held in about.holders.items()}
     return sorted(
         (Found(key, score) for key, score in scores.items()), key=lambda each: (-each.score, each.key)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from onrecord.model.limits import Scope
 from onrecord.model.memory import Memory
-from onrecord.recall.draft import RecallDraft, RecallTools, replace
+from onrecord.recall.draft import Page, RecallDraft, RecallTools, replace
 from onrecord.recall.hits import Hit, ScorePart, Why
 from onrecord.store.ports.index import Key
 from onrecord.text.tokens import count_tokens
@@ -34,14 +34,28 @@ def share_places(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Share out the places; learnings and example queries have places of their own if the request separates them."""
     ranked = _nearer_first(draft)
     if draft.ask.query_limit is None:
-        return replace(draft, chosen=tuple(_shared(draft, ranked, draft.ask.limit)))
+        return _with_page(draft, ranked)
     learnings = [key for key in ranked if not draft.matches[key].has_query]
+    if draft.ask.after is not None:
+        return _with_page(draft, learnings)
     queries = [key for key in ranked if draft.matches[key].has_query]
     return replace(
-        draft,
-        chosen=tuple(_shared(draft, learnings, draft.ask.limit)),
-        queries=tuple(_shared(draft, queries, draft.ask.query_limit)),
+        _with_page(draft, learnings), queries=tuple(_shared(draft, queries, draft.ask.query_limit))
     )
+
+
+def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
+    """Choose the hits of a page. Circles have places on the first; what follows is told in its order."""
+    page = draft.page
+    first = _shared(draft, ranked, page.first)
+    rest = [key for key in ranked if key not in set(first)] if len(ranked) > len(first) else []
+    if draft.ask.after is None:
+        chosen, told = first, 0
+    else:
+        told = page.told + draft.ask.limit
+        chosen = rest[page.told : told]
+    following = str(Page(page.first, told)) if told < len(rest) else None
+    return replace(draft, chosen=tuple(chosen), next=following)
 
 
 def _nearer_first(draft: RecallDraft) -> list[Key]:

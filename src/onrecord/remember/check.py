@@ -40,7 +40,8 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     placement = placement_of(ask, caller)
     scope = "global" if _is_global(ask) else placement.scope
     is_capped = caller.active_at_once and caller.run is not None
-    waits = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
+    unreviewed = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
+    waits = unreviewed or ask.review
     memory = Memory(
         tenant=caller.tenant,
         id=_id(ask),

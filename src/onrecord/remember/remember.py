@@ -84,6 +84,7 @@ class Remember(Request):
         "Memories that stop being true with this one.",
         (),
     )
+    review: bool = ask(rules.FLAG, "Let it wait until a person who reviews has approved it.", False)
     dedupe: bool = ask(rules.FLAG, "Update a near-duplicate in place rather than add a row.", True)
     by_hint_alone: bool = ask(
         rules.FLAG, "Compare hints alone, so that the same content may be saved twice.", False

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from onrecord.errors import Conflict, VersionConflict
 from onrecord.model.answer import Answer
-from onrecord.model.limits import ProposedChange
+from onrecord.model.limits import REASON_CHARACTERS, ProposedChange
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ID, REASON, Integer, OrNone
@@ -14,6 +14,7 @@ from onrecord.operation import Call, operation
 from onrecord.remember.forget import require_manager
 from onrecord.remember.revise import embed_again
 from onrecord.remember.save import refuse_retired
+from onrecord.remember.scrub import scrub_reason
 from onrecord.remember.supersede import end, end_by
 from onrecord.store.ports.records import Writing
 
@@ -29,11 +30,14 @@ class Approve(Request):
     expected_version: int | None = ask(
         OrNone(Integer(1, 2**31 - 1)), "Fail rather than approve if it is no longer at this version.", None
     )
+    reason: str | None = ask(OrNone(REASON), "Why.", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reject(Request):
-    """Reject a proposal. It stays readable in the past; a second call changes nothing."""
+    """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second
+    call changes nothing.
+    """
 
     id: str = ask(ID, "The proposal to reject.", positional=True)
     reason: str | None = ask(OrNone(REASON), "Why.", None)
@@ -61,7 +65,7 @@ def approve(call: Call, ask: Approve) -> Reviewed:
         if memory.status != "pending" and memory.approved_by is not None:
             return call.done(writing, Reviewed(memory=memory, changed=False))
         change = "save" if memory.proposes is None else memory.proposes.change
-        saved = _TAKE_EFFECT[change](call, writing, memory)
+        saved = _TAKE_EFFECT[change](call, writing, memory, ask.reason)
         told_anew = saved.id != memory.id and saved.is_live and call.embedders.current is not None
         if told_anew:
             writing.embed(saved, None, ())
@@ -77,24 +81,26 @@ def _approved(call: Call, memory: Memory) -> dict[str, Any]:
     }
 
 
-def _count(call: Call, writing: Writing, memory: Memory) -> Memory:
+def _count(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
     """Activate the memory; its author stays, and it is marked as approved."""
     waited = memory.status == "pending"
-    counts: dict[str, Any] = {"status": "active", "status_reason": None, "proposes": None} if waited else {}
+    counts: dict[str, Any] = {"status": "active", "proposes": None} if waited else {}
+    if waited or reason is not None:
+        counts["status_reason"] = scrub_reason(reason)
     return writing.replace(
         memory, replace(memory, **counts, **_approved(call, memory)), call.change("approve")
     )
 
 
-def _supersede(call: Call, writing: Writing, memory: Memory) -> Memory:
+def _supersede(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
     olds = [old for old in _targets(writing, memory) if old.is_live]
-    saved = _count(call, writing, memory)
+    saved = _count(call, writing, memory, reason)
     for old in olds:
         end_by(writing, saved, old, call.change("supersede"))
     return saved
 
 
-def _revise(call: Call, writing: Writing, memory: Memory) -> Memory:
+def _revise(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
     """Make the proposed changes and no others; the text is by whoever proposed it."""
     assert memory.proposes is not None
     [before] = _targets(writing, memory)
@@ -107,21 +113,21 @@ def _revise(call: Call, writing: Writing, memory: Memory) -> Memory:
         changes["status"] = "stale" if before.status == "active" else "active"
     after = replace(before, **changes, **_approved(call, before))
     saved = writing.replace(before, after, call.change("approve"))
-    _settle(call, writing, memory)
+    _settle(call, writing, memory, reason)
     return saved
 
 
-def _retire(call: Call, writing: Writing, memory: Memory) -> Memory:
+def _retire(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
     assert memory.proposes is not None
     [before] = _targets(writing, memory)
     refuse_retired(before)
     at = max(memory.proposes.at or call.now, before.valid_from)
-    ended = end(writing, before, "archived", at, memory.status_reason, call.change("approve"))
-    _settle(call, writing, memory)
+    ended = end(writing, before, "archived", at, reason or memory.status_reason, call.change("approve"))
+    _settle(call, writing, memory, reason)
     return ended
 
 
-def _forget(call: Call, writing: Writing, memory: Memory) -> Memory:
+def _forget(call: Call, writing: Writing, memory: Memory, reason: str | None) -> Memory:
     """Erase the memory with every proposal to change it, including this one."""
     [before] = _targets(writing, memory)
     require_manager(call.caller, before)
@@ -129,7 +135,7 @@ def _forget(call: Call, writing: Writing, memory: Memory) -> Memory:
     return memory
 
 
-_TAKE_EFFECT: Final[Mapping[ProposedChange, Callable[[Call, Writing, Memory], Memory]]] = {
+_TAKE_EFFECT: Final[Mapping[ProposedChange, Callable[[Call, Writing, Memory, str | None], Memory]]] = {
     "save": _count,
     "revise": _revise,
     "supersede": _supersede,
@@ -164,24 +170,32 @@ def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
     return found
 
 
-def _settle(call: Call, writing: Writing, proposal: Memory) -> None:
+def _settle(call: Call, writing: Writing, proposal: Memory, reason: str | None) -> None:
     """Archive a proposal that has taken effect; it was never part of an answer itself."""
     assert proposal.proposes is not None
-    done = f"taken into {', '.join(proposal.proposes.of)}"
+    why = f": {reason}" if reason else ""
+    done = f"taken into {', '.join(proposal.proposes.of)}{why}"[:REASON_CHARACTERS]
     end(writing, proposal, "archived", proposal.valid_from, done, call.change("approve"))
 
 
 @operation("write", "memory.review", "POST /memories/{id}/reject")
 def reject(call: Call, ask: Reject) -> Reviewed:
-    """Archive a proposal, as never having been true."""
+    """Archive a proposal, or a memory that was approved after it had waited, as never having been true."""
     with call.writing(ask.id) as writing:
         memory = writing.reviewable(ask.id)
-        if memory.status != "pending":
+        if memory.status != "pending" and not _was_proposed(memory, writing):
             _refuse_settled(memory, writing)
             return call.done(writing, Reviewed(memory=memory, changed=False))
         reason = ask.reason or f"rejected by {call.caller.user}"
         rejected = end(writing, memory, "archived", memory.valid_from, reason, call.change("reject"))
         return call.done(writing, Reviewed(memory=rejected, changed=True))
+
+
+def _was_proposed(memory: Memory, writing: Writing) -> bool:
+    """Whether a live memory began as a proposal and counts by an approval alone."""
+    if not memory.is_live or memory.approved_by is None:
+        return False
+    return writing.versions(memory.id)[0].memory.status == "pending"
 
 
 def _refuse_settled(memory: Memory, writing: Writing) -> None:

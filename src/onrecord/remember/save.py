@@ -29,7 +29,8 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     after = merged(before, draft)
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
-    if writing.is_outranked(before) or asks_to_be_told(draft.caller, before, after):
+    waits = draft.ask.review and before.status != "pending"
+    if waits or writing.is_outranked(before) or asks_to_be_told(draft.caller, before, after):
         by = Proposer(draft.caller, draft.now, tools.saves_per_run, embeds=False, tries=draft.ask.dry_run)
         proposed = propose_revision(by, writing, before, after)
         warnings = (*draft.warnings, proposed.told)

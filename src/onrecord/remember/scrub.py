@@ -5,7 +5,13 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
-from onrecord.model.limits import CONTENT_BYTES, ENTITY_CHARACTERS, TAG_CHARACTERS, TITLE_CHARACTERS
+from onrecord.model.limits import (
+    CONTENT_BYTES,
+    ENTITY_CHARACTERS,
+    REASON_CHARACTERS,
+    TAG_CHARACTERS,
+    TITLE_CHARACTERS,
+)
 from onrecord.model.memory import Memory, derive_title
 from onrecord.model.record import RECORD_RULES
 from onrecord.model.rules import OrNone, Text
@@ -52,6 +58,11 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
         # Cut from text that is clean by now, so that its secrets are not counted twice.
         changes["title"] = derive_title(changes.get("hint", memory.hint), changes["content"])
     return replace(memory, **changes), cleaner.count
+
+
+def scrub_reason(reason: str | None) -> str | None:
+    """Why something was ended or approved, without secrets."""
+    return _Cleaner().text(reason, REASON_CHARACTERS)
 
 
 def _texts_of(memory: Memory) -> list[str]:

@@ -7,6 +7,7 @@ from onrecord.errors import Conflict, HigherTier, invalid, no_memory
 from onrecord.model.memory import Change, Memory, Proposal
 from onrecord.model.tiers import WORDS
 from onrecord.remember.draft import SaveDraft, SaveTools
+from onrecord.remember.scrub import scrub_reason
 from onrecord.store.ports.records import Writing
 
 
@@ -68,7 +69,7 @@ def end(
         memory,
         proposes=memory.proposes or waited,
         status=status,  # type: ignore[arg-type]
-        status_reason=reason,
+        status_reason=scrub_reason(reason),
         valid_to=max(at, memory.valid_from),
         updated_at=max(change.at, memory.updated_at),
     )

@@ -12,7 +12,7 @@ from onrecord.access import keys
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
 from onrecord.model.caller import Caller
 from onrecord.model.ledger import AuditEntry
-from onrecord.model.limits import SAVES_PER_RUN
+from onrecord.model.limits import SAVES_PER_RUN, STATUSES
 from onrecord.service import OnRecord
 from onrecord.store.ports.ledger import Done, SentRequest
 from onrecord.store.ports.store import Store
@@ -355,6 +355,50 @@ class ReviewConformance(Conformance):
         assert reviewer.reject(proposal) == replace(answer, changed=False)
         with pytest.raises(Conflict):
             reviewer.approve(proposal)
+
+    def test_whoever_may_save_may_ask_for_review(self, ann: OnRecord, reviewer: OnRecord) -> None:
+        saved = ann.remember("orders are in UTC", tags=["orders"], review=True)
+        assert (saved.outcome, saved.memory.status) == ("created", "pending")
+        assert saved.warnings == (
+            f"Kept as proposal #{saved.memory.id}; `onrecord approve {saved.memory.id}` accepts it.",
+        )
+        bob = ann.as_caller(person("bob"))
+        assert bob.recall("orders", statuses=STATUSES).hits == ()
+        assert ann.remember("orders are in UTC", tags=["orders", "time"], review=True).outcome == "updated"
+        approved = reviewer.approve(saved.memory.id, reason="checked it").memory
+        assert (approved.status, approved.status_reason) == ("active", "checked it")
+        assert approved.tags == ("orders", "time")
+        assert [hit.memory.id for hit in bob.recall("orders").hits] == [saved.memory.id]
+
+    def test_a_change_of_what_counts_waits_too_if_review_is_asked_for(
+        self, ann: OnRecord, reviewer: OnRecord
+    ) -> None:
+        first = ann.remember("orders are in UTC", id="a").memory
+        saved = ann.remember("orders are in CET", id="a", review=True)
+        assert (saved.outcome, saved.memory.proposes and saved.memory.proposes.of) == ("proposed", ("a",))
+        assert ann.show("a").memory == first
+        reviewer.approve(saved.memory.id, reason="the team moved")
+        assert ann.show("a").memory.content == "orders are in CET"
+        assert reviewer.show(saved.memory.id).memory.status_reason == "taken into a: the team moved"
+
+    def test_an_approved_proposal_can_still_be_turned_down(
+        self, ann: OnRecord, reviewer: OnRecord, proposal: str
+    ) -> None:
+        reviewer.approve(proposal)
+        turned_down = reviewer.reject(proposal, reason="wrong after all")
+        assert (turned_down.changed, turned_down.memory.status) == (True, "archived")
+        assert turned_down.memory.valid_to == turned_down.memory.valid_from
+        assert ann.browse().memories == ()
+        assert not reviewer.reject(proposal).changed
+
+    @pytest.mark.parametrize("change", ["retire", "reject", "approve"])
+    def test_no_secret_is_kept_in_a_reason(
+        self, ann: OnRecord, reviewer: OnRecord, proposal: str, change: str
+    ) -> None:
+        door, id = (ann, ann.remember("a fact").memory.id) if change == "retire" else (reviewer, proposal)
+        told = getattr(door, change)(id, reason="it said password=hunter2-Xy9!kk").memory.status_reason
+        assert told is not None
+        assert "hunter2" not in told
 
     def test_only_a_proposal_is_rejected(self, ann: OnRecord, reviewer: OnRecord) -> None:
         id = ann.remember("a fact").memory.id

@@ -73,6 +73,18 @@ class BrowseConformance(Conformance):
             ({"updated_since": START + timedelta(seconds=3) + MOMENT}, "f"),
             ({"updated_before": START + timedelta(seconds=2)}, "ba"),
             ({"created_since": START + timedelta(seconds=5)}, "f"),
+            ({"created_before": START + timedelta(seconds=2)}, "ba"),
+            ({"created_before": START + timedelta(seconds=2) + MOMENT}, "cba"),
+            ({"categories": ["billing"]}, "a"),
+            ({"categories": ["billing", "Billing"]}, "ba"),
+            ({"confidences": ["low"]}, "b"),
+            ({"confidences": ["low", "medium"]}, "fdcba"),
+            ({"sources": ["a wiki"]}, "c"),
+            ({"owners": ["ann"]}, "fdcba"),
+            ({"owners": ["bob"]}, ""),
+            ({"order": "created"}, "fdcba"),
+            ({"skip": 2}, "cba"),
+            ({"skip": 9}, ""),
             ({"tags": ["x"], "entities": ["thing:lamp"]}, "a"),
             ({"kinds": ["skill"], "tags": ["x"]}, ""),
             ({"kinds": ["fact"], "statuses": ["stale"], "scopes": ["tenant"]}, "e"),
@@ -81,9 +93,22 @@ class BrowseConformance(Conformance):
     def test_each_filter_narrows(self, ann: OnRecord, clock: Clock, ask: dict[str, Any], found: str) -> None:
         door = ann.as_caller(person(systems={"crm": "manage"}, conversation="talk"))
         saves: tuple[dict[str, Any], ...] = (
-            {"tags": ["x", "y"], "entities": ["thing:lamp"]},
-            {"tags": ["x"], "entities": ["memory:4"], "kind": "user"},
-            {"kind": "skill", "scope": "system", "system": "crm", "entities": ["thing:lamp"], "tags": ["X"]},
+            {"tags": ["x", "y"], "entities": ["thing:lamp"], "category": "billing"},
+            {
+                "tags": ["x"],
+                "entities": ["memory:4"],
+                "kind": "user",
+                "category": "Billing",
+                "confidence": "low",
+            },
+            {
+                "kind": "skill",
+                "scope": "system",
+                "system": "crm",
+                "entities": ["thing:lamp"],
+                "tags": ["X"],
+                "source": "a wiki",
+            },
             {"kind": "decision", "scope": "user", "tags": ["z", "xx"]},
             {"tags": ["stale"]},
             {"scope": "session"},
@@ -94,6 +119,10 @@ class BrowseConformance(Conformance):
         door.revise("e", status="stale")
         assert "".join(browsed(door, **ask)) == found
         assert "".join(browsed(door, known_at=START + timedelta(days=1), **ask)) == found
+        skipped = ask.get("skip", 0)
+        for known_at in (None, START + timedelta(days=1)):
+            total = door.browse(known_at=known_at, count=True, **ask).total
+            assert total == (5 if skipped else len(found))
 
     def test_what_is_pinned_to_none_is_listed_beside_a_conversation_if_wanted(self, ann: OnRecord) -> None:
         for id, conversation in (("here", "talk"), ("there", "other"), ("free", None)):
@@ -101,6 +130,27 @@ class BrowseConformance(Conformance):
         assert browsed(ann, conversation="talk") == ["here"]
         assert browsed(ann, conversation="talk", unpinned=True) == ["free", "here"]
         assert browsed(ann, conversation="unknown", unpinned=True) == ["free"]
+
+    def test_the_last_written_down_comes_first_if_asked_for(self, ann: OnRecord, clock: Clock) -> None:
+        for id in "abc":
+            ann.remember(f"note {id}", id=id)
+            clock.tick()
+        ann.revise("a", content="changed")
+        assert browsed(ann) == ["a", "c", "b"]
+        assert browsed(ann, order="created") == ["c", "b", "a"]
+        assert _pages(ann, 1, order="created") == [["c"], ["b"], ["a"]]
+
+    def test_a_page_that_leaves_some_out_is_the_same_as_the_one_that_its_mark_leads_to(
+        self, root: OnRecord
+    ) -> None:
+        for number in range(9):
+            root.remember(f"note {number}", scope="global" if number % 3 == 0 else "tenant")
+        pages = _pages(root, 2)
+        assert [shown_ids(root.browse(limit=2, skip=2 * page).memories) for page in range(5)] == pages
+        first = root.browse(limit=2, count=True)
+        assert shown_ids(root.browse(limit=2, skip=2, after=first.next).memories) == pages[2]
+        assert (first.total, root.browse(limit=2, after=first.next, count=True).total) == (9, 9)
+        assert root.browse().total is None
 
     @pytest.mark.parametrize("limit", [1, 2, 3, 7, 12, 13])
     def test_pages_cover_everything_exactly_once(self, root: OnRecord, clock: Clock, limit: int) -> None:
@@ -144,3 +194,71 @@ class BrowseConformance(Conformance):
     def test_a_page_has_a_sensible_size(self, ann: OnRecord, limit: Any) -> None:
         with pytest.raises(Invalid, match="limit"):
             ann.browse(limit=limit)
+
+
+def _tally(door: OnRecord, by: str, **ask: Any) -> list[tuple[str | None, int]]:
+    return [(each.value, each.memories) for each in door.tally(by, **ask).groups]
+
+
+class TallyConformance(Conformance):
+    """Counting by a field."""
+
+    @pytest.fixture
+    def full(self, root: OnRecord, clock: Clock) -> OnRecord:
+        """Memories of two owners and a global one, some of them not active."""
+        bob = root.as_caller(person("bob"))
+        bob.remember("one", id="b1", tags=["x"], entities=["thing:lamp"], category="billing", kind="decision")
+        clock.tick()
+        bob.remember(
+            "two", id="b2", tags=["x", "y%_"], entities=["thing:lamp", "thing:lamps"], confidence="low"
+        )
+        clock.tick()
+        root.remember("three", id="r1", category="billing", source="wiki", tags=["tag:x"])
+        root.remember("four", id="r2", scope="global", kind="decision", tags=["x"])
+        root.remember("five", id="r3", scope="user")
+        root.remember("six", id="r4")
+        clock.tick()
+        root.retire("r4")
+        root.revise("r3", status="stale")
+        return root
+
+    @pytest.mark.parametrize(
+        ("by", "groups"),
+        [
+            ("status", [("active", 4), ("archived", 1), ("stale", 1)]),
+            ("kind", [("decision", 2), ("fact", 2)]),
+            ("dimension", [("event", 2), ("knowledge", 2)]),
+            ("category", [("billing", 2), (None, 2)]),
+            ("confidence", [("medium", 3), ("low", 1)]),
+            ("source", [(None, 3), ("wiki", 1)]),
+            ("scope", [("tenant", 3), ("global", 1)]),
+            ("owner", [("bob", 2), ("root", 2)]),
+            ("tag", [("x", 3), ("y%_", 1), ("tag:x", 1)]),
+            ("entity", [("thing:lamp", 2), ("thing:lamps", 1)]),
+        ],
+    )
+    def test_each_value_is_counted_the_largest_first_and_of_these_the_oldest(
+        self, full: OnRecord, clock: Clock, by: str, groups: list[tuple[str | None, int]]
+    ) -> None:
+        assert _tally(full, by) == groups
+        assert _tally(full, by, known_at=clock.now) == groups
+        assert full.tally(by).total == (6 if by == "status" else 4)
+
+    def test_it_tells_when_the_oldest_of_each_was_written_down(self, full: OnRecord) -> None:
+        oldest = {each.value: each.oldest - START for each in full.tally("kind").groups}
+        assert oldest == {"decision": timedelta(0), "fact": timedelta(seconds=1)}
+
+    def test_filters_narrow_it_and_groups_beyond_the_limit_are_counted(self, full: OnRecord) -> None:
+        assert _tally(full, "owner", categories=["billing"]) == [("bob", 1), ("root", 1)]
+        assert _tally(full, "status", statuses=["stale", "pending"]) == [("stale", 1)]
+        assert _tally(full, "kind", tags=["nobody's"]) == []
+        few = full.tally("tag", limit=1)
+        assert [(each.value, each.memories) for each in few.groups] == [("x", 3)]
+        assert (few.omitted, few.total) == (2, 4)
+
+    def test_nobody_is_counted_whom_the_caller_does_not_see(self, full: OnRecord) -> None:
+        bob = full.as_caller(person("bob"))
+        assert _tally(bob, "status") == [("active", 4), ("archived", 1)]
+        assert bob.tally("status", scopes=["user"]).total == 0
+        stranger = full.as_caller(person("bob", tenant="beta"))
+        assert _tally(stranger, "owner") == [("root", 1)]

@@ -22,7 +22,7 @@ from onrecord.testing.life import (
     ReviseConformance,
     SupersedeConformance,
 )
-from onrecord.testing.listing import BrowseConformance
+from onrecord.testing.listing import BrowseConformance, TallyConformance
 from onrecord.testing.past import PastConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
@@ -70,6 +70,7 @@ class StoreConformance(
     SearchConformance,
     QuestionConformance,
     BrowseConformance,
+    TallyConformance,
     VectorConformance,
     NearConformance,
     CatchingUpConformance,

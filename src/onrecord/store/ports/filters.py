@@ -3,18 +3,32 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
 
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
-from onrecord.model.limits import AuditOutcome, Dimension, Direction, Kind, RelationName, Scope, Status
+from onrecord.model.limits import (
+    AuditOutcome,
+    Confidence,
+    Dimension,
+    Direction,
+    Kind,
+    ListOrder,
+    RelationName,
+    Scope,
+    Status,
+    TallyBy,
+)
 from onrecord.model.request import (
     AS_OF,
+    DIMENSIONS,
     ENTITIES,
     KINDS,
     KNOWN_AT,
     MAYBE_INSTANT,
     MAYBE_NAME,
+    OWNERS,
     STATUSES,
     TAGS,
     Request,
@@ -22,31 +36,64 @@ from onrecord.model.request import (
 )
 from onrecord.model.rules import Choice, Integer, ListOf, OrNone
 
+_CATEGORIES: Final = ListOf(rules.CATEGORY, at_most=limits.FILTER_NAMES)
+_CONFIDENCES: Final = ListOf(rules.CONFIDENCE, at_most=len(limits.CONFIDENCES))
+_SOURCES: Final = ListOf(rules.SOURCE, at_most=limits.FILTER_NAMES)
+
 
 @dataclass(frozen=True, slots=True)
-class MemoryFilter(Request):
-    """Which memories, of those that the caller sees; last updated first."""
+class MemoryCriteria(Request):
+    """Which memories, of those that the caller sees."""
 
     kinds: Sequence[Kind] = ask(KINDS, "Only these kinds.", ())
-    dimensions: Sequence[Dimension] = ask(
-        ListOf(rules.DIMENSION, at_most=len(limits.DIMENSIONS)), "Only these dimensions.", ()
-    )
+    dimensions: Sequence[Dimension] = ask(DIMENSIONS, "Only these dimensions.", ())
     tags: Sequence[str] = ask(TAGS, "Only with one of these tags.", ())
     scopes: Sequence[Scope] = ask(ListOf(rules.SCOPE, at_most=len(limits.SCOPES)), "Only these scopes.", ())
     statuses: Sequence[Status] = ask(STATUSES, "Only these statuses; active when left out.", ())
     entities: Sequence[str] = ask(ENTITIES, "Only about one of these.", ())
+    categories: Sequence[str] = ask(_CATEGORIES, "Only with one of these headings.", ())
+    confidences: Sequence[Confidence] = ask(_CONFIDENCES, "Only with one of these confidences.", ())
+    sources: Sequence[str] = ask(_SOURCES, "Only from one of these sources.", ())
+    owners: Sequence[str] = ask(OWNERS, "Only of one of these users.", ())
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
     conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
     unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)
     created_since: datetime | None = ask(
         MAYBE_INSTANT, "Only memories written down at or after this time.", None
     )
+    created_before: datetime | None = ask(MAYBE_INSTANT, "Only memories written down before this time.", None)
     updated_since: datetime | None = ask(MAYBE_INSTANT, "Only updated at or after this time.", None)
     updated_before: datetime | None = ask(MAYBE_INSTANT, "Only memories last updated before this time.", None)
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFilter(MemoryCriteria):
+    """A page of memories, last updated or last written down first."""
+
+    order: ListOrder = ask(
+        rules.Choice(limits.LIST_ORDERS),
+        "Last updated first, or last written down (created) first.",
+        "updated",
+    )
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     after: str | None = ask(OrNone(rules.NAME), "Continue after the page that returned this mark.", None)
+    skip: int = ask(rules.Integer(0, limits.BROWSE_SKIP), "Leave out so many before the page.", 0)
+    count: bool = ask(rules.FLAG, "Also count all that match, on whichever page.", False)
+
+
+@dataclass(frozen=True, slots=True)
+class TallyFilter(MemoryCriteria):
+    """Groups of memories that share a value, the largest first."""
+
+    by: TallyBy = ask(
+        rules.Choice(limits.TALLIES),
+        f"What to count by: {', '.join(limits.TALLIES)}.",
+        "status",
+        positional=True,
+    )
+    limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many groups at most.", 50)
 
 
 @dataclass(frozen=True, slots=True)

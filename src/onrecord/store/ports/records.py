@@ -4,16 +4,23 @@ A reading is one consistent state; a writing is one transaction that lets no oth
 Both belong to one caller: there is no way to read or write without saying for whom.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
 
 from onrecord.model.collections import Collection
 from onrecord.model.embedding import EmbeddingModel, Passage
-from onrecord.model.findings import Compared, Edge
+from onrecord.model.findings import Compared, Edge, Group
 from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.when import NOW, When
-from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk
+from onrecord.store.ports.filters import (
+    ChangeFilter,
+    MemoryCriteria,
+    MemoryFilter,
+    RelationFilter,
+    RelationWalk,
+    TallyFilter,
+)
 from onrecord.store.ports.index import Index, Key, Match
 from onrecord.store.ports.ledger import Requests
 from onrecord.store.ports.workspace import Workspace, WritableWorkspace
@@ -91,6 +98,9 @@ class Reading(Protocol):
     def read(self, matches: Sequence[Match], when: When = NOW) -> list[Memory]:
         """The memories of some matches, in their order, as they stood at the time of the question; those the caller sees."""
 
+    def narrow(self, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]) -> set[Key]:
+        """Those of some memories that match, and whose metadata has these values."""
+
     def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
         """For each of some memories the one that was saved before it, of those that the caller sees."""
 
@@ -115,7 +125,13 @@ class Reading(Protocol):
         """
 
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
-        """A page of memories, last updated first, and the mark of the next page."""
+        """A page of memories, and the mark of the next page."""
+
+    def count(self, ask: MemoryCriteria) -> int:
+        """How many memories match."""
+
+    def tally(self, ask: TallyFilter) -> list[Group]:
+        """Groups of memories that share a value, the largest first; the request's limit is not applied."""
 
     def versions(self, id: str) -> list[Version]:
         """The history of one memory since the caller can see it, oldest first; empty if it is unknown or not visible."""

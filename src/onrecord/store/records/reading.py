@@ -1,31 +1,26 @@
 """WHAT can be read? Every statement carries the visibility predicate: that of today, and for the past that of then too."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache, cached_property
-from itertools import islice
 from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    FromClause,
     Integer,
     Select,
     Text,
     bindparam,
-    exists,
     literal,
     literal_column,
     or_,
     select,
-    tuple_,
 )
 
-from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.caller import Caller
 from onrecord.model.collections import MEMORIES, Collection, Home
-from onrecord.model.findings import Compared
+from onrecord.model.findings import Compared, Group
 from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Version
 from onrecord.model.when import NOW, When
@@ -34,15 +29,14 @@ from onrecord.store.index.entries import (
     OF_SOME_SYSTEM,
     proposal_facet,
     reference_facet,
-    tag_facet,
     unasked_facet,
 )
 from onrecord.store.index.search import SqlIndex
 from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
-from onrecord.store.ports.filters import ChangeFilter, MemoryFilter
+from onrecord.store.ports.filters import ChangeFilter, MemoryCriteria, MemoryFilter, TallyFilter
 from onrecord.store.ports.index import Key, Match
-from onrecord.store.records import candidates, comparing
+from onrecord.store.records import candidates, comparing, listing
 from onrecord.store.records.relations import SqlRelations
 from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
@@ -152,6 +146,9 @@ class SqlReading:
             by_key |= {key_of(each): each for each in candidates.read(view, rows, when)}
         return [by_key[match.key] for match in matches if match.key in by_key]
 
+    def narrow(self, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]) -> set[Key]:
+        return {key for view in self._views for key in listing.narrow(view, keys, only, metadata)}
+
     def saved_before(self, keys: Sequence[Key]) -> dict[Key, Key]:
         before: dict[Key, Key] = {}
         for view in self._views:
@@ -192,23 +189,13 @@ class SqlReading:
         return _newest_first(found)[:most]
 
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
-        when = When(ask.as_of, ask.known_at)
-        found = [memory for view in self._views for memory in self._browsed(view, ask, when)]
-        page = _newest_first(found)[: ask.limit]
-        return page, _mark(page[-1]) if len(found) > ask.limit else None
+        return listing.browse(self._views, ask)
 
-    def _browsed(self, view: View, ask: MemoryFilter, when: When) -> list[Memory]:
-        """The page of one home, with one more item if there are more."""
-        record, statement = source(view.visibility, asked_of(when))
-        statement = statement.where(
-            listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
-        ).order_by(record.c.updated_at.desc(), memories.c.row.desc())
-        if ask.after is not None:
-            statement = statement.where(_before(record, view.tenant, _read_mark(ask.after)))
-        if when.known_at is None:
-            return view.memories(statement.limit(ask.limit + 1), when, ask.statuses)
-        every = view.memories(statement, when, ask.statuses)
-        return list(islice((memory for memory in every if _carries(memory, ask)), ask.limit + 1))
+    def count(self, ask: MemoryCriteria) -> int:
+        return listing.count(self._views, ask)
+
+    def tally(self, ask: TallyFilter) -> list[Group]:
+        return listing.tally(self._views, ask)
 
     def versions(self, id: str) -> list[Version]:
         home, plain = ids.address(id)
@@ -225,16 +212,6 @@ class SqlReading:
 def _newest_first(found: list[Memory]) -> list[Memory]:
     """Merge the sorted items of several homes into one order."""
     return sorted(found, key=lambda memory: (memory.updated_at, key_of(memory)), reverse=True)
-
-
-def _before(record: FromClause, tenant: int, mark: tuple[datetime, int, int]) -> ColumnElement[bool]:
-    """The condition for items after the mark of a page: last updated first, then by tenant and row, descending."""
-    moment, home, row = mark
-    # With their types, or a time would be compared as a text, which SQLite sorts after every number.
-    if tenant == home:
-        place = (record.c.updated_at, memories.c.row)
-        return tuple_(*place) < tuple_(moment, row, types=[column.type for column in place])
-    return record.c.updated_at <= moment if tenant < home else record.c.updated_at < moment
 
 
 @cache
@@ -309,51 +286,3 @@ def _history(visibility: Visibility) -> Select[Any]:
         .where(visible(memories, visibility), NAMED, *told_versions(visibility))
         .order_by(versions.c.version)
     )
-
-
-def _facet_filters(ask: MemoryFilter, when: When) -> Iterator[ColumnElement[bool]]:
-    """Filters on tags and references through their index, which only knows the present."""
-    if when.known_at is not None:
-        return
-    for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
-        if wanted:
-            yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
-
-
-def _filters(record: FromClause, ask: MemoryFilter) -> Iterator[ColumnElement[bool]]:
-    for name, wanted in (("kind", ask.kinds), ("dimension", ask.dimensions), ("scope", ask.scopes)):
-        if wanted:
-            yield record.c[name].in_(wanted)
-    if ask.system is not None:
-        yield record.c.system == ask.system
-    if ask.conversation is not None:
-        pinned = record.c.conversation == ask.conversation
-        yield or_(pinned, record.c.conversation.is_(None)) if ask.unpinned else pinned
-    if ask.created_since is not None:
-        yield record.c.created_at >= ask.created_since
-    if ask.updated_since is not None:
-        yield record.c.updated_at >= ask.updated_since
-    if ask.updated_before is not None:
-        yield record.c.updated_at < ask.updated_before
-
-
-def _carries(memory: Memory, ask: MemoryFilter) -> bool:
-    """The same filters for an old version, whose tags and references are no longer indexed."""
-    return (not ask.tags or bool(set(ask.tags) & set(memory.tags))) and (
-        not ask.entities or bool(set(ask.entities) & set(memory.entities))
-    )
-
-
-def _mark(memory: Memory) -> str:
-    return f"{memory.updated_at.isoformat()}~{key_of(memory)[0]}~{key_of(memory)[1]}"
-
-
-def _read_mark(mark: str) -> tuple[datetime, int, int]:
-    try:
-        written, tenant, row = mark.split("~")
-        moment = datetime.fromisoformat(written).astimezone(UTC)
-        if not (0 <= int(tenant) < 2**31 and 0 <= int(row) < 2**63):
-            raise ValueError("no such row")
-        return moment, int(tenant), int(row)
-    except (ValueError, OverflowError):
-        raise no_such_page() from None

@@ -1,5 +1,6 @@
 """WHICH commands are there? Each request becomes a command: its fields are the arguments and options."""
 
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -47,7 +48,8 @@ IN_CONVERSATION: Final = click.Option(
     ["--in-conversation"], help="The conversation you speak in; else ONRECORD_CONVERSATION."
 )
 # How a field that holds several values is called when one of them is given.
-_SINGULAR: Final = {"statuses": "status", "entities": "entity", "supersedes": "supersedes"}
+_SINGULAR: Final = {"statuses": "status", "supersedes": "supersedes"}
+_PLURAL: Final = re.compile(r"ies$|s$")
 _STANDARD: Final = "-"
 #: Fields in which an empty text is an error, and not the same as left out.
 _WHO: Final = frozenset({"tenant", "user"})
@@ -113,7 +115,7 @@ def _parameter(each: Field[Any]) -> click.Parameter:
     if isinstance(kind, Flag):
         return click.Option([f"--{name}/--no-{name}", each.name], default=None, help=told)
     if isinstance(kind, ListOf):
-        one = _SINGULAR.get(each.name, name.removesuffix("s"))
+        one = _SINGULAR.get(each.name) or _PLURAL.sub(lambda end: "y" if end[0] == "ies" else "", name)
         return click.Option(
             [f"--{one}", each.name],
             multiple=True,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onrecord.model.ledger import AuditEntry, Key
     from onrecord.model.memory import Memory, Relation
     from onrecord.model.workspace import Artifact, Conversation
-    from onrecord.recall.browse import Browsed
+    from onrecord.recall.browse import Browsed, Tallied
     from onrecord.recall.history import ShownHistory
     from onrecord.recall.hits import Why
     from onrecord.recall.recall import Recalled
@@ -363,7 +363,23 @@ def _(answer: "Browsed") -> Iterator[Part]:
         "tags": "tags",
     }
     columns |= {"": lambda each: " ".join(_marks(each))}
-    return _listed(answer.memories, columns, "Nothing here.", answer.next)
+    yield from _listed(answer.memories, columns, "Nothing here.", answer.next)
+    if answer.total is not None:
+        yield f"{answer.total:,} in all."
+
+
+@_shows
+def _(answer: "Tallied") -> Iterator[Part]:
+    if answer.groups:
+        columns: Columns = {
+            "value": lambda each: each.value or "(none)",
+            "memories": "memories",
+            "oldest": "oldest",
+        }
+        yield _table(answer.groups, columns)
+    if answer.omitted:
+        yield f"{answer.omitted:,} smaller groups are not shown; --limit shows more."
+    yield f"{answer.total:,} memories match."
 
 
 @_shows

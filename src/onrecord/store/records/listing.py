@@ -1,0 +1,224 @@
+"""WHICH memories have these fields? Pages of them, how many there are, and how many of each value."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, FromClause, Select, exists, func, or_, select, tuple_
+
+from onrecord.errors import no_such_page
+from onrecord.model.findings import Group
+from onrecord.model.limits import ListOrder, TallyBy
+from onrecord.model.memory import Memory
+from onrecord.model.when import When
+from onrecord.store.index.entries import reference_facet, tag_facet
+from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.filters import MemoryCriteria, MemoryFilter, TallyFilter
+from onrecord.store.ports.index import Key
+from onrecord.store.tables import facets, memories
+from onrecord.store.temporal_filters import asked_of, listed
+from onrecord.store.view import View, key_of, same_row, source
+
+#: The time by which each order goes.
+_TIMES: Final[dict[ListOrder, str]] = {"updated": "updated_at", "created": "created_at"}
+#: Fields with several values, each filed under a facet of its own.
+_FACETS: Final[dict[TallyBy, Callable[[str], str]]] = {"tag": tag_facet, "entity": reference_facet}
+_SEVERAL: Final[dict[TallyBy, str]] = {"tag": "tags", "entity": "entities"}
+
+
+def browse(views: Sequence[View], ask: MemoryFilter) -> tuple[list[Memory], str | None]:
+    """A page of memories, and the mark of the next page."""
+    time, most = _TIMES[ask.order], ask.skip + ask.limit
+    found = [memory for view in views for memory in _browsed(view, ask, time, most + 1)]
+    found.sort(key=lambda memory: (getattr(memory, time), key_of(memory)), reverse=True)
+    page = found[ask.skip : most]
+    return page, _mark(page[-1], time) if len(found) > most else None
+
+
+def _browsed(view: View, ask: MemoryFilter, time: str, most: int) -> list[Memory]:
+    """The first memories of one home."""
+    record, statement = _matching(view, ask)
+    statement = statement.order_by(record.c[time].desc(), memories.c.row.desc())
+    if ask.after is not None:
+        statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after)))
+    if ask.known_at is None:
+        return view.memories(statement.limit(most), _when(ask), ask.statuses)
+    return list(islice(_as_known(view, ask, statement), most))
+
+
+def count(views: Sequence[View], ask: MemoryCriteria) -> int:
+    """How many memories match, on whichever page."""
+    return sum(_counted(view, ask) for view in views)
+
+
+def _counted(view: View, ask: MemoryCriteria) -> int:
+    _, statement = _matching(view, ask)
+    if ask.known_at is not None:
+        return sum(1 for _ in _as_known(view, ask, statement))
+    counted = select(func.count()).select_from(statement.subquery())
+    return int(view.run(counted, _when(ask), ask.statuses).scalar_one())
+
+
+def narrow(
+    view: View, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]
+) -> Iterator[Key]:
+    """Those of some memories of one home that match, and whose metadata has these values."""
+    _, statement = _matching(view, only)
+    rows = sorted(row for tenant, row in keys if tenant == view.tenant)
+    wanted = {name: _written(value) for name, value in metadata.items()}
+    for memory in _as_known(view, only, statement.where(one_of(memories.c.row, "rows")), rows=rows):
+        if all(
+            name in memory.metadata and _written(memory.metadata[name]) == wanted[name] for name in wanted
+        ):
+            yield key_of(memory)
+
+
+def _written(value: Any) -> str:
+    """A JSON value as text: to Python, true is 1."""
+    return json.dumps(value, sort_keys=True)
+
+
+def tally(views: Sequence[View], ask: TallyFilter) -> list[Group]:
+    """The groups of memories that share a value, the largest first, and of as large ones the oldest."""
+    groups: dict[str | None, Group] = {}
+    for view in views:
+        for each in _tallied(view, ask):
+            groups[each.value] = _joined(groups.get(each.value), each)
+    return sorted(groups.values(), key=lambda each: (-each.memories, each.oldest, each.value or ""))
+
+
+def _tallied(view: View, ask: TallyFilter) -> Iterator[Group]:
+    record, statement = _matching(view, ask)
+    if ask.known_at is not None:
+        # Old versions are not indexed by their tags and references.
+        for memory in _as_known(view, ask, statement):
+            for value in _values(memory, ask.by):
+                yield Group(value=value, memories=1, oldest=memory.created_at)
+        return
+    column, prefix = _grouped(record, ask.by)
+    if ask.by in _FACETS:
+        statement = statement.join(facets, same_row(memories, facets)).where(
+            facets.c.facet.startswith(prefix, autoescape=True)
+        )
+    # `source` reads whole rows: of these only the groups are wanted.
+    grouped = statement.with_only_columns(column, func.count(), func.min(record.c.created_at)).group_by(
+        column
+    )
+    for value, number, oldest in view.run(grouped, _when(ask), ask.statuses):
+        yield Group(value=value and value.removeprefix(prefix), memories=number, oldest=oldest)
+
+
+def _grouped(record: FromClause, by: TallyBy) -> tuple[ColumnElement[Any], str]:
+    """The column to group by, and how its values begin."""
+    filed = _FACETS.get(by)
+    return (record.c[by], "") if filed is None else (facets.c.facet, filed(""))
+
+
+def _values(memory: Memory, by: TallyBy) -> Sequence[str | None]:
+    several: Sequence[str | None] = (
+        getattr(memory, _SEVERAL[by]) if by in _SEVERAL else (getattr(memory, by),)
+    )
+    return several
+
+
+def _joined(known: Group | None, more: Group) -> Group:
+    if known is None:
+        return more
+    return replace(more, memories=known.memories + more.memories, oldest=min(known.oldest, more.oldest))
+
+
+def _when(ask: MemoryCriteria) -> When:
+    return When(ask.as_of, ask.known_at)
+
+
+def _matching(view: View, ask: MemoryCriteria) -> tuple[FromClause, Select[Any]]:
+    """The records of one home that match, and where they are read."""
+    when = _when(ask)
+    record, statement = source(view.visibility, asked_of(when))
+    return record, statement.where(
+        listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask)
+    )
+
+
+def _filters(record: FromClause, ask: MemoryCriteria) -> Iterator[ColumnElement[bool]]:
+    for name, wanted in _one_of(ask):
+        if wanted:
+            yield record.c[name].in_(wanted)
+    if ask.system is not None:
+        yield record.c.system == ask.system
+    if ask.conversation is not None:
+        pinned = record.c.conversation == ask.conversation
+        yield or_(pinned, record.c.conversation.is_(None)) if ask.unpinned else pinned
+    if ask.created_since is not None:
+        yield record.c.created_at >= ask.created_since
+    if ask.created_before is not None:
+        yield record.c.created_at < ask.created_before
+    if ask.updated_since is not None:
+        yield record.c.updated_at >= ask.updated_since
+    if ask.updated_before is not None:
+        yield record.c.updated_at < ask.updated_before
+
+
+def _one_of(ask: MemoryCriteria) -> Iterator[tuple[str, Sequence[str]]]:
+    """The fields whose value must be one of some."""
+    yield "kind", ask.kinds
+    yield "dimension", ask.dimensions
+    yield "scope", ask.scopes
+    yield "category", ask.categories
+    yield "confidence", ask.confidences
+    yield "source", ask.sources
+    yield "owner", ask.owners
+
+
+def _facet_filters(ask: MemoryCriteria) -> Iterator[ColumnElement[bool]]:
+    """Filters on tags and references through their index, which only knows the present."""
+    if ask.known_at is not None:
+        return
+    for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
+        if wanted:
+            yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
+
+
+def _as_known(view: View, ask: MemoryCriteria, statement: Select[Any], **more: Any) -> Iterator[Memory]:
+    """The same filters on tags and references for old versions, which are no longer indexed."""
+    for memory in view.memories(statement, _when(ask), ask.statuses, **more):
+        if (not ask.tags or set(ask.tags) & set(memory.tags)) and (
+            not ask.entities or set(ask.entities) & set(memory.entities)
+        ):
+            yield memory
+
+
+class _Mark(NamedTuple):
+    """Where a page ended: the time by which it is ordered, the tenant and the row."""
+
+    moment: datetime
+    tenant: int
+    row: int
+
+
+def _before(time: ColumnElement[Any], tenant: int, mark: _Mark) -> ColumnElement[bool]:
+    """The condition for items after the mark of a page: the latest first, then by tenant and row, descending."""
+    # Without their types a time would be compared as text, which SQLite holds to be after every number.
+    if tenant == mark.tenant:
+        place = (time, memories.c.row)
+        return tuple_(*place) < tuple_(mark.moment, mark.row, types=[column.type for column in place])
+    return time <= mark.moment if tenant < mark.tenant else time < mark.moment
+
+
+def _mark(memory: Memory, time: str) -> str:
+    tenant, row = key_of(memory)
+    return f"{getattr(memory, time).isoformat()}~{tenant}~{row}"
+
+
+def _read_mark(mark: str) -> _Mark:
+    try:
+        written, tenant, row = mark.split("~")
+        moment = datetime.fromisoformat(written).astimezone(UTC)
+        if not (0 <= int(tenant) < 2**31 and 0 <= int(row) < 2**63):
+            raise ValueError("no such row")
+        return _Mark(moment, int(tenant), int(row))
+    except (ValueError, OverflowError):
+        raise no_such_page() from None
