@@ -8,7 +8,7 @@ No two stores have the same scale: tables are all alike, and any two texts of on
 from the centroid of what is here, in the direction in which this question differs from questions in general.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from math import exp, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, Final
@@ -44,8 +44,10 @@ _EXACT: Final = 0.5
 #: Of 3,000 questions of the shared data this loses .09 points of recall@10 on one task and nothing on the others, and a
 #: third of what does not bear on the question in stores of 12 and 40 notes.
 _LEAST_SHARE: Final = 0.15
-#: Or is so far from the nearest, between what is common to all and that, where words come before vectors.
+#: Where places make the score: or is so far from the nearest, between what is common to all and that, or meets the
+#: tokens of the question by no more than so much of what is met best.
 _LEAST_NEAR: Final = 0.5
+_LEAST_MET: Final = 0.25
 
 #: The chance that a hit bears on a question that is answered here, by its share of the best score and its place.
 PLACE: Final[Mapping[str, float]] = {"constant": -2.406, "share": 3.638, "place": -1.24}
@@ -95,7 +97,7 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     elif is_doubtful:
         kept = sure
     else:
-        kept = _told(draft, scored)
+        kept = _told(draft, tools, scored)
     return replace(
         draft,
         relevance=relevance,
@@ -104,25 +106,40 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     )
 
 
-def _told(draft: RecallDraft, scored: Sequence[Found]) -> list[Key]:
+def _told(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> list[Key]:
     """All that scores at all, but for what is far behind the best and shares neither a word nor a reference with the
     question."""
-    if not draft.recipe.floor:
+    if not draft.recipe.floor or draft.recipe.keeps_far:
         return [key for key, _ in scored]
-    far = _far_behind(draft, scored)
+    far = _far_behind(draft, tools, scored)
     return [key for key, score in scored if score > 0 and (key not in far or _shares_words(draft, key))]
 
 
-def _far_behind(draft: RecallDraft, scored: Sequence[Found]) -> set[Key]:
-    """By the score where it adds up what was found; where places make it, it tells nothing of distances, and in the recipe
-    whose fields come first the vectors do."""
-    if draft.recipe.fusion == "weighted":
+def _far_behind(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> set[Key]:
+    """By the score if it adds up what was found. If places make it, it tells nothing of distances, but the vectors do."""
+    if draft.recipe.fusion != "rrf" and not draft.recipe.fields:
         return {key for key, score in scored if score < _LEAST_SHARE * scored[0].score}
-    if not draft.recipe.fields or draft.marks is None or not draft.nearest:
+    if draft.marks is None or not draft.nearest:
         return set()
-    highest, lowest = max(each.score for each in draft.nearest.values()), draft.marks[1]
+    near = {key: draft.nearest[key] for key, _ in scored if key in draft.nearest}
+    highest, lowest = max((each.score for each in near.values()), default=0.0), draft.marks[1]
     least = lowest + _LEAST_NEAR * (highest - lowest)
-    return {key for key, near in draft.nearest.items() if near.score < least}
+    close = {key for key, each in near.items() if each.score >= least}
+    return (near.keys() - close) | _unmet(draft, tools, close, [key for key, _ in scored[:BEST]])
+
+
+def _unmet(draft: RecallDraft, tools: RecallTools, close: Set[Key], best: Sequence[Key]) -> set[Key]:
+    """Those whose tokens hardly meet the question, against the best. Some short texts are near to every question."""
+    if draft.vector is None or draft.vector.tokens is None or draft.model is None:
+        return set()
+    compared = [draft.nearest[key] for key in {*close, *best} if key in draft.nearest]
+    weights = token_weights(draft)
+    met = {
+        key: float(each @ weights)
+        for key, each in meet(tools.index, draft.vector, draft.model, compared).items()
+    }
+    least = _LEAST_MET * max(met.values(), default=0.0)
+    return {key for key, how_well in met.items() if how_well <= least}
 
 
 def _shares_words(draft: RecallDraft, key: Key) -> bool:
