@@ -525,8 +525,11 @@ def _(answer: "Searched") -> Iterator[Part]:
         if hits:
             yield f"{heading}:"
             yield Table(
-                ("id", "", "about"),
-                [(f"#{hit.id}", _excerpt(hit.text), ", ".join(hit.matched_entities)) for hit in hits],
+                ("id", "", "tier", "about"),
+                [
+                    (f"#{hit.id}", _excerpt(hit.text), hit.tier, ", ".join(hit.matched_entities))
+                    for hit in hits
+                ],
             )
     if answer.entities:
         yield "Entities:"
