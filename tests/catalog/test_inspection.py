@@ -18,7 +18,7 @@ SHOP = shop()
 
 
 def learning(id: str, *entities: str, text: str = "Mind the gap") -> Learning:
-    return Learning(id=id, text=text, entities=entities)
+    return Learning(id=id, text=text, author="ann", tier="agent", entities=entities)
 
 
 def inspected(model: Model = ORDERS, *learnings: Learning, **choice: Any) -> dict[str, Any]:
@@ -240,19 +240,18 @@ def test_learnings_about_the_model_its_columns_and_its_measures_are_shown() -> N
         learning("5"),
     )
     assert found["learnings"] == [
-        {"id": "1", "learning": "Mind the gap", "matched_entities": ["mydb.orders"]},
-        {
-            "id": "kb.2",
-            "learning": "Mind the gap",
-            "matched_entities": ["mydb.orders.amount", "mydb.orders.aov"],
-        },
-        {"id": "3", "learning": "Needs\na weight", "matched_entities": ["mydb.orders.weighted_score"]},
+        {"id": id, "learning": text, "matched_entities": entities, "author": "ann", "tier": "agent"}
+        for id, text, entities in (
+            ("1", "Mind the gap", ["mydb.orders"]),
+            ("kb.2", "Mind the gap", ["mydb.orders.amount", "mydb.orders.aov"]),
+            ("3", "Needs\na weight", ["mydb.orders.weighted_score"]),
+        )
     ]
     assert as_markdown(found).endswith(
         "## Learnings (3)\n\n"
-        "- **M1** (`mydb.orders`): Mind the gap\n"
-        "- **Mkb.2** (`mydb.orders.amount`, `mydb.orders.aov`): Mind the gap\n"
-        "- **M3** (`mydb.orders.weighted_score`): Needs a weight\n"
+        "- **M1** (`mydb.orders`; by an agent): Mind the gap\n"
+        "- **Mkb.2** (`mydb.orders.amount`, `mydb.orders.aov`; by an agent): Mind the gap\n"
+        "- **M3** (`mydb.orders.weighted_score`; by an agent): Needs a weight\n"
     )
 
 
@@ -331,7 +330,7 @@ def test_nothing_fails_or_forges_a_heading_or_breaks_a_table(
 ) -> None:
     found = inspection(
         model,
-        [Learning(id="1", text=text, entities=(model.canonical,))],
+        [Learning(id="1", text=text, author="ann", tier="person", entities=(model.canonical,))],
         HeldCatalog(models=(model, *(replace(model, name=each.target) for each in model.joins))),
         show_sql=True,
         sections=sections,

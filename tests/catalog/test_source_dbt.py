@@ -147,63 +147,66 @@ def test_a_model_is_read_with_everything_that_dbt_knows_of_it(shop: Source) -> N
     )
 
 
-SALES = "semantic_model.corner_shop.sales_semantics"
-
-
-def metric(name: str, kind: str, **params: Any) -> dict[str, Any]:
-    return {"name": name, "type": kind, "type_params": params, "description": f"The {name}."}
-
-
-def add_semantics(manifest: dict[str, Any]) -> None:
-    """Sales, by the customer of each; and metrics of every kind, as dbt writes them."""
-    manifest["semantic_models"][SALES] = {
-        "name": "sales_semantics",
-        "depends_on": {"nodes": ["model.corner_shop.stg_sales"]},
-        "entities": [{"name": "customer", "type": "foreign", "expr": "customer_id"}],
-        "dimensions": [{"name": "amount", "type": "categorical", "label": "Pounds"}],
-        "measures": [
-            {"name": "amount", "agg": "average", "description": "What a sale brings."},
-            {"name": "doubled", "agg": "sum", "expr": "amount * 2"},
-        ],
-        "defaults": None,
-    }
-    told = [
-        metric("doubled", "simple", measure={"name": "doubled"}, input_measures=[{"name": "doubled"}]),
-        metric(
-            "share", "ratio", measure=None, numerator={"name": "doubled"}, denominator={"name": "total_spent"}
-        ),
-        metric("twice_the_share", "derived", expr="share * 2", metrics=[{"name": "share"}]),
-        metric("so_far", "cumulative", measure={"name": "doubled"}),
-        metric("lost", "simple", measure={"name": "of_another_project"}),
-    ]
-    told[0]["filter"] = {"where_filters": [{"where_sql_template": "{{ Dimension('sale__amount') }} > 1"}]}
-    manifest["metrics"] |= {f"metric.corner_shop.{each['name']}": each for each in told}
-
-
-def test_semantic_models_and_metrics_are_measures_joins_and_columns(changed: Callable[..., Source]) -> None:
-    source = changed(add_semantics)
-    sales = by_name(source)["stg_sales"]
+def test_semantic_models_and_metrics_are_measures_joins_and_columns(shop: Source) -> None:
+    sales = by_name(shop)["stg_sales"]
     measures = {part.name: part.details["formula"] for part in sales.parts if part.kind == "measure"}
+    large, small = (f"{{{{ Dimension('sale__size') }}}} = '{size}'" for size in ("large", "small"))
     assert measures == {
-        # A column has the name already.
+        # A column has the name already; the metric that only shows it has no other place.
         "amount_measure": "amount:avg",
         "doubled": "sum(amount * 2)",
+        "sales": "sum(1)",
+        "customers": "customer_id:count_distinct",
+        "nearly_most": "amount:percentile(p=0.99)",
+        "stock": "amount:sum at the last sold_at",
         # The metric says more than the measure of its name: it has a filter.
         "doubled_metric": "doubled",
-        "share": "doubled / total_spent",
-        "twice_the_share": "share * 2",
-        "so_far": "cumulative(doubled)",
+        "share": f"doubled_metric (where {small}) / total_spent",
+        "growth": "(amount - before) / before where amount = amount_measure, before = amount_measure (1 month earlier)",
+        "so_far": "cumulative(amount_measure, grain_to_date=month)",
+        "of_a_week": "cumulative(doubled, window=7 day)",
+        "comes_back": "conversion(customers, sales, window=7 day, entity=customer, calculation=conversion_rate)",
     }
-    assert sales.part("amount").label == "Pounds"  # type: ignore[union-attr]
-    assert sales.part("share").description == "The share."  # type: ignore[union-attr]
+    parts = {part.name: part for part in sales.parts}
+    assert parts["doubled_metric"].details["filter"] == large
+    assert (parts["amount_measure"].label, parts["amount_measure"].description) == (
+        "Usual sale",
+        "What a sale brings.",
+    )
+    assert parts["share"].description == "The share."
+    assert parts["amount"].label == "Pounds"
+    assert parts["size"].details["sql"] == "case when amount >= 10 then 'large' else 'small' end"
+    assert parts["sale_id"].details["primary_key"] is True
     assert Join(target="spending", pairs=(("customer_id", "customer_id"),)) in sales.joins
+    assert shop.notes() == []
+
+
+def test_a_metric_may_aggregate_by_itself_and_one_of_another_project_is_left_out(
+    changed: Callable[..., Source],
+) -> None:
+    def later(manifest: dict[str, Any]) -> None:
+        own = {"semantic_model": "sales_semantics", "agg": "max", "expr": "amount"}
+        for name, params in (
+            ("dearest", {"metric_aggregation_params": own}),
+            ("lost", {"measure": {"name": "of_another_project"}}),
+        ):
+            told = {"name": name, "type": "simple", "type_params": params}
+            manifest["metrics"][f"metric.corner_shop.{name}"] = told
+
+    source = changed(later)
+    assert by_name(source)["stg_sales"].part("dearest").details["formula"] == "amount:max"  # type: ignore[union-attr]
     assert source.notes() == ["What is defined on no model that is here is left out: lost"]
 
 
-def test_a_measure_of_dbt_can_be_named_in_a_note(changed: Callable[..., Source], tmp_path: Path) -> None:
-    changed(add_semantics)
+def test_what_metricflow_reads_stands_for_the_manifest_beside_it(built: Path) -> None:
+    folder = built / "target"
+    semantic = open_source(str(folder / "semantic_manifest.json"))
+    assert by_name(semantic) == by_name(open_source(str(folder / "manifest.json")))
+
+
+def test_a_measure_of_dbt_can_be_named_in_a_note(built: Path) -> None:
     with connect(":memory:", embedder="none") as door:
-        door.ingest(str(tmp_path))
+        door.ingest(str(built))
         slayer.save_memory(door, "never above one", ["stg_sales.share"], id="n")
         assert door.show("n").memory.entities == ("corner_shop.stg_sales.share",)
         assert slayer.search(door, question="share")["entities"][0]["kind"] == "measure"
@@ -313,7 +316,8 @@ def test_without_a_catalog_types_are_those_that_people_wrote_down(built: Path, t
         ("seen_on", None),
         ("total_spent", None),
     ]
-    assert [part.name for part in models["stg_sales"].parts] == ["amount"]
+    columns = [part.name for part in models["stg_sales"].parts if part.kind == "column"]
+    assert columns == ["amount", "sold_at", "size"]
     assert "There is no catalog.json" in source.notes()[-1]
 
 

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ SHAPE = [
     "valid_from",
     "valid_to",
     "conversation_id",
+    "author",
+    "tier",
 ]
 
 
@@ -79,6 +82,15 @@ def refused(said: Any, status: int = 400, *words: str) -> str:
 
 
 class TestEntries:
+    def test_every_list_says_who_wrote_an_entry_and_as_what(self, server: Served) -> None:
+        door = server.parts.door
+        mine = add(server, "A kestrel")
+        theirs = door.as_caller(replace(door.caller, actor="agent", user="bot")).remember("A kestrel hovers.")
+        whose = {mine: ("ann", "person"), int(theirs.memory.id): ("bot", "agent")}
+        for path, query in ((ENTRIES, {}), (ENTRIES, {"q": "kestrel"}), ("/v1/memory/graph", {})):
+            told = server.client.get(path, params=query).json()["entries"]
+            assert {each["id"]: (each["author"], each["tier"]) for each in told} == whose, (path, query)
+
     def test_an_entry_comes_back_with_all_its_fields(self, server: Served) -> None:
         conversation = server.client.post("/v1/conversations", json={"title": "Planning"}).json()["id"]
         body = {
@@ -96,6 +108,7 @@ class TestEntries:
         assert {name: told[name] for name in body} == body
         assert told["created_at"] == told["updated_at"] == told["valid_from"]
         assert (told["id"], told["valid_to"], told["artifact_id"]) == (1, None, None)
+        assert (told["author"], told["tier"]) == ("ann", "person")
         assert server.client.get(f"{ENTRIES}/1").json() == told
 
     def test_what_is_left_out_is_empty(self, server: Served) -> None:
@@ -470,6 +483,24 @@ class TestTime:
             assert listed(server, as_of=moment) == []
         kept = server.parts.door.show(str(id)).memory
         assert kept.valid_to == kept.valid_from
+
+    def test_an_end_that_only_waits_for_a_person_closes_nothing_and_does_not_say_so(
+        self, server: Served
+    ) -> None:
+        door = server.parts.door
+        agent = door.as_caller(replace(door.caller, actor="agent"))
+        id = str(add(server, "A person's", created_at=5_000))
+        for when in (None, 2_000):
+            told = entries.invalidate_entry(agent, id, {"when": when})
+            assert (told["invalidated"], "valid_to" in told) == (False, False)
+            assert "proposal" in told
+            assert ("will be closed" in told.get("note", "")) is (when is not None)
+        assert server.client.get(f"{ENTRIES}/{id}").json()["valid_to"] is None
+
+    def test_an_end_in_the_future_is_refused_by_its_name_there(self, server: Served) -> None:
+        id = add(server, "Later")
+        said = server.client.post(f"{ENTRIES}/{id}/invalidate", json={"when": 9_999_999_999})
+        refused(said, 400, "'when' must not be in the future")
 
     def test_an_invalidated_entry_is_not_patched_but_deleted(self, server: Served) -> None:
         id = add(server, "kestrel", created_at=1_000)

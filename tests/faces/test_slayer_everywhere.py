@@ -133,7 +133,7 @@ def embedder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 def test_a_note_is_found_by_every_word_of_what_it_is_about(embedder: str, everywhere: Everywhere) -> None:
     for way in WAYS:
         for question, first in (("employee", "rep"), ("orders", "paid"), ("invoice", "cents")):
-            assert ids(everywhere.ask(way, "search", question=question)["memories"])[0] == first, (
+            assert ids(everywhere.ask(way, "search", question=question)["memories"]) == [first], (
                 way,
                 question,
             )
@@ -148,6 +148,47 @@ def test_who_asks_for_a_customer_finds_the_column_that_names_one(
         for question in ("customer_id", "what is customer_id?", "orders.customer_id"):
             named = ids(everywhere.ask(way, "search", question=question)["entities"])
             assert named[0] == "mydb.orders.customer_id", (way, question)
+
+
+def test_every_way_tells_whose_word_a_note_is(everywhere: Everywhere) -> None:
+    agent = everywhere.door.as_caller(replace(everywhere.door.caller, actor="agent"))
+    slayer.save_memory(agent, "grouped by the week", ["regions.name"], id="week")
+    slayer.save_memory(agent, "all of them", {"source_model": "regions"}, id="all")
+    slayer.save_memory(everywhere.door, "of 2024", ["regions.name"], id="year")
+    whose = {"week": ("ann", "agent"), "all": ("ann", "agent"), "year": ("ann", "person")}
+    for way in WAYS:
+        found = (
+            everywhere.ask(way, "search", entities=["regions", "regions.name"])
+            if way != "command"
+            else (everywhere.ask(way, "search", entities="regions,regions.name"))
+        )
+        hits = [*found["memories"], *found["example_queries"]]
+        assert {hit["id"]: (hit["author"], hit["tier"]) for hit in hits} == whose, way
+        if way != "http":
+            told = everywhere.ask(way, "inspect_model", model_name="regions", format="json")["learnings"]
+            assert {each["id"]: each["tier"] for each in told} == {"week": "agent", "year": "person"}, way
+    text = everywhere.shell("slayer", "search", "--entity", "regions.name").out
+    assert "  M week (score=0.0164, by an agent)\n" in text
+    assert ", by a person)\n    of 2024" in text
+
+
+def test_a_misspelt_datasource_comes_with_the_one_that_is_near(everywhere: Everywhere) -> None:
+    for way in WAYS:
+        with pytest.raises(Refused, match=r"'mydbb' .*Did you mean 'mydb'\?"):
+            everywhere.ask(way, "save_memory", learning="a note", linked_entities=["mydbb.orders.amount"])
+        with pytest.raises(
+            Refused, match=r"'mydbb' not found; known: \[mydb, other\]; did you mean 'mydb'\?"
+        ):
+            everywhere.ask(way, "search", question="orders", datasource="mydbb")
+        if way != "http":
+            with pytest.raises(Refused, match=r"Datasource 'othr' not found; .*did you mean 'other'\?"):
+                everywhere.ask(way, "inspect_model", model_name="orders", data_source="othr")
+    for name, given in (
+        ("models_summary", {"datasource_name": "othr"}),
+        ("delete_datasource", {"name": "othr"}),
+    ):
+        with pytest.raises(Refused, match=r"Datasource 'othr' not found; .*did you mean 'other'\?"):
+            everywhere.ask("tool", name, **given)
 
 
 @everywhere_spoken
@@ -383,7 +424,7 @@ class TestAtAShell:
             "slayer", "inspect", "orders", "--type", "model", "--section", "columns", "--section", "learnings"
         )
         assert "## Columns (5)" in told.out
-        assert "- **Mpaid** (`mydb.orders.status`)" in told.out
+        assert "- **Mpaid** (`mydb.orders.status`; by a person)" in told.out
         assert "## Joins" not in told.out
         assert shell("slayer", "inspect", "orders", "--format", "json").json["name"] == "orders"
         assert shell("slayer", "inspect", "ordrs").code == 1

@@ -40,12 +40,14 @@ class TestLearnings:
         note(quick, "about another", "customers.orders")
         told = slayer.inspect_model(quick, "orders")
         assert "## Learnings (4)" in told
-        assert f"- **M{saved[1]}** (`{AMOUNT}`): about orders.amount" in told
+        assert f"- **M{saved[1]}** (`{AMOUNT}`; by a person): about orders.amount" in told
         assert [each["id"] for each in as_json(quick)["learnings"]] == saved
         assert as_json(quick)["learnings"][1] == {
             "id": saved[1],
             "learning": "about orders.amount",
             "matched_entities": [AMOUNT],
+            "author": "ann",
+            "tier": "person",
         }
 
     def test_only_the_references_to_the_model_are_shown_as_matches(self, quick: OnRecord) -> None:

@@ -41,8 +41,8 @@ class TestShapes:
             *("memories", "example_queries", "entities", "resolved_input_entities", "warnings"),
         }
         (memory,), (query,) = found["memories"], found["example_queries"]
-        assert set(memory) == {"id", "score", "text", "matched_entities"}
-        assert set(query) == {"id", "score", "text", "matched_entities", "query"}
+        assert set(memory) == {"id", "score", "text", "matched_entities", "author", "tier"}
+        assert set(query) == {*memory, "query"}
         assert query["query"]["source_model"] == "orders"
         assert memory["text"] == "amounts are net of refunds"
         assert memory["matched_entities"] == [AMOUNT]
@@ -633,7 +633,7 @@ class TestMeaning:
 
     def test_the_datasource_holds_there_too(self, embedding: OnRecord) -> None:
         note(embedding, "refunds are booked later", "users.name", id="there")
-        note(embedding, "customers in the north", "customers.name", id="here")
+        note(embedding, "refunds in the north", "customers.name", id="here")
         assert told(embedding, question="refunds", datasource="mydb")["memories"] == ["here"]
 
     def test_what_has_no_vectors_yet_is_told(self, models: Path) -> None:

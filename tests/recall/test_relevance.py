@@ -103,7 +103,7 @@ def test_with_no_floor_everything_that_scores_comes_back(notes: OnRecord) -> Non
     assert all(hit.score > 0 for hit in found)
 
 
-@pytest.mark.parametrize("recipe", ["auto", "graduated"])
+@pytest.mark.parametrize("recipe", ["auto", "graduated", "rrf", "plain_rrf"])
 def test_what_lies_far_behind_the_best_and_shares_no_word_with_the_question_is_no_hit(
     notes: OnRecord, recipe: str
 ) -> None:

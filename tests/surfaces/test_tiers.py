@@ -1,6 +1,7 @@
 """WHOSE word it is, as people, agents and programs meet it: each through its own door, over one store."""
 
 from collections.abc import Callable
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from mcp import Client
 from mcp_types import ElicitResult
 
-from onrecord import OnRecord
+from onrecord import OnRecord, connect
+from onrecord.features import OPERATIONS
 from tests.faces.checkstack_people import Person
 
 from .conftest import Served, Shell
@@ -24,6 +26,25 @@ def at_the_keyboard(monkeypatch: pytest.MonkeyPatch, shell: Shell, folder: Path)
     """The shell of the person whose agent `started` starts."""
     monkeypatch.setenv("ONRECORD_DB", str(folder / "stdio.db"))
     return shell
+
+
+def test_no_request_says_whose_word_it_brings() -> None:
+    for operation in OPERATIONS:
+        asked = {field.name for field in fields(operation.request)}
+        assert asked.isdisjoint({"author", "origin", "tier", "approved_by", "approved_at"}), operation.name
+
+
+def test_what_a_tool_said_comes_with_an_import_and_an_agent_may_correct_it(tmp_path: Path) -> None:
+    path = tmp_path / "said.jsonl"
+    with connect(":memory:", embedder="none") as before:
+        before.remember("The page says 42.", id="page")
+        before.export(str(path))
+    path.write_text(path.read_text().replace('"origin":"person"', '"origin":"tool"'))
+    with connect(":memory:", embedder="none") as door:
+        door.import_(str(path))
+        assert door.show("page").memory.tier == "tool"
+        agent = door.as_caller(replace(door.caller, actor="agent"))
+        assert agent.revise("page", content="The page says 43.").memory.tier == "agent"
 
 
 class TestAPersonWithOneAgent:

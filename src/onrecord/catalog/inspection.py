@@ -16,6 +16,8 @@ from onrecord.catalog.lookup import Lookup
 from onrecord.catalog.rendering import cut, in_words, listed
 from onrecord.errors import Fault, Invalid
 from onrecord.model.catalog import Join, Model, Part, PartKind, canonicals_of
+from onrecord.model.limits import Tier
+from onrecord.model.tiers import WORDS
 from onrecord.text.tokens import count_tokens
 
 #: In the order in which they are shown.
@@ -43,10 +45,12 @@ _BREAKS_CODE_IN_A_CELL: Final = re.compile(r"(?<!\\)(\\*)(\|)")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learning:
-    """A memory without a query."""
+    """A memory without a query. `author` wrote the text, and `tier` says as what."""
 
     id: str
     text: str
+    author: str
+    tier: Tier
     entities: tuple[str, ...]
 
 
@@ -328,7 +332,13 @@ def _matched(model: Model, learnings: Sequence[Learning]) -> list[dict[str, Any]
     own = frozenset(canonicals_of(model))
     matches = ((each, [name for name in dict.fromkeys(each.entities) if name in own]) for each in learnings)
     return [
-        {"id": each.id, "learning": each.text, "matched_entities": entities}
+        {
+            "id": each.id,
+            "learning": each.text,
+            "matched_entities": entities,
+            "author": each.author,
+            "tier": each.tier,
+        }
         for each, entities in matches
         if entities
     ]
@@ -367,7 +377,7 @@ def _body(section: str, inspected: Mapping[str, Any]) -> Iterator[str]:
 
 def _learning(learning: Mapping[str, Any]) -> str:
     entities, text = _codes(learning["matched_entities"]), in_words(learning["learning"])
-    return f"- **M{in_words(learning['id'])}** ({entities}): {text}"
+    return f"- **M{in_words(learning['id'])}** ({entities}; {WORDS[learning['tier']]}): {text}"
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

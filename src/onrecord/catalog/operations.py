@@ -8,7 +8,14 @@ from onrecord.catalog.ingest import keep, priority_record, retire
 from onrecord.catalog.inspection import INSPECTION_TOKENS, Learning, as_markdown, inspection, within_tokens
 from onrecord.catalog.lookup import INGEST_FIRST
 from onrecord.catalog.records import HIDDEN, entity_of, record_id, record_of_datasource, records_of_model
-from onrecord.catalog.resolution import AmbiguousModel, Unresolved, near_models, resolve, resolve_model
+from onrecord.catalog.resolution import (
+    AmbiguousModel,
+    Unresolved,
+    missing_datasource,
+    near_models,
+    resolve,
+    resolve_model,
+)
 from onrecord.catalog.stored import PRIORITY, StoredCatalog
 from onrecord.errors import Fault, NotFound, invalid
 from onrecord.model import rules
@@ -199,7 +206,10 @@ def inspected(
     matches = reading.eligible(sorted(about.holders))
     memories = [memory for memory in reading.read(list(matches.values())) if memory.query is None]
     memories.sort(key=lambda memory: (memory.created_at, memory.place))
-    learnings = [Learning(id=each.id, text=each.content, entities=each.entities) for each in memories]
+    learnings = [
+        Learning(id=each.id, text=each.content, author=each.author, tier=each.tier, entities=each.entities)
+        for each in memories
+    ]
     return model, inspection(model, learnings, lookup, **shown)
 
 
@@ -207,6 +217,8 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
     """The model of that name; NotFound lists the models that exist."""
     model = None
     if data_source is not None:
+        if data_source not in lookup.datasources():
+            raise _no_datasource(data_source, lookup)
         model = lookup.model(data_source, name.removeprefix(data_source + "."))
     else:
         try:
@@ -222,6 +234,10 @@ def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None
         shown = f"{', '.join(known[:_LISTED_MODELS])}{' …' if len(known) > _LISTED_MODELS else ''}"
         raise NotFound(f"Model {name!r} not found.{near_models(name, lookup)} Available models: {shown}")
     return model
+
+
+def _no_datasource(name: str, lookup: StoredCatalog) -> NotFound:
+    return NotFound(f"Datasource {missing_datasource(name, lookup.datasources())}")
 
 
 @operation("destroy", "memory.admin", "DELETE /entities/{entity}")
@@ -255,9 +271,7 @@ def _meant(ask: DropEntity, lookup: StoredCatalog) -> Memory:
     elif ask.kind == "datasource":
         canonical = ask.entity
         if canonical not in lookup.datasources():
-            known = ", ".join(lookup.datasources())
-            told = f". Known datasources: {known}" if known else f": {INGEST_FIRST}."
-            raise NotFound(f"Datasource {canonical!r} not found{told}")
+            raise _no_datasource(canonical, lookup)
     else:
         canonical = ask.entity if lookup.record(ask.entity) else resolve(ask.entity, lookup).canonical
     record = lookup.record(canonical)

@@ -1,7 +1,7 @@
 """WHAT does a reference mean? It turns one text into one canonical name, in one fixed order of attempts."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple, NoReturn, Self
 from unicodedata import normalize
@@ -11,6 +11,7 @@ from onrecord.catalog.lookup import INGEST_FIRST, Lookup
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids, limits
 from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX, Model
+from onrecord.model.near_names import near_name
 from onrecord.model.rules import anything, storable
 from onrecord.model.shapes import Either, Several, checked_field
 
@@ -387,7 +388,7 @@ def _bare(name: str, asked: _Asked) -> Resolved:
     raise Unresolved(
         asked.reference,
         f"{shown(name)} was not found in any datasource, neither as a model nor as a part of one."
-        f"{near_models(name, asked.lookup)}",
+        f"{_near_heads(name, asked.lookup)}",
     )
 
 
@@ -446,7 +447,7 @@ def _head(name: str, asked: _Asked) -> Model:
         or _fail(
             asked,
             f"{shown(name)} is neither a known datasource nor a model {_segment_of(asked)}"
-            f"{near_models(name, asked.lookup)}",
+            f"{_near_heads(name, asked.lookup)}",
         )
     )
 
@@ -511,18 +512,39 @@ def _near(name: str, known: Sequence[str], lookup: Lookup) -> str:
     return f" Did you mean {shown(near[0])}?" if near else ""
 
 
+def missing_datasource(name: str, known: Collection[str]) -> str:
+    """The error about an unknown datasource: those that there are and the one that was probably meant, or that the
+    catalog is empty.
+    """
+    if not known:
+        return f"{shown(name)} not found; {INGEST_FIRST}"
+    near = near_name(name, known)
+    hint = f"; did you mean {shown(near)}?" if near else ""
+    return f"{shown(name)} not found; known: [{', '.join(known)}]{hint}"
+
+
 def near_models(name: str, lookup: Lookup) -> str:
     """A hint for someone who asked for an unknown model: similar names, or that the catalog is empty."""
+    return _near_known(name.rpartition(".")[2], lookup)
+
+
+def _near_heads(name: str, lookup: Lookup) -> str:
+    """The same for the first name of a reference, which may be that of a datasource."""
+    return _near_known(name, lookup, lookup.datasources())
+
+
+def _near_known(name: str, lookup: Lookup, datasources: Collection[str] = ()) -> str:
     if not lookup.datasources():
         return f" {INGEST_FIRST.capitalize()}."
     spelled: dict[str, str] = {}
 
     def known() -> Iterable[str]:
+        spelled.update((each.casefold(), each) for each in datasources)
         for canonical in lookup.model_names():
             spelled.setdefault(canonical.partition(".")[2].casefold(), canonical)
         return spelled
 
-    near = lookup.near_names.of(name.rpartition(".")[2].casefold(), known, most=3)
+    near = lookup.near_names.of(name.casefold(), known, most=3)
     return f" Did you mean {' or '.join(shown(spelled[each]) for each in near)}?" if near else ""
 
 

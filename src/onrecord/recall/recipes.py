@@ -36,6 +36,8 @@ class Recipe:
     here: float = 0.0
     #: Where the chance that anything here bears on the question is less than this, there is no hit; 0 takes all.
     floor: float = 0.0
+    #: Whether what lies far behind the best is a hit, though it shares no word with the question.
+    keeps_far: bool = False
     #: How many each channel brings at least.
     pool: int = 50
     #: Of how many that hold its words the fields are looked at: the best by its field may be far down by how often and

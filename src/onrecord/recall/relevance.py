@@ -8,7 +8,7 @@ Stores have different scales: tables are all alike, and for one model any two te
 the centroid of the store, in the direction in which this question differs from questions in general.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import asdict, dataclass
 from math import exp, log, log1p, sqrt
 from typing import TYPE_CHECKING, Any, Final
@@ -45,8 +45,10 @@ _EXACT: Final = 0.5
 #: On 3,000 questions of the shared data this costs .09 points of recall@10 on one task and nothing on the others, and drops a
 #: third of the irrelevant hits in stores of 12 and 40 notes.
 _LEAST_SHARE: Final = 0.15
-#: The same for recipes in which words come before vectors: the least similarity, between the common base (0) and the nearest (1).
+#: For recipes whose scores are made of ranks: the least similarity, between the common base (0) and the nearest (1), and the
+#: least share of the best match of the question's tokens.
 _LEAST_NEAR: Final = 0.5
+_LEAST_MET: Final = 0.25
 
 #: The weights of the probability that a hit is relevant if the store has an answer: by its share of the best score and its rank.
 PLACE: Final[Mapping[str, float]] = {"constant": -2.406, "share": 3.638, "place": -1.24}
@@ -96,7 +98,7 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     elif is_doubtful:
         kept = sure
     else:
-        kept = _told(draft, scored)
+        kept = _told(draft, tools, scored)
     return replace(
         draft,
         relevance=relevance,
@@ -105,27 +107,43 @@ def judge_relevance(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     )
 
 
-def _told(draft: RecallDraft, scored: Sequence[Found]) -> list[Key]:
+def _told(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> list[Key]:
     """The hits with a score, without those that are far behind the best and share neither a word nor a reference with the
     question.
     """
-    if not draft.recipe.floor:
+    if not draft.recipe.floor or draft.recipe.keeps_far:
         return [key for key, _ in scored]
-    far = _far_behind(draft, scored)
+    far = _far_behind(draft, tools, scored)
     return [key for key, score in scored if score > 0 and (key not in far or _shares_words(draft, key))]
 
 
-def _far_behind(draft: RecallDraft, scored: Sequence[Found]) -> set[Key]:
-    """The hits that are far behind the best. With weighted fusion the score shows that. Scores made from ranks do not; there
-    the vectors show it, if the recipe weighs fields.
+def _far_behind(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> set[Key]:
+    """The hits that are far behind the best. A score that adds up what was found shows that. Scores made of ranks do not;
+    there the vectors show it.
     """
-    if draft.recipe.fusion == "weighted":
+    if draft.recipe.fusion != "rrf" and not draft.recipe.fields:
         return {key for key, score in scored if score < _LEAST_SHARE * scored[0].score}
-    if not draft.recipe.fields or draft.marks is None or not draft.nearest:
+    if draft.marks is None or not draft.nearest:
         return set()
-    highest, lowest = max(each.score for each in draft.nearest.values()), draft.marks[1]
+    near = {key: draft.nearest[key] for key, _ in scored if key in draft.nearest}
+    highest, lowest = max((each.score for each in near.values()), default=0.0), draft.marks[1]
     least = lowest + _LEAST_NEAR * (highest - lowest)
-    return {key for key, near in draft.nearest.items() if near.score < least}
+    close = {key for key, each in near.items() if each.score >= least}
+    return (near.keys() - close) | _unmet(draft, tools, close, [key for key, _ in scored[:BEST]])
+
+
+def _unmet(draft: RecallDraft, tools: RecallTools, close: Set[Key], best: Sequence[Key]) -> set[Key]:
+    """Those whose tokens hardly meet the question, against the best. Some short texts are near to every question."""
+    if draft.vector is None or draft.vector.tokens is None or draft.model is None:
+        return set()
+    compared = [draft.nearest[key] for key in {*close, *best} if key in draft.nearest]
+    weights = token_weights(draft)
+    met = {
+        key: float(each @ weights)
+        for key, each in meet(tools.index, draft.vector, draft.model, compared).items()
+    }
+    least = _LEAST_MET * max(met.values(), default=0.0)
+    return {key for key, how_well in met.items() if how_well <= least}
 
 
 def _shares_words(draft: RecallDraft, key: Key) -> bool:

@@ -8,7 +8,7 @@ from typing import Final, Protocol
 from onrecord.catalog.sources.database import DatabaseCatalog
 from onrecord.catalog.sources.database_access import URL_SCHEMES
 from onrecord.catalog.sources.dbt import DbtCatalog
-from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT
+from onrecord.catalog.sources.dbt_artifacts import MANIFEST, PROJECT, SEMANTIC_MANIFEST
 from onrecord.catalog.sources.model_store import ModelStore, is_model_store
 from onrecord.catalog.sources.naming import named_datasource
 from onrecord.catalog.sources.yaml_models import DATASOURCES, MODELS, YamlCatalog
@@ -114,6 +114,9 @@ def _refuse_for_files(given: str, **options: str | int | None) -> None:
 def _manifest_of(path: Path) -> Path | None:
     """The path of dbt's manifest, if this is a dbt project; checked first, since dbt projects have a models/ too."""
     if path.is_file():
+        if path.name == SEMANTIC_MANIFEST and path.with_name(MANIFEST).exists():
+            # It repeats a part of the manifest, and knows no columns.
+            return path.with_name(MANIFEST)
         return path if path.suffix == ".json" else None
     in_target = path / "target" / MANIFEST
     if (path / PROJECT).exists() or in_target.exists():

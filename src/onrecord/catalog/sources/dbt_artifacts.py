@@ -13,6 +13,7 @@ from onrecord.model import rules
 from onrecord.model.shapes import checked_field
 
 MANIFEST: Final = "manifest.json"
+SEMANTIC_MANIFEST: Final = "semantic_manifest.json"
 CATALOG: Final = "catalog.json"
 PROJECT: Final = "dbt_project.yml"
 _KNOWN: Final = {"manifest": range(9, 13), "catalog": range(1, 2)}

@@ -12,6 +12,8 @@ _AGGREGATIONS: Final = {"average": "avg", "sum_boolean": "sum"}
 #: The entities of a semantic model that stand for one of its rows.
 _KEYS: Final = ("primary", "unique", "natural")
 _TIME: Final = "default_time_dimension"
+#: How a metric aggregates by itself, if it uses no measure.
+_OWN: Final = "metric_aggregation_params"
 
 
 class DbtSemantics:
@@ -24,12 +26,14 @@ class DbtSemantics:
         self._names = names
         self._metrics = {each.needed("name"): each for each in manifest.pieces("metrics").values()}
         self._semantics: dict[str, list[ArtifactPart]] = {}
+        self._built_on: dict[str, str] = {}
         self._homeless: list[str] = []
         for semantic in manifest.pieces("semantic_models").values():
             on = next((each for each in semantic.piece("depends_on").texts("nodes") if each in names), None)
             if on is None:
                 self._homeless.append(semantic.needed("name"))
             else:
+                self._built_on[semantic.needed("name")] = on
                 self._semantics.setdefault(on, []).append(semantic)
         self._measured = {
             measure.needed("name"): on
@@ -50,17 +54,21 @@ class DbtSemantics:
     def added_to(self, unique_id: str, model: Model) -> Model:
         """The model with all that is defined on it."""
         semantics = self._semantics.get(unique_id, [])
-        metrics = [each for name, each in self._metrics.items() if self._home(name) == unique_id]
+        metrics = {name: each for name, each in self._metrics.items() if self._home(name) == unique_id}
         if not semantics and not metrics:
             return model
         parts = {part.name: part for part in model.parts}
         for semantic in semantics:
+            for entity in semantic.several("entities"):
+                _mark_key(parts, entity)
             for dimension in semantic.several("dimensions"):
                 _add_dimension(parts, dimension)
-            for measure in semantic.several("measures"):
-                _add(parts, _measure(measure), "measure")
-        for metric in metrics:
-            _add(parts, _metric(metric), "metric")
+        measures = {
+            measure.needed("name"): _add(parts, _measure(measure), "measure")
+            for semantic in semantics
+            for measure in semantic.several("measures")
+        }
+        _add_metrics(parts, metrics, measures)
         times = [semantic.piece("defaults").text("agg_time_dimension") for semantic in semantics]
         time = next(filter(None, times), None)
         joins = dict.fromkeys([*model.joins, *self._joins(unique_id, semantics)])
@@ -92,20 +100,35 @@ class DbtSemantics:
         """The model of the first measure that a metric uses, directly or through other metrics."""
         if metric not in self._metrics or metric in seen:
             return None
-        inputs = _inputs(self._metrics[metric].piece("type_params"))
-        homes = (self._measured.get(name) or self._home(name, seen | {metric}) for name in inputs)
+        params = self._metrics[metric].piece("type_params")
+        if semantic := params.piece(_OWN).text("semantic_model"):
+            return self._built_on.get(semantic)
+        inputs = (each.text("name") for each in _inputs(params))
+        homes = (self._measured.get(name) or self._home(name, seen | {metric}) for name in inputs if name)
         return next(filter(None, homes), None)
 
 
-def _inputs(params: ArtifactPart) -> list[str]:
-    """The measures and metrics that a metric uses, wherever its kind names them."""
-    single = [params.piece(each).text("name") for each in ("measure", "numerator", "denominator")]
-    several = [each.text("name") for key in ("input_measures", "metrics") for each in params.several(key)]
-    return list(dict.fromkeys(filter(None, [*single, *several])))
+def _inputs(params: ArtifactPart) -> list[ArtifactPart]:
+    """The measures and metrics that a metric uses, wherever its kind names them; the nearest first."""
+    conversion, cumulative = params.piece("conversion_type_params"), params.piece("cumulative_type_params")
+    single = [
+        *(params.piece(each) for each in ("measure", "numerator", "denominator")),
+        *(conversion.piece(each) for each in ("base_measure", "conversion_measure")),
+        cumulative.piece("metric"),
+    ]
+    several = [each for key in ("metrics", "input_measures") for each in params.several(key)]
+    return list(filter(None, [*single, *several]))
 
 
 def _column(entity: ArtifactPart) -> str:
     return legal_name(entity.text("expr") or entity.needed("name"))
+
+
+def _mark_key(parts: dict[str, Part], entity: ArtifactPart) -> None:
+    """The column of a primary entity identifies a row."""
+    column = parts.get(_column(entity))
+    if column is not None and entity.text("type") == "primary":
+        parts[column.name] = replace(column, details={**column.details, "primary_key": True})
 
 
 def _add_dimension(parts: dict[str, Part], dimension: ArtifactPart) -> None:
@@ -117,51 +140,126 @@ def _add_dimension(parts: dict[str, Part], dimension: ArtifactPart) -> None:
         told = replace(known, description=known.description or description, label=known.label or label)
         parts[known.name] = told
     else:
-        details = {"sql": expression} if expression else {}
+        details = {"sql": expression} if expression and expression != name else {}
         parts[name] = Part(name=name, description=description, label=label, details=details)
 
 
-def _add(parts: dict[str, Part], part: Part, noun: str) -> None:
-    """Add it under its own name, or under a longer one if a column or another computed part has that name.
-
-    A metric that only shows a measure becomes that measure, with the metric's description.
-    """
-    known = parts.get(part.name)
-    is_shown = part.details.get("formula") == part.name and "filter" not in part.details
-    if known is not None and known.kind == "measure" and is_shown:
-        told = {
-            what: getattr(part, what) or getattr(known, what) for what in ("description", "label", "tags")
-        }
-        parts[part.name] = replace(known, **told)
-        return
+def _add(parts: dict[str, Part], part: Part, noun: str) -> str:
+    """Add it under its own name, or under a longer one if a column or another computed part has that name."""
     name, number = part.name, 2
     while name in parts:
         name = f"{part.name}_{noun}" if number == 2 else f"{part.name}_{noun}_{number}"
         number += 1
     parts[name] = replace(part, name=name)
+    return name
+
+
+def _add_metrics(
+    parts: dict[str, Part], metrics: Mapping[str, ArtifactPart], measures: Mapping[str, str]
+) -> None:
+    """Add the metrics, whose formulas use the names that measures and other metrics have got here.
+
+    A metric that only shows the measure of its name becomes that measure, with the metric's description.
+    """
+    names: dict[str, str] = {}
+    for name, metric in metrics.items():
+        told = _computed(metric, "")
+        if name in measures and _only_shows(metric) == name:
+            names[name] = measures[name]
+            known = parts[names[name]]
+            says = {
+                what: getattr(told, what) or getattr(known, what) for what in ("description", "label", "tags")
+            }
+            parts[known.name] = replace(known, **says)
+        else:
+            names[name] = _add(parts, told, "metric")
+    for name, metric in metrics.items():
+        if names[name] != measures.get(name):
+            part = parts[names[name]]
+            formula = _formula(metric, measures, names)
+            parts[part.name] = replace(part, details={"formula": formula, **part.details})
+
+
+def _only_shows(metric: ArtifactPart) -> str | None:
+    """The measure that a metric shows as it is."""
+    measure = metric.piece("type_params").piece("measure")
+    is_plain = metric.text("type") == "simple" and not _filters(metric) and not _filters(measure)
+    return measure.text("name") if is_plain else None
 
 
 def _measure(measure: ArtifactPart) -> Part:
-    """Its formula names a column and how it is aggregated, as in `amount:sum`."""
-    expression = measure.text("expr") or measure.needed("name")
-    how = measure.text("agg") or "sum"
+    return _computed(measure, _aggregated(measure, measure.needed("name")))
+
+
+def _aggregated(told: ArtifactPart, name: str) -> str:
+    """A column and how it is aggregated, as in `amount:sum`; an expression as in `sum(amount * 2)`."""
+    expression = told.text("expr") or name
+    how = told.text("agg") or "sum"
     how = _AGGREGATIONS.get(how, how)
-    is_name = legal_name(expression) == expression
-    return _computed(measure, f"{expression}:{how}" if is_name else f"{how}({expression})")
+    share = told.piece("agg_params").values.get("percentile")
+    if legal_name(expression) == expression:
+        formula = f"{expression}:{how}" + (f"(p={share})" if share is not None else "")
+    else:
+        formula = f"{how}({expression}" + (f", p={share})" if share is not None else ")")
+    over = told.piece("non_additive_dimension")
+    if not over:
+        return formula
+    return (
+        f"{formula} at the {'first' if over.text('window_choice') == 'min' else 'last'} {over.needed('name')}"
+    )
 
 
-def _metric(metric: ArtifactPart) -> Part:
+def _formula(metric: ArtifactPart, measures: Mapping[str, str], names: Mapping[str, str]) -> str:
+    """How a metric is computed; its inputs have the names by which they are known here."""
     params, kind = metric.piece("type_params"), metric.text("type")
-    inputs = _inputs(params)
-    formula = params.text("expr") or (" / " if kind == "ratio" else ", ").join(inputs)
-    if kind not in ("simple", "ratio", "derived"):
-        formula = f"{kind}({formula})"
-    return _computed(metric, formula)
+    if own := params.piece(_OWN):
+        return _aggregated(own, metric.needed("name"))
+    from_measures = {**names, **measures}
+    match kind:
+        case "simple":
+            return _input(params.piece("measure"), from_measures)
+        case "ratio":
+            both = (params.piece(each) for each in ("numerator", "denominator"))
+            return " / ".join(_input(each, {**measures, **names}) for each in both)
+        case "derived":
+            inputs = [(each, _input(each, {**measures, **names})) for each in params.several("metrics")]
+            called = {each.text("alias") or each.needed("name"): meant for each, meant in inputs}
+            other = [f"{name} = {meant}" for name, meant in called.items() if name != meant]
+            return (params.text("expr") or "") + (f" where {', '.join(other)}" if other else "")
+    telling = params.piece(f"{kind}_type_params")
+    told = dict.fromkeys(
+        _input(each, from_measures) for each in _inputs(params) if each.text("name") is not None
+    )
+    options = {
+        "window": _window(telling.piece("window") or params.piece("window")),
+        "grain_to_date": telling.text("grain_to_date") or params.text("grain_to_date"),
+        "entity": telling.text("entity"),
+        "calculation": telling.text("calculation"),
+    }
+    return f"{kind}({', '.join([*told, *(f'{name}={value}' for name, value in options.items() if value)])})"
+
+
+def _input(told: ArtifactPart, known: Mapping[str, str]) -> str:
+    """An input by its name here; in brackets what is taken of it."""
+    name = told.text("name") or ""
+    offset, grain = _window(told.piece("offset_window")), told.text("offset_to_grain")
+    taken = [f"{offset} earlier"] if offset else []
+    taken += [f"at the start of the {grain}"] if grain else []
+    taken += [f"where {filters}"] if (filters := _filters(told)) else []
+    return known.get(name, name) + (f" ({', '.join(taken)})" if taken else "")
+
+
+def _window(told: ArtifactPart) -> str | None:
+    return f"{told.number('count')} {told.needed('granularity')}" if told else None
+
+
+def _filters(told: ArtifactPart) -> str:
+    filters = [each.text("where_sql_template") for each in told.piece("filter").several("where_filters")]
+    return " and ".join(each.strip() for each in filters if each)
 
 
 def _computed(told: ArtifactPart, formula: str) -> Part:
-    filters = [each.text("where_sql_template") for each in told.piece("filter").several("where_filters")]
-    details = {"formula": formula, "filter": " and ".join(filter(None, filters)), "meta": told.meta()}
+    details = {"formula": formula, "filter": _filters(told), "meta": told.meta()}
     return Part(
         name=legal_name(told.needed("name")),
         kind="measure",

@@ -149,14 +149,21 @@ def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[s
     # An entry cannot end before it began. If that is asked, it ends where it began: its window is empty, and it was
     # never true.
     at = asked if asked is None else max(asked, memory.valid_from)
-    retired = door.retire(memory.id, at=at)
+    try:
+        retired = door.retire(memory.id, at=at)
+    except Invalid as problem:
+        raise Wrong("when", f"'when' {problem.faults[0].message}") from None
     if not retired.changed and retired.proposal is None:
         raise missing(id, "not found or already invalidated")
     told = {"invalidated": retired.changed, "id": number(memory.id)} | _proposal(retired)
     if asked is None or seconds(asked) >= (begun := seconds(memory.valid_from)):
         return told
-    note = f"'when' lies before the entry began, so its window is closed where it opened: valid_to is {begun}"
-    return told | {"valid_to": begun, "note": note}
+    early = "'when' lies before the entry began, so its window"
+    if retired.proposal is not None:
+        return told | {
+            "note": f"{early} will be closed where it opened, at {begun}, once someone accepts this"
+        }
+    return told | {"valid_to": begun, "note": f"{early} is closed where it opened: valid_to is {begun}"}
 
 
 def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
@@ -273,6 +280,8 @@ def entry(memory: Memory) -> dict[str, Any]:
         "valid_from": seconds(memory.valid_from),
         "valid_to": None if memory.valid_to is None else seconds(memory.valid_to),
         "conversation_id": None if memory.conversation is None else number(memory.conversation),
+        "author": memory.author,
+        "tier": memory.tier,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from onrecord.faces.arbiter.fields import CONTENT_BYTES, SOURCE_BYTES, TAG_BYTES, TAGS, TITLE_BYTES, TYPES
-from onrecord.model.limits import RELATIONS
+from onrecord.model.limits import RELATIONS, TIERS
 from onrecord.surfaces.rest.declared import TEXT, JsonSchema, Parameter, schema_named
 
 #: A number if it is one. A caller may choose the id of a memory, and may choose a text.
@@ -153,6 +153,8 @@ _ENTRY: Final = object_of(
         "valid_from": _SECONDS,
         "valid_to": _MAYBE_SECONDS,
         "conversation_id": _MAYBE_ID,
+        "author": TEXT | {"description": "Who wrote the content."},
+        "tier": {"type": "string", "enum": list(TIERS), "description": "As what the author wrote it."},
         "artifact": schema_named("ArbiterArtifact"),
         "supersedes_manual": object_of(
             {"requested": {"type": "array", "items": ID}, "invalidated": {"type": "array", "items": ID}}

@@ -19,7 +19,7 @@ from onrecord.catalog.lookup import INGEST_FIRST, NoCatalog
 from onrecord.catalog.operations import Entity
 from onrecord.catalog.queries import ModelQuery, read_query, to_json
 from onrecord.catalog.rendering import description_in, in_words
-from onrecord.catalog.resolution import Unresolved, resolve_all
+from onrecord.catalog.resolution import Unresolved, missing_datasource, resolve_all
 from onrecord.doors import Door
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.slayer.elsewhere import Elsewhere
@@ -329,6 +329,8 @@ def _looked_up(door: Door, name: str, datasource: str | None) -> dict[str, Any] 
             score=0.0,
             relevance=1.0,
             text=memory.content,
+            author=memory.author,
+            tier=memory.tier,
             description=memory.hint,
             query=memory.query,
         )
@@ -362,6 +364,8 @@ def _memory(hit: SubjectHit) -> dict[str, Any]:
         "score": hit.score,
         "text": hit.text,
         "matched_entities": list(hit.matched_entities),
+        "author": hit.author,
+        "tier": hit.tier,
     }
 
 
@@ -374,7 +378,8 @@ def _entity(hit: EntityHit) -> dict[str, Any]:
 
 
 def _flat_entity(hit: EntityHit) -> dict[str, Any]:
-    return _entity(hit) | {"description": description_in(hit.text), "matched_entities": [], "query": None}
+    nothing: dict[str, Any] = {"matched_entities": [], "author": None, "tier": None, "query": None}
+    return _entity(hit) | {"description": description_in(hit.text)} | nothing
 
 
 def _preview(hit: SubjectHit) -> str:
@@ -445,8 +450,7 @@ def models_summary(
     checked_field("format", FORMAT, format)
     known = [each["name"] for each in list_datasources(door)["datasources"]]
     if datasource_name is not None and datasource_name not in known:
-        there = f"known: [{', '.join(known)}]" if known else INGEST_FIRST
-        raise NotFound(f"Datasource {datasource_name!r} not found; {there}.")
+        raise NotFound(f"Datasource {missing_datasource(datasource_name, known)}")
     inside = known if datasource_name is None else [datasource_name]
     listed = [each for name in inside for each in door.entities(name, limit=_MOST_LISTED).entities]
     models = [_model_summary(each, compact) for each in listed if not each.hidden]

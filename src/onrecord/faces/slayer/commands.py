@@ -12,6 +12,7 @@ from onrecord.catalog.rendering import in_words
 from onrecord.context.frame import visible
 from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.faces.slayer.fields import CAPS
+from onrecord.model.tiers import WORDS
 from onrecord.surfaces.cli.commands import COMMON, IN_CONVERSATION, common_options, opened_door
 from onrecord.surfaces.cli.render import show_json
 
@@ -220,7 +221,8 @@ def _found_in_words(found: Mapping[str, Any]) -> Iterator[str]:
             for hit in found[name]:
                 kind = hit.get("kind", "memory")
                 mark = f"[{kind}]" if kind != "memory" else "Q" if hit.get("query") is not None else "M"
-                yield f"  {mark} {hit['id']} (score={hit['score']:.4f})"
+                whose = f", {WORDS[hit['tier']]}" if hit.get("tier") else ""
+                yield f"  {mark} {hit['id']} (score={hit['score']:.4f}{whose})"
                 yield f"    {in_words((hit['text'] or hit.get('description') or '').strip().partition(chr(10))[0])}"
 
 

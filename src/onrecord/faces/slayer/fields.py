@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from onrecord.errors import Fault, Invalid
+from onrecord.model.limits import TIERS
 from onrecord.model.rules import FLAG, Choice, Integer, Json, Number, OrNone, Rule, Text
 from onrecord.model.shapes import Described, Either, Object, Several
 
@@ -71,7 +72,9 @@ def _answer(fields: Fields, *needed: str) -> Object:
 
 
 _SCORED: Final[Fields] = {"id": TEXT, "score": Number(), "text": TEXT}
-_MEMORY: Final[Fields] = {**_SCORED, "matched_entities": NAMES}
+#: Who wrote the text of a memory, and as what.
+_WHOSE: Final[Fields] = {"author": TEXT, "tier": Choice(TIERS)}
+_MEMORY: Final[Fields] = {**_SCORED, "matched_entities": NAMES, **_WHOSE}
 SAVED: Final = _answer({"memory_id": TEXT, "resolved_entities": NAMES, "warnings": NAMES})
 FORGOTTEN: Final = _answer({"deleted_id": MAYBE_TEXT, "warnings": NAMES}, "deleted_id")
 FOUND: Final = _answer(
@@ -80,7 +83,18 @@ FOUND: Final = _answer(
         "example_queries": Several(_answer({**_MEMORY, "query": _QUERY})),
         "entities": Several(_answer({**_SCORED, "kind": TEXT})),
         "results": Described(
-            Several(_answer({**_MEMORY, "kind": TEXT, "description": MAYBE_TEXT, "query": _QUERY})),
+            Several(
+                _answer(
+                    {
+                        **_MEMORY,
+                        # Nobody's word, if it is an entity.
+                        **{name: OrNone(rule) for name, rule in _WHOSE.items()},
+                        "kind": TEXT,
+                        "description": MAYBE_TEXT,
+                        "query": _QUERY,
+                    }
+                )
+            ),
             "Instead of the three lists, where one was asked for.",
         ),
         "resolved_input_entities": NAMES,

@@ -569,6 +569,7 @@ def _(answer: "Searched") -> Iterator[Part]:
             columns: Columns = {
                 "id": _number,
                 "": lambda hit: _excerpt(hit.text),
+                "tier": "tier",
                 "about": "matched_entities",
             }
             yield _table(hits, columns)

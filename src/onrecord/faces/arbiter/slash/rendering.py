@@ -11,6 +11,7 @@ from onrecord.faces.arbiter.fields import TYPE_OF, TYPES, kinds_of
 from onrecord.model.findings import Edge
 from onrecord.model.limits import RELATIONS
 from onrecord.model.memory import Memory, Relation
+from onrecord.model.tiers import WORDS
 from onrecord.model.workspace import Artifact
 from onrecord.recall.relations import Neighbourhood
 from onrecord.recall.show import Shown
@@ -55,8 +56,11 @@ def _quoted(text: str) -> Iterator[str]:
 
 
 def summary(memory: Memory) -> str:
-    """A memory in one line: `#42  [project] (2026-04-24 · superseded 2026-05-01)  Title [tag]  (source: x)`"""
-    line = f"#{one_line(memory.id)}  [{TYPE_OF[memory.kind]}] ({_dates(memory)})  {one_line(memory.title)}"
+    """A memory in one line: `#42  [project] (2026-04-24 · superseded 2026-05-01 · by an agent)  Title [tag]  (source: x)`
+
+    Whose word it is stands before the title, which cannot imitate it there.
+    """
+    line = f"#{one_line(memory.id)}  [{TYPE_OF[memory.kind]}] ({_marks(memory)})  {one_line(memory.title)}"
     if memory.tags:
         line += f" [{', '.join(map(one_line, memory.tags))}]"
     return f"{line}  (source: {one_line(memory.source)})" if memory.source else line
@@ -70,12 +74,13 @@ def _found(memory: Memory) -> str:
     return f"- {summary(memory)}  (artifact #{memory.artifact}: {way})"
 
 
-def _dates(memory: Memory) -> str:
+def _marks(memory: Memory) -> str:
     marks = [f"{memory.valid_from:%Y-%m-%d}"]
     if memory.valid_to is not None:
         marks.append(f"superseded {memory.valid_to:%Y-%m-%d}")
     elif memory.status != "active":
         marks.append(memory.status)
+    marks.append(WORDS[memory.tier])
     return " · ".join(marks)
 
 
