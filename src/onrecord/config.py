@@ -114,7 +114,7 @@ _HELP: Final = {
     "rates_file": "Where servers of this machine count requests together: a file. The processes of one --workers count together without it.",
     "connections": "How many connections a server holds at once; beyond them only those with a key get in.",
     "request_timeout": "How many seconds a request has to be sent, and then to be answered.",
-    "shutdown_timeout": "How many seconds a server has to finish its requests when it is stopped.",
+    "shutdown_timeout": "How many seconds a server has to finish its requests, and a worker its jobs, when it is stopped.",
     "db_connect_timeout": "How many seconds to wait for a connection to PostgreSQL.",
     "db_statement_timeout": "How many seconds a statement may take there.",
     "db_lock_timeout": "How many seconds to wait there for another writer of the same tenant.",

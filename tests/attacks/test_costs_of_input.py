@@ -26,9 +26,11 @@ from onrecord.model.rules import Choice, ListOf
 from onrecord.model.shapes import Faults, MapOf, Object, Several
 from onrecord.providers import scrubber, secret_spans
 from onrecord.remember import scrub
+from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG
 from onrecord.surfaces.rest import bodies
 from onrecord.surfaces.rest.request_runner import THREADS, RequestRunner, RequestState
 from onrecord.testing.catalog_fixture import MODELS, HeldCatalog
+from onrecord.testing.embedder import StubEmbedder
 from onrecord.text import analyzer
 from onrecord.text.unicode_forms import MOST_MARKS, to_form
 from onrecord.yaml_reader import Broken, located, parse
@@ -214,6 +216,26 @@ def test_others_write_while_a_long_text_is_cut_into_words(
     shop.revise(saved.id, content="otherOrder_name." * 2_000)
     assert watching.others_could_write == [True, True]
     assert [found.memory.id for found in shop.recall("otherOrder_name").hits] == [saved.id]
+
+
+#: Each is short enough once secrets are taken out, and a model would read nearly every character by itself.
+MANY_PIECES = ("p/w=-" * 12_000, "=/.-" * 1_400, "数据" * 2_800, "0f3a9 " * 950)
+
+
+@pytest.mark.parametrize("text", MANY_PIECES, ids=lambda text: text[:5])
+def test_whoever_saves_does_not_wait_until_a_model_has_read_very_many_pieces(text: str) -> None:
+    embedder = StubEmbedder()
+    with connect(":memory:", embedder=embedder) as door:
+        saved = door.remember(text)
+        assert len(saved.memory.content) < QUICK_CHARACTERS
+        assert saved.degraded == (TOO_LONG,)
+        usual = door.remember(("Revenue is net of refunds. " * 222)[:QUICK_CHARACTERS])
+        assert (usual.degraded, len(embedder.texts)) == ((), 1)
+        assert door.revise(usual.memory.id, content=f"{text} again").degraded == (TOO_LONG,)
+        assert len(embedder.texts) == 1
+        while door.worker.run_once() is not None:
+            pass
+        assert len(embedder.texts) == 3
 
 
 def test_a_long_text_has_the_same_words_at_the_same_places_as_its_parts() -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -193,6 +194,8 @@ class Pipe:
         self._open.set()
         self._ends: list[socket.socket] = []
         self._dead = set[socket.socket]()
+        #: Someone waits for an answer that does not come.
+        self.keeps = threading.Event()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
@@ -226,6 +229,7 @@ class Pipe:
             while part := source.recv(65_536):
                 if source in self._dead or not self._open.is_set():
                     # Taken and kept: whoever sent it hears nothing any more.
+                    self.keeps.set()
                     continue
                 target.sendall(part)
             target.close()
@@ -271,14 +275,17 @@ def test_a_database_that_takes_connections_and_says_nothing_is_given_up(
     assert (said.code, "cannot be reached" in said.err) == (6, True)
 
 
+@pytest.mark.parametrize("words", [(), ("--workers", "2")], ids=["alone", "two processes"])
 def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     words_alone: None,
     postgres_store: str,
     piped: Callable[[str | None], Pipe],
     started: Starting,
+    words: tuple[str, ...],
 ) -> None:
     pipe = piped(postgres_store)
     server = started(
+        *words,
         ONRECORD_DB=through(pipe, postgres_store),
         ONRECORD_REQUEST_TIMEOUT="2",
         ONRECORD_SHUTDOWN_TIMEOUT="2",
@@ -296,6 +303,30 @@ def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     server.tell(signal.SIGTERM)
     server._process.wait(timeout=AT_LAST_S)
     assert server._process.returncode is not None
+
+
+def test_a_worker_whose_database_hangs_ends_when_it_is_told_to(
+    shell: Shell, postgres_store: str, piped: Callable[[str | None], Pipe]
+) -> None:
+    pipe = piped(postgres_store)
+    patient = {"ONRECORD_SHUTDOWN_TIMEOUT": "1", "ONRECORD_DB_STATEMENT_TIMEOUT": str(5 * AT_LAST_S)}
+    with subprocess.Popen(
+        [*shell.command, "--db", through(pipe, postgres_store), "work"],
+        stderr=subprocess.PIPE,
+        env=os.environ | patient,
+        text=True,
+    ) as working:
+        try:
+            assert working.stderr is not None
+            assert "Working on" in working.stderr.readline()
+            pipe.freeze()
+            # It asks every second for what is due.
+            assert pipe.keeps.wait(AT_LAST_S)
+            working.send_signal(signal.SIGTERM)
+            assert working.wait(AT_LAST_S) == 128 + signal.SIGTERM
+            assert "Something did not end in time" in working.stderr.read()
+        finally:
+            working.kill()
 
 
 def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
@@ -501,6 +532,29 @@ def test_a_write_that_had_no_answer_in_time_is_not_said_to_be_undone(
         held.let_go()
 
     asyncio.run(run())
+
+
+def test_whoever_is_not_known_yet_is_answered_in_time_though_the_keys_cannot_be_read(
+    words_alone: None, postgres_store: str, served: Callable[..., Served]
+) -> None:
+    server = served(db=postgres_store, request_timeout="1", db_statement_timeout=str(5 * AT_LAST_S))
+    key = server.make_key()
+    with psycopg.connect(postgres_store) as holding, server.connect(key) as client:
+        holding.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        # One that reads, one that takes long by nature, one that writes, and one whose body is large.
+        said = [
+            client.request(method, path, json=sent, timeout=AT_LAST_S).json()
+            for method, path, sent in (
+                ("GET", "/v1/memories", None),
+                ("GET", "/v1/keys", None),
+                ("POST", "/v1/memories", {"content": "Tea."}),
+                ("POST", "/v1/memories", {"content": "Tea." * 16_000, "hint": " " * 9_000}),
+            )
+        ]
+        holding.rollback()
+        # Nothing was begun, so that nothing is unknown.
+        assert {each["type"] for each in said} == {"urn:onrecord:unavailable"}
+        assert client.get("/v1/memories", timeout=AT_LAST_S).status_code == 200
 
 
 def test_saves_that_wait_for_one_tenant_keep_nobody_else_from_saving(

@@ -65,6 +65,9 @@ class BrowseConformance(Conformance):
             ({"entities": ["memory:4"]}, "b"),
             ({"entities": ["memory:#4"]}, "b"),
             ({"entities": ["thing:lamps"]}, ""),
+            ({"has_query": True}, "cb"),
+            ({"has_query": False}, "fda"),
+            ({"has_query": True, "tags": ["x"]}, "b"),
             ({"system": "crm"}, "c"),
             ({"system": "erp"}, ""),
             ({"conversation": "talk"}, "fdcba"),
@@ -82,8 +85,15 @@ class BrowseConformance(Conformance):
         door = ann.as_caller(person(systems={"crm": "manage"}, conversation="talk"))
         saves: tuple[dict[str, Any], ...] = (
             {"tags": ["x", "y"], "entities": ["thing:lamp"]},
-            {"tags": ["x"], "entities": ["memory:4"], "kind": "user"},
-            {"kind": "skill", "scope": "system", "system": "crm", "entities": ["thing:lamp"], "tags": ["X"]},
+            {"tags": ["x"], "entities": ["memory:4"], "kind": "user", "query": "SELECT 1"},
+            {
+                "kind": "skill",
+                "scope": "system",
+                "system": "crm",
+                "entities": ["thing:lamp"],
+                "tags": ["X"],
+                "query": {"source_model": "orders"},
+            },
             {"kind": "decision", "scope": "user", "tags": ["z", "xx"]},
             {"tags": ["stale"]},
             {"scope": "session"},

@@ -35,6 +35,9 @@ class MemoryFilter(Request):
     scopes: Sequence[Scope] = ask(ListOf(rules.SCOPE, at_most=len(limits.SCOPES)), "Only these scopes.", ())
     statuses: Sequence[Status] = ask(STATUSES, "Only these statuses; active when left out.", ())
     entities: Sequence[str] = ask(ENTITIES, "Only about one of these.", ())
+    has_query: bool | None = ask(
+        OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
+    )
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
     conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
     unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)

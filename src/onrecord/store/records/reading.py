@@ -16,6 +16,7 @@ from sqlalchemy import (
     exists,
     literal,
     literal_column,
+    not_,
     or_,
     select,
     tuple_,
@@ -24,7 +25,7 @@ from sqlalchemy import (
 from onrecord.errors import Fault, Invalid
 from onrecord.model import ids
 from onrecord.model.caller import Caller
-from onrecord.model.collections import MEMORIES, Collection, Home
+from onrecord.model.collections import HAS_QUERY, MEMORIES, Collection, Home
 from onrecord.model.findings import Compared
 from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Version
@@ -312,12 +313,16 @@ def _history(visibility: Visibility) -> Select[Any]:
 
 
 def _facet_filters(ask: MemoryFilter, when: When) -> Iterator[ColumnElement[bool]]:
-    """Filters on tags and references through their index, which only knows the present."""
+    """Filters on tags, references and example queries through their index, which only knows the present."""
     if when.known_at is not None:
         return
     for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
         if wanted:
             yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
+    if ask.has_query is not None:
+        # By the rows that have it, which are few, and not row by row.
+        holding = memories.c.row.in_(select(facets.c.row).where(of_home(facets), facets.c.facet == HAS_QUERY))
+        yield holding if ask.has_query else not_(holding)
 
 
 def _filters(record: FromClause, ask: MemoryFilter) -> Iterator[ColumnElement[bool]]:
@@ -338,9 +343,11 @@ def _filters(record: FromClause, ask: MemoryFilter) -> Iterator[ColumnElement[bo
 
 
 def _carries(memory: Memory, ask: MemoryFilter) -> bool:
-    """The same filters for an old version, whose tags and references are no longer indexed."""
-    return (not ask.tags or bool(set(ask.tags) & set(memory.tags))) and (
-        not ask.entities or bool(set(ask.entities) & set(memory.entities))
+    """The same filters for an old version, whose facets are no longer indexed."""
+    return (
+        (not ask.tags or bool(set(ask.tags) & set(memory.tags)))
+        and (not ask.entities or bool(set(ask.entities) & set(memory.entities)))
+        and (ask.has_query is None or ask.has_query == (memory.query is not None))
     )
 
 
