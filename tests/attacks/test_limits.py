@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ import psycopg
 import pytest
 
 from onrecord import connect
+from onrecord.access import fetching
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.tokens import OidcTokens
 from onrecord.app import local_caller
@@ -29,6 +31,7 @@ from onrecord.config import load
 from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
 from onrecord.jobs.worker import Worker
 from onrecord.store.postgres import patience
+from onrecord.surfaces.rest import transfer
 from onrecord.surfaces.rest.lanes import Lane
 from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.connections import HEAD_BYTES
@@ -329,6 +332,27 @@ def test_a_worker_whose_database_hangs_ends_when_it_is_told_to(
             working.kill()
 
 
+def test_it_says_whether_it_is_ready_though_every_table_is_held(
+    words_alone: None, postgres_store: str, served: Callable[..., Served]
+) -> None:
+    server = served(db=postgres_store, db_statement_timeout=str(5 * AT_LAST_S))
+    with server.connect(server.make_key()) as client, psycopg.connect(postgres_store) as holding:
+        # Who asks cannot be found out, so that no more is told than to a stranger.
+        holding.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        said = client.get("/health/ready", timeout=AT_LAST_S)
+        assert (said.status_code, said.json()) == (200, {"status": "ready"})
+        every = holding.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+        for (name,) in every.fetchall():
+            holding.execute(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")
+        while (said := client.get("/health/ready", timeout=AT_LAST_S)).status_code == 200:
+            # For a second it is not asked again.
+            time.sleep(0.1)
+        assert (said.status_code, said.json()) == (503, {"status": "unavailable"})
+        holding.rollback()
+        while client.get("/health/ready", timeout=AT_LAST_S).status_code == 503:
+            time.sleep(0.1)
+
+
 def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
     words_alone: None,
     postgres_store: str,
@@ -383,6 +407,28 @@ def test_keys_of_an_issuer_are_not_unpacked(site: Site) -> None:
     url = site.says("/keys", gzip.compress(json.dumps({"keys": []}).encode()))
     with httpx2.Client() as client, pytest.raises(NoAnswer, match="not JSON"):
         fetch_json(client, "GET", url)
+
+
+def test_keys_of_an_issuer_are_read_no_further_than_they_can_be_long(site: Site) -> None:
+    url = site.says("/keys", b'"' + b"x" * fetching._ANSWER_BYTES + b'"')
+    with httpx2.Client() as client, pytest.raises(NoAnswer, match="longer than"):
+        fetch_json(client, "GET", url)
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_an_import_over_the_network_is_kept_no_further_than_it_may_be_long(
+    served: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says_so: bool
+) -> None:
+    monkeypatch.setattr(transfer, "IMPORT_BYTES", 10_000)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sent = b"x" * 20_000
+    said = served(embedder="none").client.post(
+        "/v1/import",
+        content=sent if says_so else iter([sent[:5_000]] * 4),
+        headers={"Content-Type": "application/jsonl"},
+    )
+    assert said.status_code == 413
+    assert list(tmp_path.glob("onrecord-*")) == []
 
 
 def test_a_line_of_an_import_that_does_not_end_is_not_read_to_its_end(
