@@ -51,6 +51,9 @@ from onrecord.model.caller import Caller
 from onrecord.model.memory import derive_title
 from onrecord.model.near_names import unknown_names
 from onrecord.operation import build_request
+from onrecord.providers import e5
+from onrecord.providers.e5.passages import Cut
+from onrecord.providers.e5.wordpiece import WordPiece
 from onrecord.providers.pieces import GRAINS
 from onrecord.providers.scrubber import scrub, scrub_value
 from onrecord.remember.remember import Remember
@@ -153,6 +156,10 @@ def pieces(text: str) -> Any:
     return [grain.pieces(text) for grain in GRAINS]
 
 
+def tokens(text: str) -> Any:
+    return list(Cut().passages(_TOKENS.words(text), _MODEL_ROOM))
+
+
 def words(text: str) -> Any:
     return document_words(text), identifiers(text)
 
@@ -183,6 +190,9 @@ def small_values(text: str) -> None:
         paths.normalised(text[: 4 * paths.PATH_CHARACTERS])
 
 
+_TOKENS = WordPiece((Path(e5.__file__).parent / "vocab.txt").read_text("utf-8").splitlines())
+#: About as many tokens as the built-in model reads at once.
+_MODEL_ROOM = 500
 _MARKS = "\u0345\u0327\u0301"
 _MODEL = "version: 6\nname: m\nsql_table: m\ndata_source: mydb\ncolumns:\n"
 ATTACKS: tuple[Attack, ...] = (
@@ -260,6 +270,9 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("import", "nested without end", times("["), import_lines),
     Attack("pieces to embed", "no spaces", times("a"), pieces),
     Attack("pieces to embed", "words", times("a "), pieces),
+    Attack("tokens of the model", "marks", times("p/w=-"), tokens),
+    Attack("tokens of the model", "no spaces", times("a"), tokens),
+    Attack("tokens of the model", "words of unknown letters", times("\u0416" * 99 + " "), tokens),
     Attack("title", "no spaces", times("a"), lambda text: derive_title(None, text)),
 )
 

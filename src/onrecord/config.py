@@ -110,7 +110,8 @@ class Config:
         "How many seconds a request has to be sent, and then to be answered.", "60"
     )
     shutdown_timeout: str = _setting(
-        "How many seconds a server has to finish its requests when it is stopped.", "30"
+        "How many seconds a server has to finish its requests, and a worker its jobs, when it is stopped.",
+        "30",
     )
     db_connect_timeout: str = _setting("How many seconds to wait for a connection to PostgreSQL.", "10")
     db_statement_timeout: str = _setting("How many seconds a statement may take there.", "60")

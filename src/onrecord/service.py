@@ -1,6 +1,7 @@
 """WHAT can be done here? A store as one caller sees it, with a method for each operation."""
 
 from collections.abc import Callable
+from copy import copy
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any, Final, Self
@@ -10,12 +11,16 @@ from onrecord.doors import Door
 from onrecord.errors import Forbidden
 from onrecord.jobs.worker import Worker
 from onrecord.model.caller import Caller
-from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms
+from onrecord.model.request import Request
+from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms, build_request
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
 from onrecord.turn_buffer import TurnBuffer
 
 _FREE: Final = Terms()
+
+#: Does a write through a door, and gives its answer.
+Write = Callable[["OnRecord", Operation, Request], Any]
 
 
 class OnRecord(Door):
@@ -39,23 +44,20 @@ class OnRecord(Door):
         self.caller = caller
         self._clock = clock
         self._progress = progress
+        self._write: Write | None = None
 
     def as_caller(self, caller: Caller, terms: Terms | None = None) -> "OnRecord":
         """The same store for another caller, on other terms if any are given."""
-        return OnRecord(
-            self._store,
-            caller,
-            clock=self._clock,
-            progress=self._progress,
-            embedders=self._embedders,
-            turns=self._turns,
-            terms=terms or self._terms,
-        )
+        door = copy(self)
+        door.caller, door._terms = caller, terms or self._terms
+        return door
 
     def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any:
         """Do an operation; takes the fields of its request, or the request itself. A refusal leaves a line in the
         audit.
         """
+        if self._write is not None and operation.effect != "read":
+            return self._write(self, operation, build_request(operation.request, given, named))
         return self._perform(operation, given, named)
 
     def _perform(
@@ -113,8 +115,15 @@ class OnRecord(Door):
         self.close()
 
 
-def perform_once(door: OnRecord, once: IdempotentRequest, operation: Operation, named: dict[str, Any]) -> Any:
+def perform_once(door: OnRecord, once: IdempotentRequest, operation: Operation, asked: Request) -> Any:
     """Do an operation unless the same request was done before: then DoneBefore is raised. For surfaces whose callers
     may repeat a request.
     """
-    return door._perform(operation, (), named, once)
+    return door._perform(operation, (asked,), {}, once)
+
+
+def writing_through(door: OnRecord, write: Write | None) -> OnRecord:
+    """The same door, whose writes are done by `write`. For surfaces that translate a request into operations."""
+    door = copy(door)
+    door._write = write
+    return door

@@ -5,11 +5,13 @@ import sqlite3
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import anyio
+import psycopg
 import pytest
 import yaml
 from starlette.requests import Request
@@ -26,9 +28,11 @@ from onrecord.model.rules import Choice, ListOf
 from onrecord.model.shapes import Faults, MapOf, Object, Several
 from onrecord.providers import scrubber, secret_spans
 from onrecord.remember import scrub
+from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG
 from onrecord.surfaces.rest import bodies
 from onrecord.surfaces.rest.request_runner import THREADS, RequestRunner, RequestState
 from onrecord.testing.catalog_fixture import MODELS, HeldCatalog
+from onrecord.testing.embedder import StubEmbedder
 from onrecord.text import analyzer
 from onrecord.text.unicode_forms import MOST_MARKS, to_form
 from onrecord.yaml_reader import Broken, located, parse
@@ -122,8 +126,8 @@ def test_very_many_warnings_are_told_in_part_and_say_so() -> None:
 
 
 @pytest.fixture
-def shop(tmp_path: Path) -> Iterator[OnRecord]:
-    """A store in a file that knows one model."""
+def shop(tmp_path: Path, db: str) -> Iterator[OnRecord]:
+    """A store that knows one model."""
     models = tmp_path / "layer" / "models" / "mydb"
     models.mkdir(parents=True)
     columns = [{"name": name} for name in ("id", "amount")]
@@ -135,7 +139,7 @@ def shop(tmp_path: Path) -> Iterator[OnRecord]:
         "columns": columns,
     }
     (models / "orders.yaml").write_text(yaml.safe_dump(described), encoding="utf-8")
-    with connect(tmp_path / "shop.db") as door:
+    with connect(db) as door:
         door.ingest(str(tmp_path / "layer"))
         yield door
 
@@ -143,21 +147,39 @@ def shop(tmp_path: Path) -> Iterator[OnRecord]:
 class Watching:
     """Does the real thing, and notes whether anyone else could have begun to write meanwhile."""
 
-    def __init__(self, act: Callable[..., Any], db: Path) -> None:
+    def __init__(self, act: Callable[..., Any], db: str) -> None:
         self._act, self._db = act, db
         self.others_could_write: list[bool] = []
 
     def __call__(self, *given: Any, **named: Any) -> Any:
-        line = sqlite3.connect(self._db, timeout=0, isolation_level=None)
-        try:
-            line.execute("BEGIN IMMEDIATE")
-            line.execute("ROLLBACK")
-            self.others_could_write.append(True)
-        except sqlite3.OperationalError:
-            self.others_could_write.append(False)
-        finally:
-            line.close()
+        self.others_could_write.append(can_write(self._db))
         return self._act(*given, **named)
+
+
+def can_write(db: str) -> bool:
+    """Whether another line gets the lock that whoever writes holds: on the file, or on the counters of the tenant."""
+    if db.startswith("postgresql:"):
+        try:
+            with psycopg.connect(db) as line:
+                line.execute("SELECT 1 FROM counters FOR UPDATE NOWAIT")
+                return True
+        except psycopg.errors.LockNotAvailable:
+            return False
+    with closing(sqlite3.connect(db, timeout=0, isolation_level=None)) as file:
+        try:
+            file.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError:
+            return False
+        file.execute("ROLLBACK")
+        return True
+
+
+def test_while_someone_writes_nobody_else_does(shop: OnRecord, db: str) -> None:
+    """So that the tests below can fail."""
+    shop.remember("first")
+    assert can_write(db)
+    with shop._store.writing(shop.caller, shop._clock()):
+        assert not can_write(db)
 
 
 @pytest.mark.parametrize(
@@ -177,9 +199,9 @@ class Watching:
     ids=["as text", "in a query over models"],
 )
 def test_others_write_while_the_sql_of_a_save_or_a_revision_is_parsed(
-    shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, query: Any
+    shop: OnRecord, db: str, monkeypatch: pytest.MonkeyPatch, query: Any
 ) -> None:
-    watching = Watching(extraction.parse_sql, tmp_path / "shop.db")
+    watching = Watching(extraction.parse_sql, db)
     monkeypatch.setattr(extraction, "parse_sql", watching)
     saved = shop.remember("How amounts are added up.", query=query).memory
     assert "mydb.orders" in saved.entities
@@ -189,9 +211,9 @@ def test_others_write_while_the_sql_of_a_save_or_a_revision_is_parsed(
 
 
 def test_others_write_while_secrets_are_sought(
-    shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: OnRecord, db: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watching = Watching(scrubber.scrub, tmp_path / "shop.db")
+    watching = Watching(scrubber.scrub, db)
     monkeypatch.setattr(scrub.scrubber, "scrub", watching)
     saved = shop.remember("The password is on paper.", title="Where it is").memory
     shop.revise(saved.id, content="The password: hunter2!x9", metadata={"note": "token"})
@@ -201,19 +223,41 @@ def test_others_write_while_secrets_are_sought(
 
 
 def test_others_write_while_a_long_text_is_cut_into_words(
-    shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: OnRecord, db: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    watching = Watching(analyzer._gather, tmp_path / "shop.db")
+    watching = Watching(analyzer._gather, db)
     short = analyzer._gather
     monkeypatch.setattr(
         analyzer,
         "_gather",
         lambda text, *given: (watching if len(text) > 10_000 else short)(text, *given),
     )
-    saved = shop.remember("longOrder_name." * 2_000).memory
-    shop.revise(saved.id, content="otherOrder_name." * 2_000)
+    # What was cut for one store is not cut again for the next.
+    kind = db.partition(":")[0] if ":" in db else "file"
+    saved = shop.remember(f"longOrder_{kind}." * 2_000).memory
+    shop.revise(saved.id, content=f"otherOrder_{kind}." * 2_000)
     assert watching.others_could_write == [True, True]
-    assert [found.memory.id for found in shop.recall("otherOrder_name").hits] == [saved.id]
+    assert [found.memory.id for found in shop.recall(f"otherOrder_{kind}").hits] == [saved.id]
+
+
+#: Each is short enough once secrets are taken out, and a model would read nearly every character by itself.
+MANY_PIECES = ("p/w=-" * 12_000, "=/.-" * 1_400, "数据" * 2_800, "0f3a9 " * 950)
+
+
+@pytest.mark.parametrize("text", MANY_PIECES, ids=lambda text: text[:5])
+def test_whoever_saves_does_not_wait_until_a_model_has_read_very_many_pieces(text: str) -> None:
+    embedder = StubEmbedder()
+    with connect(":memory:", embedder=embedder) as door:
+        saved = door.remember(text)
+        assert len(saved.memory.content) < QUICK_CHARACTERS
+        assert saved.degraded == (TOO_LONG,)
+        usual = door.remember(("Revenue is net of refunds. " * 222)[:QUICK_CHARACTERS])
+        assert (usual.degraded, len(embedder.texts)) == ((), 1)
+        assert door.revise(usual.memory.id, content=f"{text} again").degraded == (TOO_LONG,)
+        assert len(embedder.texts) == 1
+        while door.worker.run_once() is not None:
+            pass
+        assert len(embedder.texts) == 3
 
 
 def test_a_long_text_has_the_same_words_at_the_same_places_as_its_parts() -> None:

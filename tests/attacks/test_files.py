@@ -3,6 +3,7 @@
 import os
 import stat
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from onrecord import OnRecord, connect, private_files
 from onrecord.errors import OnRecordError
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.mcp.full import TOOLS
+from onrecord.surfaces.rest.transfer import ImportTransfer
 from tests.faces.conftest import model, write_models
 from tests.surfaces.conftest import Shell, served, shell
 from tests.surfaces.test_mcp import Agent, introduce
@@ -48,6 +50,28 @@ def test_a_store_and_what_lies_beside_it_is_its_owners_alone(tmp_path: Path, nam
         door.create_key(label="agent")
         assert modes(tmp_path) == {}
         assert len(list(tmp_path.rglob("*-wal"))) >= 1
+    assert modes(tmp_path) == {}
+
+
+def test_what_processes_count_in_and_what_is_sent_lies_in_files_of_their_owner_alone(
+    tmp_path: Path, served: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, int]] = []
+    real = ImportTransfer._read
+
+    def read(self: ImportTransfer, request: Any, door: OnRecord, path: Path) -> Any:
+        assert path.stat().st_size
+        seen.append(modes(path.parent.parent))
+        return real(self, request, door, path)
+
+    monkeypatch.setattr(ImportTransfer, "_read", read)
+    (spool := tmp_path / "spool").mkdir(0o700)
+    monkeypatch.setattr(tempfile, "tempdir", str(spool))
+    server = served(rates_file=str(tmp_path / "new" / "rates.db"), rate_limit="100", embedder="none")
+    lines = server.client.get("/v1/export").content
+    sent = server.client.post("/v1/import", content=lines, headers={"Content-Type": "application/jsonl"})
+    assert (sent.status_code, seen, list(spool.iterdir())) == (200, [{}], []), sent.text
+    assert (tmp_path / "new" / "rates.db").exists()
     assert modes(tmp_path) == {}
 
 

@@ -1,11 +1,19 @@
 """DOES what is kept beside memories end? Lines of the audit after their days, in every tenant, and no number comes twice."""
 
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from onrecord import connect
+from onrecord.jobs import worker
 from onrecord.testing.builders import Clock, administrator
+from onrecord.testing.embedder import StubEmbedder
 
 from ..surfaces.conftest import Shell, shell
 
@@ -22,16 +30,50 @@ def test_lines_of_the_audit_are_deleted_after_their_days(
             door.remember(f"Note of {door.caller.tenant}.", dedupe=False)
         clock.tick(days=31)
         root.remember("Of today.")
-        worker = root.worker
+        sweeping = root.worker
         # Of a tenant that has done nothing since, the last line stays: by it the next is numbered.
-        assert worker.sweep() == 3
+        assert sweeping.sweep() == 3
         assert [each.number for each in root.audit().entries] == [3]
         assert [each.number for each in other.audit().entries] == [2]
         assert other.remember("Of today, too.").memory.id == "3"
         assert [each.number for each in other.audit().entries] == [3, 2]
-        assert worker.sweep() == 0
+        assert sweeping.sweep() == 0
         clock.tick(hours=1)
-        assert worker.sweep() == 1
+        assert sweeping.sweep() == 1
+
+
+def test_what_was_put_off_is_done_though_the_audit_cannot_be_swept(
+    db: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "_REST_S", 0)
+    monkeypatch.setenv("ONRECORD_DB_STATEMENT_TIMEOUT", "1")
+    stop, failed, done = threading.Event(), list[str](), list[int]()
+
+    def report(made: int, failures: tuple[str, ...]) -> None:
+        done.append(made)
+        failed.extend(failures)
+        if made or len(failed) > 3:
+            stop.set()
+
+    with connect(db, clock=clock, embedder=StubEmbedder()) as door:
+        # Too long to be embedded as it is saved.
+        door.remember("word " * 1_500)
+        with out_of_reach("audit", db):
+            worker.Worker(door._store, StubEmbedder(), clock, timedelta(days=1)).run(stop, report)
+    assert (len(failed), done) == (1, [0, 1])
+
+
+@contextmanager
+def out_of_reach(table: str, db: str) -> Iterator[None]:
+    """A table that nobody else can use: in PostgreSQL it is locked, and from a file it is gone."""
+    if db.startswith("postgresql:"):
+        with psycopg.connect(db) as line:
+            line.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
+            yield
+    else:
+        with closing(sqlite3.connect(db)) as file:
+            file.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
+            yield
 
 
 def test_where_nothing_is_set_the_audit_is_kept(db: str, clock: Clock) -> None:

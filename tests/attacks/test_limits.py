@@ -6,6 +6,8 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +22,7 @@ import psycopg
 import pytest
 
 from onrecord import connect
+from onrecord.access import fetching
 from onrecord.access.fetching import NoAnswer, fetch_json
 from onrecord.access.tokens import OidcTokens
 from onrecord.app import local_caller
@@ -28,6 +31,7 @@ from onrecord.config import load
 from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
 from onrecord.jobs.worker import Worker
 from onrecord.store.postgres import patience
+from onrecord.surfaces.rest import transfer
 from onrecord.surfaces.rest.lanes import Lane
 from onrecord.surfaces.rest.request_runner import RequestRunner
 from onrecord.surfaces.serving.connections import HEAD_BYTES
@@ -193,6 +197,8 @@ class Pipe:
         self._open.set()
         self._ends: list[socket.socket] = []
         self._dead = set[socket.socket]()
+        #: Someone waits for an answer that does not come.
+        self.keeps = threading.Event()
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listening.getsockname()[1])
         threading.Thread(target=self._accept, daemon=True).start()
@@ -226,6 +232,7 @@ class Pipe:
             while part := source.recv(65_536):
                 if source in self._dead or not self._open.is_set():
                     # Taken and kept: whoever sent it hears nothing any more.
+                    self.keeps.set()
                     continue
                 target.sendall(part)
             target.close()
@@ -271,14 +278,17 @@ def test_a_database_that_takes_connections_and_says_nothing_is_given_up(
     assert (said.code, "cannot be reached" in said.err) == (6, True)
 
 
+@pytest.mark.parametrize("words", [(), ("--workers", "2")], ids=["alone", "two processes"])
 def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     words_alone: None,
     postgres_store: str,
     piped: Callable[[str | None], Pipe],
     started: Starting,
+    words: tuple[str, ...],
 ) -> None:
     pipe = piped(postgres_store)
     server = started(
+        *words,
         ONRECORD_DB=through(pipe, postgres_store),
         ONRECORD_REQUEST_TIMEOUT="2",
         ONRECORD_SHUTDOWN_TIMEOUT="2",
@@ -296,6 +306,51 @@ def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     server.tell(signal.SIGTERM)
     server._process.wait(timeout=AT_LAST_S)
     assert server._process.returncode is not None
+
+
+def test_a_worker_whose_database_hangs_ends_when_it_is_told_to(
+    shell: Shell, postgres_store: str, piped: Callable[[str | None], Pipe]
+) -> None:
+    pipe = piped(postgres_store)
+    patient = {"ONRECORD_SHUTDOWN_TIMEOUT": "1", "ONRECORD_DB_STATEMENT_TIMEOUT": str(5 * AT_LAST_S)}
+    with subprocess.Popen(
+        [*shell.command, "--db", through(pipe, postgres_store), "work"],
+        stderr=subprocess.PIPE,
+        env=os.environ | patient,
+        text=True,
+    ) as working:
+        try:
+            assert working.stderr is not None
+            assert "Working on" in working.stderr.readline()
+            pipe.freeze()
+            # It asks every second for what is due.
+            assert pipe.keeps.wait(AT_LAST_S)
+            working.send_signal(signal.SIGTERM)
+            assert working.wait(AT_LAST_S) == 128 + signal.SIGTERM
+            assert "Something did not end in time" in working.stderr.read()
+        finally:
+            working.kill()
+
+
+def test_it_says_whether_it_is_ready_though_every_table_is_held(
+    words_alone: None, postgres_store: str, served: Callable[..., Served]
+) -> None:
+    server = served(db=postgres_store, db_statement_timeout=str(5 * AT_LAST_S))
+    with server.connect(server.make_key()) as client, psycopg.connect(postgres_store) as holding:
+        # Who asks cannot be found out, so that no more is told than to a stranger.
+        holding.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        said = client.get("/health/ready", timeout=AT_LAST_S)
+        assert (said.status_code, said.json()) == (200, {"status": "ready"})
+        every = holding.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+        for (name,) in every.fetchall():
+            holding.execute(f"LOCK TABLE {name} IN ACCESS EXCLUSIVE MODE")
+        while (said := client.get("/health/ready", timeout=AT_LAST_S)).status_code == 200:
+            # For a second it is not asked again.
+            time.sleep(0.1)
+        assert (said.status_code, said.json()) == (503, {"status": "unavailable"})
+        holding.rollback()
+        while client.get("/health/ready", timeout=AT_LAST_S).status_code == 503:
+            time.sleep(0.1)
 
 
 def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
@@ -352,6 +407,28 @@ def test_keys_of_an_issuer_are_not_unpacked(site: Site) -> None:
     url = site.says("/keys", gzip.compress(json.dumps({"keys": []}).encode()))
     with httpx2.Client() as client, pytest.raises(NoAnswer, match="not JSON"):
         fetch_json(client, "GET", url)
+
+
+def test_keys_of_an_issuer_are_read_no_further_than_they_can_be_long(site: Site) -> None:
+    url = site.says("/keys", b'"' + b"x" * fetching._ANSWER_BYTES + b'"')
+    with httpx2.Client() as client, pytest.raises(NoAnswer, match="longer than"):
+        fetch_json(client, "GET", url)
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_an_import_over_the_network_is_kept_no_further_than_it_may_be_long(
+    served: Callable[..., Served], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says_so: bool
+) -> None:
+    monkeypatch.setattr(transfer, "IMPORT_BYTES", 10_000)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    sent = b"x" * 20_000
+    said = served(embedder="none").client.post(
+        "/v1/import",
+        content=sent if says_so else iter([sent[:5_000]] * 4),
+        headers={"Content-Type": "application/jsonl"},
+    )
+    assert said.status_code == 413
+    assert list(tmp_path.glob("onrecord-*")) == []
 
 
 def test_a_line_of_an_import_that_does_not_end_is_not_read_to_its_end(
@@ -501,6 +578,29 @@ def test_a_write_that_had_no_answer_in_time_is_not_said_to_be_undone(
         held.let_go()
 
     asyncio.run(run())
+
+
+def test_whoever_is_not_known_yet_is_answered_in_time_though_the_keys_cannot_be_read(
+    words_alone: None, postgres_store: str, served: Callable[..., Served]
+) -> None:
+    server = served(db=postgres_store, request_timeout="1", db_statement_timeout=str(5 * AT_LAST_S))
+    key = server.make_key()
+    with psycopg.connect(postgres_store) as holding, server.connect(key) as client:
+        holding.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        # One that reads, one that takes long by nature, one that writes, and one whose body is large.
+        said = [
+            client.request(method, path, json=sent, timeout=AT_LAST_S).json()
+            for method, path, sent in (
+                ("GET", "/v1/memories", None),
+                ("GET", "/v1/keys", None),
+                ("POST", "/v1/memories", {"content": "Tea."}),
+                ("POST", "/v1/memories", {"content": "Tea." * 16_000, "hint": " " * 9_000}),
+            )
+        ]
+        holding.rollback()
+        # Nothing was begun, so that nothing is unknown.
+        assert {each["type"] for each in said} == {"urn:onrecord:unavailable"}
+        assert client.get("/v1/memories", timeout=AT_LAST_S).status_code == 200
 
 
 def test_saves_that_wait_for_one_tenant_keep_nobody_else_from_saving(

@@ -130,6 +130,16 @@ WRITES = [
         0,
         1,
     ),
+    # In the words of others.
+    Write(
+        "POST",
+        "/v1/memory/entries",
+        {"type": "learning", "title": "Once", "content": "Once.", "supersedes_ids": [1]},
+        lambda door: len(door.browse(statuses=["active", "superseded"]).memories),
+        2,
+        3,
+    ),
+    Write("POST", "/memories", {"learning": "Once.", "linked_entities": ["memory:3"]}, memories, 2, 3),
 ]
 
 

@@ -17,6 +17,7 @@ from alembic.script import ScriptDirectory
 
 from onrecord import connect
 from onrecord.errors import StoreUnavailable
+from onrecord.model.caller import Caller
 from onrecord.store import migrations
 from onrecord.store.postgres import vectors
 from onrecord.store.tables import metadata
@@ -300,6 +301,28 @@ def test_what_an_older_store_counted_for_all_is_counted_for_each_audience(
     with connect(shared_db, embedder=StubEmbedder()) as door:
         assert door.doctor().problems == ()
         assert door.recall("kestrel").hits == hits
+
+
+def test_an_older_store_with_a_vector_of_another_length_opens_and_is_told_of(
+    shared_db: str, engine: sa.Engine
+) -> None:
+    with connect(shared_db, embedder=StubEmbedder()) as door:
+        for text in ("kestrel hawks", "a kestrel flies", "an owl"):
+            door.remember(text)
+    cut = "'[1,2,3]'" if shared_db.startswith("postgresql:") else "substr(vector, 1, 10)"
+    with engine.begin() as connection:
+        first = connection.exec_driver_sql('SELECT min("row") FROM vectors').scalar_one()
+        connection.exec_driver_sql(f'UPDATE vectors SET vector = {cut} WHERE "row" = {first}')
+        for statement in _BEFORE_AUDIENCES:
+            connection.exec_driver_sql(statement)
+    with connect(shared_db, embedder=StubEmbedder()) as door:
+        assert "vectors" in {each.check for each in door.doctor().problems}
+        door.forget("1")
+        # A member, of whose audiences the sums are asked, and not that of the whole.
+        member = door.as_caller(Caller(tenant=door.caller.tenant, user="bob"))
+        assert [hit.memory.id for hit in member.recall("kestrel", recipe="semantic").hits] == ["2"]
+        door.reindex()
+        assert door.doctor().problems == ()
 
 
 def _without_schema(told: dict[str, Any]) -> dict[str, str]:

@@ -243,9 +243,11 @@ def test_a_search_that_meets_a_damaged_vector_says_what_to_do(tmp_path: Path, da
     path = tmp_path / "damaged.db"
     with connect(path, embedder=StubEmbedder()) as door:
         door.remember("kestrel")
+        gone = door.remember("owl").memory.id
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE vectors SET vector = ?", [damaged])
     with connect(path, embedder=StubEmbedder()) as door:
+        assert door.forget(gone).id == gone
         with pytest.raises(StoreUnavailable, match=r"onrecord doctor.*onrecord reindex.*embed-missing"):
             door.recall("kestrel")
         assert {problem.check for problem in door.doctor().problems} >= {"vectors"}

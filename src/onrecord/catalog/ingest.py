@@ -465,7 +465,7 @@ def _stale_queries(store: Store, caller: Caller, now: datetime) -> tuple[str, ..
     with store.reading(caller, now) as reading:
         lookup, mark = StoredCatalog(reading), None
         while True:
-            page, mark = reading.browse(MemoryFilter(limit=_BATCH, after=mark))
+            page, mark = reading.browse(MemoryFilter(has_query=True, limit=_BATCH, after=mark))
             for memory in page:
                 reason = staleness(memory, lookup)
                 stale += [f"memory:{memory.id}: {reason}"] if reason else []

@@ -46,10 +46,13 @@ def _facets_of_entity(record: Memory) -> Iterator[str]:
         yield entity_facet("from", upstream)
 
 
+#: Of a memory that carries an example query.
+HAS_QUERY: Final = "has=query"
+
 MEMORIES: Final = Collection(
     "memories",
     1,
-    facets=lambda _: (),
+    facets=lambda memory: () if memory.query is None else (HAS_QUERY,),
     is_audited=True,
     has_global=True,
     is_reviewed=True,

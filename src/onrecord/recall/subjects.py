@@ -327,27 +327,29 @@ def _entity_hit(found: _Found) -> EntityHit:
 
 def _newest(reading: Reading, ask: Search, lookup: StoredCatalog) -> Searched:
     """The newest of each kind, by when they were first saved."""
-    learnings: list[Memory] = []
-    queries: list[Memory] = []
-    mark: str | None = None
-    while True:
-        page, mark = reading.browse(MemoryFilter(limit=_PAGE if mark is None else BROWSE_LIMIT, after=mark))
-        for memory in page:
-            if is_inside(memory.entities, ask.datasource):
-                (learnings if memory.query is None else queries).append(memory)
-        learnings = _newest_of(learnings, ask.max_memories)
-        queries = _newest_of(queries, ask.max_example_queries)
-        # Pages go by the last update, and nothing was saved after it was updated.
-        if mark is None or (
-            _is_settled(learnings, ask.max_memories, page[-1])
-            and _is_settled(queries, ask.max_example_queries, page[-1])
-        ):
-            break
+    queries = _newest_with(reading, ask, has_query=True)
     return Searched(
-        memories=tuple(_hit(_Found(memory, 0.0, 0.0)) for memory in learnings),
+        memories=tuple(
+            _hit(_Found(memory, 0.0, 0.0)) for memory in _newest_with(reading, ask, has_query=False)
+        ),
         example_queries=tuple(_hit(_Found(memory, 0.0, 0.0)) for memory in queries),
         warnings=(NOTHING_GIVEN, *_stale(queries, lookup)),
     )
+
+
+def _newest_with(reading: Reading, ask: Search, *, has_query: bool) -> list[Memory]:
+    most = ask.max_example_queries if has_query else ask.max_memories
+    newest: list[Memory] = []
+    mark: str | None = None
+    while most:
+        limit = _PAGE if mark is None else BROWSE_LIMIT
+        page, mark = reading.browse(MemoryFilter(has_query=has_query, limit=limit, after=mark))
+        newest += [memory for memory in page if is_inside(memory.entities, ask.datasource)]
+        newest = _newest_of(newest, most)
+        # Pages go by the last update, and nothing was saved after it was updated.
+        if mark is None or _is_settled(newest, most, page[-1]):
+            break
+    return newest
 
 
 def _newest_of(memories: list[Memory], most: int) -> list[Memory]:

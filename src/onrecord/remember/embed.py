@@ -1,5 +1,6 @@
 """WHAT does it mean? A vector of the text, made before anything is locked; a job does later what takes long or fails."""
 
+import re
 from dataclasses import replace
 from typing import Final
 
@@ -11,9 +12,18 @@ from onrecord.store.ports.records import Writing
 
 #: A longer text has many passages; a job embeds it, so that the save need not wait.
 QUICK_CHARACTERS: Final = 6_000
-
+#: Usual prose of that length has fewer than this. A text of marks or ideographs has one for each, which takes several
+#: times as long.
+QUICK_PIECES: Final = 2_500
+#: About what models read as one: a few letters of a word, and any other character by itself.
+_PIECE: Final = re.compile(r"[A-Za-z]{1,5}|\S")
 
 TOO_LONG: Final = "embed: the text is long, so its vectors are made later (`onrecord work`)."
+
+
+def takes_long(text: str) -> bool:
+    """Whether a model has so much to read in a text that its vectors are made later."""
+    return len(text) > QUICK_CHARACTERS or sum(1 for _ in _PIECE.finditer(text)) > QUICK_PIECES
 
 
 def told_later(reason: str) -> str:
@@ -32,7 +42,7 @@ def embed(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
             is_known = reading.index.has_vectors(text_hash(text), draft.model)
         if is_known:
             return draft
-        if len(text) > QUICK_CHARACTERS:
+        if takes_long(text):
             return replace(draft, degraded=(*draft.degraded, TOO_LONG))
         return replace(draft, passages=embed_texts(tools.embedder, [text])[0])
     except ProviderError as problem:

@@ -21,7 +21,7 @@ from onrecord.model.tiers import written
 from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
-from onrecord.remember.embed import QUICK_CHARACTERS, TOO_LONG, told_later
+from onrecord.remember.embed import TOO_LONG, takes_long, told_later
 from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import has_catalog, read_ahead, referred
 from onrecord.remember.save import asks_to_be_told, refuse_retired, with_derived
@@ -139,7 +139,7 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
     """Make the vectors of a changed text at once if that is quick; otherwise its job does."""
     if call.embedders.current is None:
         return ()
-    if len(embedded_text(saved)) > QUICK_CHARACTERS:
+    if takes_long(embedded_text(saved)):
         return (TOO_LONG,)
     # If this fails, the job remains.
     failures = embed_batch(call.store, call.embedders.current, Home(saved.tenant), [saved]).failures

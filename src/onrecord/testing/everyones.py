@@ -1,5 +1,6 @@
 """WHO changes global memories? Only callers with the permission `memory.global`; the audit of every tenant lists each change."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -7,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from onrecord.errors import Forbidden, Invalid, NotFound
+from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.operation import Terms
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
@@ -140,6 +142,25 @@ class GlobalConformance(Conformance):
         rules.import_(str(file))
         assert _told(beta)[0] == ("import_", None, "root")
         assert (len(_told(beta)), [each[0] for each in _told(rules)].count("import_")) == (before + 1, 1)
+
+    def test_an_import_that_broke_off_is_told_by_the_audit_of_all_who_see_what_came_in(
+        self, rules: OnRecord, root: OnRecord, tmp_path: Path
+    ) -> None:
+        file = tmp_path / "broken.jsonl"
+        rules.export(str(file))
+        lines = file.read_text("utf-8").splitlines()
+        # Another part for every tenant begins, and its first line is broken.
+        begins = next(line for line in lines if json.loads(line).get("tenant") == GLOBAL_TENANT)
+        file.write_text("\n".join([*lines, begins, "{broken"]), "utf-8")
+        root.forget("global:k")
+        beta = root.as_caller(administrator(tenant="beta"))
+        before = len(_told(beta))
+        with pytest.raises(Invalid):
+            rules.import_(str(file))
+        assert "global:k" in browsed(beta), "it came in before the line that is broken"
+        assert _told(beta)[0] == ("import_", None, "root")
+        assert len(_told(beta)) == before + 1
+        assert [each[0] for each in _told(rules)].count("import_") == 1
 
     def test_a_namesake_in_another_tenant_sees_no_draft(self, root: OnRecord) -> None:
         run = person("nightly", tenant="beta", actor="unattended", run="r", permissions=_HOLDER.permissions)

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from math import floor
 from typing import Any, Final, TypeVar
 
-from onrecord.errors import Conflict, Invalid, NotFound
+from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError
 from onrecord.faces.arbiter.fields import (
     NO_ADVISOR,
     TYPE_OF,
@@ -84,10 +84,14 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("auto_tag", "supersede"):
         read_model(name, body.get(name))
     saved = entry_fields(door, {"type": None, "title": None, "content": "", **body}, "")
-    supersedes = _superseded(door, body.get("supersedes_ids"))
+    supersedes = _superseded(body.get("supersedes_ids"))
     if written := read_moment("created_at", body.get("created_at")):
         saved["created_at"] = written
-    answer = _linked(body, lambda: door.remember(**saved, dedupe=False, supersedes=supersedes))
+    try:
+        answer = _linked(body, lambda: door.remember(**saved, dedupe=False, supersedes=supersedes))
+    except OnRecordError:
+        _require_active(door, supersedes)
+        raise
     told = hydrated(door, answer.memory)
     if supersedes:
         told["supersedes_manual"] = {
@@ -145,7 +149,7 @@ def _proposal(answer: Revised | Retired | Forgotten) -> dict[str, Any]:
 def invalidate_entry(door: OnRecord, id: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """End an entry that is no longer true. A second call fails, since there is nothing left to end."""
     asked = read_moment("when", body.get("when"))
-    memory = active(door, id, "not found or already invalidated")
+    memory = known(door, id, "not found or already invalidated")
     # An entry cannot end before it began. If that is asked, it ends where it began: its window is empty, and it was
     # never true.
     at = asked if asked is None else max(asked, memory.valid_from)
@@ -340,14 +344,19 @@ def is_bare(memory: Memory) -> bool:
     return memory.metadata.get(_TITLE_ONLY) is True and memory.content == memory.title
 
 
-def active(door: OnRecord, id: str, how: str = "not found") -> Memory:
+def active(door: OnRecord, id: str) -> Memory:
+    memory = known(door, id)
+    if not memory.is_live:
+        raise missing(id)
+    return memory
+
+
+def known(door: OnRecord, id: str, how: str = "not found") -> Memory:
+    """An entry, also one that is over."""
     try:
-        memory = door.show(id).memory
+        return door.show(id).memory
     except NotFound:
         raise missing(id, how) from None
-    if not memory.is_live:
-        raise missing(id, how)
-    return memory
 
 
 def entry_fields(door: OnRecord, body: Mapping[str, Any], title: str) -> dict[str, Any]:
@@ -401,8 +410,8 @@ def _linked(body: Mapping[str, Any], act: Callable[[], Answer]) -> Answer:
         raise
 
 
-def _superseded(door: OnRecord, value: Any) -> list[str]:
-    """The ids of entries to end. If one does not exist or is not active, raise Wrong before anything is written."""
+def _superseded(value: Any) -> list[str]:
+    """The ids of entries to end."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -411,7 +420,11 @@ def _superseded(door: OnRecord, value: Any) -> list[str]:
         raise Wrong("supersedes_ids", "supersedes_ids must contain only positive ids")
     if any(isinstance(each, int) and each < 0 for each in value):
         raise Wrong("supersedes_ids", "supersedes_ids must contain only positive ids")
-    wanted = list(dict.fromkeys(read_id("supersedes_ids", each) for each in value))
+    return list(dict.fromkeys(read_id("supersedes_ids", each) for each in value))
+
+
+def _require_active(door: OnRecord, wanted: Sequence[str]) -> None:
+    """Raise Wrong for the first of the entries that does not exist or is not active."""
     for id in wanted:
         try:
             memory = door.show(id).memory
@@ -419,7 +432,6 @@ def _superseded(door: OnRecord, value: Any) -> list[str]:
             raise Wrong("supersedes_ids", f"supersedes_ids: #{id} does not exist for this tenant") from None
         if not memory.is_live:
             raise Wrong("supersedes_ids", f"supersedes_ids: #{id} is invalidated already; name active ones")
-    return wanted
 
 
 def _filters(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:

@@ -513,6 +513,7 @@ HTTP: Final = FaceHttp(
             act=_slash,
             body=_TURN,
             most_bytes=_TURN_BYTES,
+            is_one_write=False,
             answers={200: RouteAnswer("The blocks that answer them.", slash.SlashAnswer)},
         ),
     ),

@@ -41,7 +41,10 @@ def get_conversation(door: OnRecord, id: str) -> dict[str, Any]:
 
 def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
     """Delete a conversation and its files. Entries stay, but lose their pin to it and their links to the files."""
-    door.delete_conversation(_known(door, id).id)
+    try:
+        door.delete_conversation(id)
+    except NotFound:
+        raise _no_conversation(id) from None
     return {"deleted": True}
 
 

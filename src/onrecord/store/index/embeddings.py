@@ -41,12 +41,17 @@ class _Sum:
         return {"memories": self.memories, "passages": self.passages, "total": self.total.tobytes()}
 
     def count(self, memories: int, vectors: Sequence["NDArray[Any]"]) -> None:
-        """Count added or removed vectors, and removed memories."""
+        """Count added or removed vectors, and removed memories. A damaged vector cannot be taken out of the sum, and must
+        not keep its memory from being changed or forgotten.
+        """
+        import numpy as np
+
         sign = 1 if memories > 0 else -1
         self.memories += memories
         self.passages += sign * len(vectors)
+        sound = [each for each in vectors if each.shape == self.total.shape and np.isfinite(each).all()]
         # Of none it is nothing, whatever floats have lost on the way.
-        self.total = (self.total + sign * sum(vectors)) * bool(self.passages)
+        self.total = (self.total + sign * sum(sound)) * bool(self.passages)
 
 
 @dataclass(slots=True)

@@ -15,7 +15,7 @@ from onrecord.text import ANALYZER_VERSION, gather_places
 from onrecord.text.names import names_of, words_of
 
 # Part of the version: other weights, gaps or facets make another index.
-INDEX_VERSION: Final = f"4.{ANALYZER_VERSION}"
+INDEX_VERSION: Final = f"5.{ANALYZER_VERSION}"
 
 TITLE_WEIGHT: Final = 10
 TAG_WEIGHT: Final = 8
@@ -127,7 +127,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, int]]:
 
 def facets_of(memory: Memory, collection: Collection = MEMORIES) -> tuple[str, ...]:
     if not memory.tags and not memory.entities and not memory.always_inject and memory.proposes is None:
-        return ()
+        return tuple(collection.facets(memory))
     names = dict.fromkeys(name for reference in memory.entities for name in names_of(reference))
     return (
         *map(tag_facet, memory.tags),

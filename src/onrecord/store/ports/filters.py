@@ -55,6 +55,9 @@ class MemoryCriteria(Request):
     confidences: Sequence[Confidence] = ask(_CONFIDENCES, "Only with one of these confidences.", ())
     sources: Sequence[str] = ask(_SOURCES, "Only from one of these sources.", ())
     owners: Sequence[str] = ask(OWNERS, "Only of one of these users.", ())
+    has_query: bool | None = ask(
+        OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
+    )
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
     conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
     unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)

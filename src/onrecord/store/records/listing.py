@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, Select, exists, func, or_, select, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, exists, func, not_, or_, select, tuple_
 
 from onrecord.errors import no_such_page
+from onrecord.model.collections import HAS_QUERY
 from onrecord.model.findings import Group
 from onrecord.model.limits import ListOrder, TallyBy
 from onrecord.model.memory import Memory
@@ -20,6 +21,7 @@ from onrecord.store.ports.filters import MemoryCriteria, MemoryFilter, TallyFilt
 from onrecord.store.ports.index import Key
 from onrecord.store.tables import facets, memories
 from onrecord.store.temporal_filters import asked_of, listed
+from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, same_row, source
 
 #: The time by which each order goes.
@@ -174,19 +176,25 @@ def _one_of(ask: MemoryCriteria) -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def _facet_filters(ask: MemoryCriteria) -> Iterator[ColumnElement[bool]]:
-    """Filters on tags and references through their index, which only knows the present."""
+    """Filters on tags, references and example queries through their index, which only knows the present."""
     if ask.known_at is not None:
         return
     for wanted in (list(map(tag_facet, ask.tags)), list(map(reference_facet, ask.entities))):
         if wanted:
             yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
+    if ask.has_query is not None:
+        # By the rows that have it, which are few, and not row by row.
+        holding = memories.c.row.in_(select(facets.c.row).where(of_home(facets), facets.c.facet == HAS_QUERY))
+        yield holding if ask.has_query else not_(holding)
 
 
 def _as_known(view: View, ask: MemoryCriteria, statement: Select[Any], **more: Any) -> Iterator[Memory]:
-    """The same filters on tags and references for old versions, which are no longer indexed."""
+    """The same filters for old versions, whose facets are no longer indexed."""
     for memory in view.memories(statement, _when(ask), ask.statuses, **more):
-        if (not ask.tags or set(ask.tags) & set(memory.tags)) and (
-            not ask.entities or set(ask.entities) & set(memory.entities)
+        if (
+            (not ask.tags or set(ask.tags) & set(memory.tags))
+            and (not ask.entities or set(ask.entities) & set(memory.entities))
+            and (ask.has_query is None or ask.has_query == (memory.query is not None))
         ):
             yield memory
 

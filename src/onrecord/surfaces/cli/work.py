@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from onrecord.surfaces.cli.commands import COMMON, common_options, opened_door
+from onrecord.surfaces.cli.commands import COMMON, common_options, config_of, opened_door
+from onrecord.surfaces.last_word import end_within, shutdown_timeout
 
 _HELP = """Do what was put off: make the vectors of memories that have none yet, and delete lines of the audit that are older
 than they are kept (ONRECORD_AUDIT_DAYS).
@@ -32,6 +33,7 @@ def work_command() -> click.Command:
 
 def _run(context: click.Context, once: bool, **given: Any) -> None:
     common = common_options(context, given)
+    grace_s = shutdown_timeout(config_of(common))
     with opened_door(common) as door:
         worker = door.worker
         if once:
@@ -42,6 +44,8 @@ def _run(context: click.Context, once: bool, **given: Any) -> None:
         stop = threading.Event()
 
         def end(number: int, frame: FrameType | None) -> None:
+            if not stop.is_set():
+                end_within(grace_s)
             stop.set()
 
         for number in (signal.SIGINT, signal.SIGTERM):

@@ -11,8 +11,9 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from onrecord import faces
-from onrecord.errors import OnRecordError
+from onrecord.errors import Fault, Invalid, OnRecordError
 from onrecord.service import OnRecord
+from onrecord.surfaces.rest import idempotency
 from onrecord.surfaces.rest.bodies import BODY_BYTES, read_body
 from onrecord.surfaces.rest.problems import JSON, NO_METHOD, Refusal
 from onrecord.surfaces.rest.request_runner import RequestRunner
@@ -61,6 +62,8 @@ class FaceRoute:
     parameters: Sequence[Parameter] = ()
     body: JsonSchema | None = None
     most_bytes: int = BODY_BYTES
+    #: Whether it does at most one write, which an `Idempotency-Key` protects.
+    is_one_write: bool = True
     #: What it may be refused with that nothing else here is.
     refusals: Mapping[int, str] = field(default_factory=dict)
 
@@ -109,12 +112,29 @@ class _FaceEndpoint:
         try:
             if route is None:
                 raise Refusal(NO_METHOD, f"Here one can {self._allowed}.", {"allow": self._allowed})
-            act = route.act
             await self._runner.meet(request)
             body = await read_body(request, route.most_bytes)
             # Only whoever is let in is told what is wrong with it.
-            return await self._runner.call(request, lambda door: act(door, request, body))
+            return await self._runner.call(request, lambda door: self._act(route, door, request, body))
         except OnRecordError as error:
             if self._http.refuse is None:
                 raise
             return self._http.refuse(error)
+
+    def _act(self, route: FaceRoute, door: OnRecord, request: Request, body: bytes) -> Response:
+        key = idempotency.key_in(request.headers)
+        if key is None or route.method == "GET":
+            return route.act(door, request, body)
+        if not route.is_one_write:
+            raise Invalid(
+                [
+                    Fault(
+                        idempotency.HEADER,
+                        "protects one write, and this may do many; send it without, or each write by its own route",
+                    )
+                ]
+            )
+        name, sent = f"{self._http.face}.{route.name}", idempotency.sent(request, body)
+        return idempotency.once_translated(
+            self._runner, door, name, key, sent, lambda door: route.act(door, request, body)
+        )

@@ -13,21 +13,27 @@ from hashlib import sha256
 from typing import Any, Final
 
 from starlette.datastructures import Headers
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
 
 from onrecord.access.keys import CreatedKey
-from onrecord.access.tenants import CreatedTenant
-from onrecord.errors import Conflict, Fault, Invalid, NotFound, StoreUnavailable
+from onrecord.access.tenants import CreatedTenant, EraseTenant
+from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
 from onrecord.model import ids
 from onrecord.model.limits import Permission
 from onrecord.model.memory import Memory
-from onrecord.model.wire import to_json
-from onrecord.operation import DoneBefore, IdempotentRequest, KeptAnswer, Operation
+from onrecord.model.request import Request
+from onrecord.model.wire import from_json, to_json
+from onrecord.operation import DoneBefore, IdempotentRequest, KeptAnswer, Operation, build_request
+from onrecord.remember.forget import Forget
 from onrecord.remember.remember import Remembered
-from onrecord.service import OnRecord, perform_once
+from onrecord.service import OnRecord, perform_once, writing_through
 from onrecord.store.ports.ledger import Done, SentRequest
 from onrecord.surfaces.rest.request_runner import RequestRunner
 
 HEADER: Final = "Idempotency-Key"
+#: Says of an answer that it was given before.
+REPLAYED: Final = "idempotent-replayed"
 #: Printable, no white space at its ends.
 SHAPE: Final = re.compile(r"[!-~](?:[ -~]{0,198}[!-~])?")
 
@@ -43,6 +49,13 @@ def key_in(headers: Headers) -> str | None:
     return given[0] if given else None
 
 
+def sent(request: HttpRequest, body: bytes) -> tuple[bytes, ...]:
+    """Everything that makes a request the same as another."""
+    expected = request.headers.get("if-match", "").encode("latin-1")
+    query: bytes = request.scope.get("query_string", b"")
+    return request.method.encode(), request.scope["path"].encode(), query, expected, body
+
+
 def once(
     runner: RequestRunner,
     door: OnRecord,
@@ -52,38 +65,99 @@ def once(
     values: dict[str, Any],
 ) -> tuple[Answer, bool]:
     """Do it unless it was done under this key, and say whether it was."""
-    if not SHAPE.fullmatch(key):
-        raise Invalid([Fault(HEADER, "must be 1 to 200 printable ASCII characters")])
+    _check(key)
     if not operation.is_offered_to(door.caller):
         # An answer is not given again to one who may not have it: the operation says so itself.
         return worded(door.perform(operation, **values)), False
-    caller = door.caller
-    request = SentRequest(
-        tenant=caller.tenant,
-        user=caller.user,
-        # What a sender chose may say something that is to be forgotten one day.
-        key=sha256(key.encode()).hexdigest(),
-        operation=operation.name,
-        fingerprint=sha256(b"\n".join(sent)).hexdigest(),
-        at=runner.clock(),
-    )
-    with runner.store.ledger(caller.tenant, writes=False) as ledger:
-        done = ledger.requests.done(request)
-    if done is not None:
-        return _again(door, operation, values, done), True
-    doing = IdempotentRequest(request, lambda answer: _kept(operation, answer))
-    try:
-        answer = perform_once(door, doing, operation, values)
-    except DoneBefore as meanwhile:
-        return _again(door, operation, values, meanwhile.done), True
-    is_trial = getattr(answer, "dry_run", False)
-    # In a tenant that was just erased nothing is to be there again.
-    has_erased_itself = operation.name == "erase_tenant" and values["name"] == caller.tenant
-    if not (doing.is_kept or is_trial or has_erased_itself):
-        # What it does, it does in memory, or bit by bit so that doing it again does no harm, or it has only looked.
-        with suppress(StoreUnavailable), runner.store.ledger(caller.tenant) as ledger:
-            ledger.requests.keep(request, *_kept(operation, answer))
+    guard = _Guard(runner, door, operation.name, key, sent)
+    asked = build_request(operation.request, (), values)
+    answer = guard.answer(door, operation, asked)
+    if guard.done is not None:
+        return _again(door, operation, asked, guard.done), True
     return worded(answer), False
+
+
+def once_translated(
+    runner: RequestRunner,
+    door: OnRecord,
+    name: str,
+    key: str,
+    sent: tuple[bytes, ...],
+    act: Callable[[OnRecord], Response],
+) -> Response:
+    """The same for what does at most one write on its way, in words of its own: that write is done once."""
+    _check(key)
+    guard = _Guard(runner, door, name, key, sent)
+    if guard.done is not None:
+        _check_answered(guard.done)
+    try:
+        response = act(writing_through(door, guard.write))
+    except OnRecordError:
+        if guard.done is None or guard.is_told:
+            raise
+        raise Conflict(
+            "This was done before, and what it was about has changed since, so that the answer cannot be given again; "
+            f"nothing was done now. To do it anew, send it with another {HEADER}."
+        ) from None
+    if guard.is_told:
+        response.headers[REPLAYED] = "true"
+    return response
+
+
+class _Guard:
+    """One request under a key: what it has answered before, and how it is done if it was not."""
+
+    def __init__(
+        self, runner: RequestRunner, door: OnRecord, name: str, key: str, sent: tuple[bytes, ...]
+    ) -> None:
+        self._runner = runner
+        self._sent = SentRequest(
+            tenant=door.caller.tenant,
+            user=door.caller.user,
+            # What a sender chose may say something that is to be forgotten one day.
+            key=sha256(key.encode()).hexdigest(),
+            operation=name,
+            fingerprint=sha256(b"\n".join(sent)).hexdigest(),
+            at=runner.clock(),
+        )
+        with runner.store.ledger(door.caller.tenant, writes=False) as ledger:
+            self.done = ledger.requests.done(self._sent)
+        #: Whether the answer of before was given again.
+        self.is_told = False
+
+    def write(self, door: OnRecord, operation: Operation, asked: Request) -> Any:
+        """The answer of an operation, from before if it was done then."""
+        if not operation.is_offered_to(door.caller):
+            return writing_through(door, None).perform(operation, asked)
+        answer = self.answer(door, operation, asked)
+        if self.done is None:
+            return answer
+        self.is_told = True
+        return from_json(operation.answer, _again(door, operation, asked, self.done)[1])
+
+    def answer(self, door: OnRecord, operation: Operation, asked: Request) -> Any:
+        """Do it, unless it is `done`; then there is no answer."""
+        if self.done is not None:
+            return None
+        doing = IdempotentRequest(self._sent, lambda answer: _kept(operation, answer))
+        try:
+            answer = perform_once(door, doing, operation, asked)
+        except DoneBefore as meanwhile:
+            self.done = meanwhile.done
+            return None
+        is_trial = getattr(answer, "dry_run", False)
+        # In a tenant that was just erased nothing is to be there again.
+        has_erased_itself = isinstance(asked, EraseTenant) and asked.name == self._sent.tenant
+        if not (doing.is_kept or is_trial or has_erased_itself):
+            # What it does, it does in memory, or bit by bit so that doing it again does no harm, or it has only looked.
+            with suppress(StoreUnavailable), self._runner.store.ledger(self._sent.tenant) as ledger:
+                ledger.requests.keep(self._sent, *_kept(operation, answer))
+        return answer
+
+
+def _check(key: str) -> None:
+    if not SHAPE.fullmatch(key):
+        raise Invalid([Fault(HEADER, "must be 1 to 200 printable ASCII characters")])
 
 
 def worded(answer: Any) -> Answer:
@@ -111,8 +185,8 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
     return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
 
 
-def _again(door: OnRecord, operation: Operation, values: dict[str, Any], done: Done) -> Answer:
-    """The same answer again, with a memory in its state then, and a conversation or an artifact as it is now."""
+def _check_answered(done: Done) -> None:
+    """That there is an answer to give again; the error says what there is instead."""
     if done.state == "different":
         raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
     if done.state == "forgotten":
@@ -120,14 +194,19 @@ def _again(door: OnRecord, operation: Operation, values: dict[str, Any], done: D
             "This was done before, and what it was about has been forgotten since; nothing was done now. "
             f"To do it anew, send it with another {HEADER}."
         )
+
+
+def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> Answer:
+    """The same answer again, with a memory in its state then, and a conversation or an artifact as it is now."""
+    _check_answered(done)
     kept = done.answer
     if operation.name == "create_key":
         raise Conflict(
             f"This key was made before, and was shown that once: {kept['key']['id']}. "
             "If it did not arrive, revoke it and make another."
         )
-    if operation.name == "forget":
-        home, plain = ids.address(values["id"])
+    if isinstance(asked, Forget):
+        home, plain = ids.address(asked.id)
         kept = {"id": ids.spell(home or "", plain)} | kept
     # What was told to one who writes is told to them again, though they may read nothing else.
     reads: frozenset[Permission] = frozenset({"memory.read"})

@@ -46,6 +46,9 @@ _HEADERS: Final = {
     CONVERSATION: "The conversation that the caller speaks in.",
     RUN: "The run of an unattended caller.",
 }
+_ONCE: Final = {
+    idempotency.HEADER: "Whoever sends the same again under this key gets the same answer; it is done once."
+}
 _LINES_SCHEMA: Final = {"type": "string", "description": "An export: JSON, one object on a line."}
 
 
@@ -151,9 +154,7 @@ def _text_schema(rule: Rule) -> Schema:
 def _header_help(operation: Operation, method: str) -> dict[str, str]:
     told = dict(_HEADERS)
     if method != "GET" and operation.name != "import_":
-        told[idempotency.HEADER] = (
-            "Whoever sends the same again under this key gets the same answer; it is done once."
-        )
+        told |= _ONCE
     if operation.name == "revise":
         told["If-Match"] = 'The version that is to be changed, such as "3".'
     if operation.name == "show":
@@ -195,6 +196,7 @@ def _responses(operation: Operation, method: str, definitions: Definitions) -> S
 def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Schema:
     """The description of a face's route."""
     in_path = set(re.findall(r"{(\w+)", route.path))
+    is_once = route.method != "GET" and route.is_one_write
     told: Schema = {
         "operationId": f"{http.face}_{route.name}",
         "summary": route.summary,
@@ -209,7 +211,7 @@ def _of_a_face(http: FaceHttp, route: FaceRoute, definitions: Definitions) -> Sc
             }
             for each in route.parameters
         ]
-        + [_header(name, help) for name, help in _HEADERS.items()],
+        + [_header(name, help) for name, help in (_HEADERS | (_ONCE if is_once else {})).items()],
         "responses": {str(status): _answer(answer, definitions) for status, answer in route.answers.items()}
         | _refusals(http, route),
     }

@@ -81,9 +81,8 @@ class OperationHandler:
         if key is None or self.method == "GET":
             told, repeated = idempotency.worded(door.perform(self.operation, **values)), False
         else:
-            told, repeated = idempotency.once(
-                self.runner, door, self.operation, key, _sent(request, body), values
-            )
+            sent = idempotency.sent(request, body)
+            told, repeated = idempotency.once(self.runner, door, self.operation, key, sent, values)
         if self.operation.name in _OF_KEYS:
             self.runner.authenticator.forget_keys()
         return self.response(request, told, repeated=repeated)
@@ -141,7 +140,7 @@ class OperationHandler:
 
     def response(self, request: Request, answer: idempotency.Answer, *, repeated: bool = False) -> Response:
         status, told = answer
-        headers = {"idempotent-replayed": "true"} if repeated else {}
+        headers = {idempotency.REPLAYED: "true"} if repeated else {}
         if self.operation.name in _TAGGED:
             tag = _tag(told)
             headers |= {"etag": tag, "cache-control": "private, no-cache"}
@@ -217,13 +216,6 @@ def _pairs(query: str) -> list[tuple[str, str]]:
         )
     except ValueError:
         raise invalid("query", f"has more than {_MOST_PARAMETERS} parameters, or cannot be read") from None
-
-
-def _sent(request: Request, body: bytes) -> tuple[bytes, ...]:
-    """Everything that makes a request the same as another."""
-    expected = request.headers.get("if-match", "").encode("latin-1")
-    query: bytes = request.scope.get("query_string", b"")
-    return request.method.encode(), request.scope["path"].encode(), query, expected, body
 
 
 def _tag(told: Any) -> str:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Send
 
+from onrecord import private_files
 from onrecord.errors import invalid
 from onrecord.operation import Operation
 from onrecord.service import OnRecord
@@ -97,4 +98,6 @@ class ImportTransfer(Transfer):
 def _temporary_file(name: str) -> Iterator[Path]:
     """A private file, deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="onrecord-") as folder:
-        yield Path(folder) / name
+        path = Path(folder) / name
+        private_files.make_file(path)
+        yield path

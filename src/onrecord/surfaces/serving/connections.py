@@ -15,6 +15,7 @@ from typing import Any, Final
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from onrecord.config import Config, read_number
+from onrecord.surfaces.last_word import shutdown_timeout
 from onrecord.surfaces.rest.request_runner import RequestState
 
 #: The request line and the headers; the longest token we take has a quarter of it.
@@ -57,10 +58,6 @@ def server_settings(config: Config) -> dict[str, Any]:
 
 def request_timeout(config: Config) -> int:
     return read_number("request_timeout", config.request_timeout, 1, 86_400)
-
-
-def shutdown_timeout(config: Config) -> int:
-    return read_number("shutdown_timeout", config.shutdown_timeout, 1, 86_400)
 
 
 class Connection(HttpToolsProtocol):

@@ -19,6 +19,7 @@ from typing import Any, Final
 import uvicorn
 
 from onrecord.errors import StoreUnavailable
+from onrecord.surfaces.last_word import AFTERWARDS_S
 from onrecord.surfaces.serving import metrics
 from onrecord.surfaces.serving.ending import EndingServer
 
@@ -107,8 +108,13 @@ class Workers:
             each.close()
         for worker in self._workers.values():
             worker.process.terminate()
+        # Each ends itself by then, unless it is stopped or stuck.
+        last = time.monotonic() + (self._told[1].get("timeout_graceful_shutdown") or 0) + 2 * AFTERWARDS_S
         for worker in self._workers.values():
-            worker.process.join()
+            worker.process.join(max(last - time.monotonic(), 0))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
 
 
 def _sockets(listening: socket.socket, places: int) -> list[socket.socket]:
