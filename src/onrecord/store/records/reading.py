@@ -12,6 +12,7 @@ from sqlalchemy import (
     Integer,
     Select,
     Text,
+    and_,
     bindparam,
     exists,
     literal,
@@ -29,6 +30,7 @@ from onrecord.model.findings import Compared
 from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Version
 from onrecord.model.when import NOW, When
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.audience import audiences_of
 from onrecord.store.index.entries import (
     OF_SOME_SYSTEM,
@@ -42,7 +44,9 @@ from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import ChangeFilter, MemoryFilter
 from onrecord.store.ports.index import Key, Match
+from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.records import candidates, comparing
+from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.relations import SqlRelations
 from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
@@ -51,7 +55,7 @@ from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_t
 from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, key_of, same_row, source, told_versions
-from onrecord.store.visibility import Visibility, visible
+from onrecord.store.visibility import Visibility, visible, whose
 
 
 class SqlReading:
@@ -68,16 +72,32 @@ class SqlReading:
         held: Mapping[str, LockedHome] | None = None,
         *,
         is_settled: bool = True,
+        here: NamedConversation | None = None,
     ) -> None:
         self._transaction = transaction
         self._connection = transaction.connection
+        if here is None:
+            # Naming a conversation is not being in it: who is in which is looked up before anything is read.
+            caller, here = spoken_in(
+                transaction.connection, self._number(caller, held), caller, begins=not is_settled
+            )
         self._caller, self._now = caller, now
+        #: The conversation that the caller speaks in.
+        self._spoken_in = here
         self._collection = collection
         self._is_settled = is_settled
         #: The homes that this transaction writes in, by their tenants: it has read their counters already.
         self._held = held or {}
         #: The tenant's own; what is for everyone is in another.
         self._view = self._open(caller.tenant)
+
+    def _number(self, caller: Caller, held: Mapping[str, LockedHome] | None) -> int:
+        """The number of the caller's tenant; 0, which no tenant has, if nobody has written there."""
+        if caller.conversation is None:
+            return 0
+        if held and caller.tenant in held:
+            return held[caller.tenant].tenant
+        return self._transaction.tenants.look_up(self._connection, caller.tenant) or 0
 
     def _open(self, tenant: str) -> View:
         connection, backend, _, tenants = self._transaction
@@ -117,7 +137,7 @@ class SqlReading:
 
     @property
     def workspace(self) -> SqlWorkspace:
-        return SqlWorkspace(self._connection, self._view.tenant)
+        return SqlWorkspace(self._connection, self._view.tenant, self._caller, self._spoken_in)
 
     @property
     def size(self) -> int:
@@ -128,7 +148,14 @@ class SqlReading:
         return any(view.documents for view in self._views[1:])
 
     def reading_of(self, collection: Collection) -> "SqlReading":
-        return SqlReading(self._transaction, self._caller, self._now, collection, is_settled=self._is_settled)
+        return SqlReading(
+            self._transaction,
+            self._caller,
+            self._now,
+            collection,
+            is_settled=self._is_settled,
+            here=self._spoken_in,
+        )
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         home, plain = ids.address(id)
@@ -193,15 +220,20 @@ class SqlReading:
 
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
         when = When(ask.as_of, ask.known_at)
-        found = [memory for view in self._views for memory in self._browsed(view, ask, when)]
+        pinned = None if ask.conversation is None else self.workspace.named(ask.conversation).key
+        found = [memory for view in self._views for memory in self._browsed(view, ask, when, pinned)]
         page = _newest_first(found)[: ask.limit]
         return page, _mark(page[-1]) if len(found) > ask.limit else None
 
-    def _browsed(self, view: View, ask: MemoryFilter, when: When) -> list[Memory]:
+    def _browsed(
+        self, view: View, ask: MemoryFilter, when: When, pinned: ConversationKey | None
+    ) -> list[Memory]:
         """The page of one home, with one more item if there are more."""
         record, statement = source(view.visibility, asked_of(when))
         statement = statement.where(
-            listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask, when)
+            listed(record, asked_of(when, ask.statuses)),
+            *_filters(record, ask, pinned),
+            *_facet_filters(ask, when),
         ).order_by(record.c.updated_at.desc(), memories.c.row.desc())
         if ask.after is not None:
             statement = statement.where(_before(record, view.tenant, _read_mark(ask.after)))
@@ -320,15 +352,17 @@ def _facet_filters(ask: MemoryFilter, when: When) -> Iterator[ColumnElement[bool
             yield exists().where(same_row(memories, facets), facets.c.facet.in_(wanted))
 
 
-def _filters(record: FromClause, ask: MemoryFilter) -> Iterator[ColumnElement[bool]]:
+def _filters(
+    record: FromClause, ask: MemoryFilter, pinned: ConversationKey | None
+) -> Iterator[ColumnElement[bool]]:
     for name, wanted in (("kind", ask.kinds), ("dimension", ask.dimensions), ("scope", ask.scopes)):
         if wanted:
             yield record.c[name].in_(wanted)
     if ask.system is not None:
         yield record.c.system == ask.system
-    if ask.conversation is not None:
-        pinned = record.c.conversation == ask.conversation
-        yield or_(pinned, record.c.conversation.is_(None)) if ask.unpinned else pinned
+    if pinned is not None:
+        there = and_(record.c.conversation == pinned.id, whose(record) == pinned.by)
+        yield or_(there, record.c.conversation.is_(None)) if ask.unpinned else there
     if ask.created_since is not None:
         yield record.c.created_at >= ask.created_since
     if ask.updated_since is not None:

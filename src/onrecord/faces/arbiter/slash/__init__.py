@@ -53,7 +53,6 @@ from onrecord.recall.relations import Neighbourhood
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import ShowAgent
-from onrecord.workspace.conversations import plain
 
 __all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
 
@@ -130,7 +129,7 @@ def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
     """The door for an agent's text: what the text writes counts as an agent's, even if a person passes the text on."""
     if conversation is not None and not isinstance(conversation, str):
         raise Invalid([Fault("conversation", "must be a text")])
-    caller = inside(door.caller, plain(conversation))
+    caller = inside(door.caller, conversation and ids.plain_conversation(conversation))
     return door.as_caller(replace(caller, actor="agent") if caller.actor == "person" else caller)
 
 
