@@ -143,9 +143,7 @@ def settings_of(call: Call, agent: str) -> AgentSettings:
     return _DEFAULT if found is None or not _is_open(call.caller, found.users) else found.settings
 
 
-@operation(
-    "write", "memory.manage", "PUT /workspace/agents/{agent}/users/{user}", "agents share", begins=True
-)
+@operation("write", "memory.manage", "PUT /workspace/agent-users/{agent}", "agents share", begins=True)
 def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
     with call.writing() as writing:
         use_agent(call.caller, writing.workspace, ask.agent)
@@ -153,7 +151,7 @@ def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
         return _told_users(call, writing, ask, changed)
 
 
-@operation("write", "memory.manage", "DELETE /workspace/agents/{agent}/users/{user}", "agents unshare")
+@operation("write", "memory.manage", "DELETE /workspace/agent-users/{agent}", "agents unshare")
 def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
     with call.writing() as writing:
         check_user(call.caller, writing.workspace, ask.agent)

@@ -153,8 +153,8 @@ def _begin(writing: Writing, id: str | None, agent: str | None, title: str | Non
     return made
 
 
-def spoken_in(call: Call) -> NamedConversation:
-    """The conversation that the caller is in, which a turn begins if nobody has and the store can be written.
+def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
+    """The conversation that the caller is in. With `begins`, a turn begins it if nobody has and the store can be written.
 
     A look without a lock, since all turns but the first find it.
     """
@@ -162,7 +162,7 @@ def spoken_in(call: Call) -> NamedConversation:
     assert name is not None, "whoever asks has named one"
     with call.reading() as reading:
         meant = reading.workspace.named(name, begins=True)
-    if meant.begun is None:
+    if begins and meant.begun is None:
         with suppress(StoreUnavailable), call.writing() as writing:
             enter(writing)
             return writing.workspace.here or meant
@@ -192,16 +192,12 @@ def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
     return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
 
 
-@operation(
-    "write", "memory.manage", "PUT /workspace/conversations/{id}/members/{user}", "conversations share"
-)
+@operation("write", "memory.manage", "PUT /workspace/conversation-members/{id}", "conversations share")
 def share_conversation(call: Call, ask: ShareConversation) -> SharedConversation:
     return _shared(call, ask, "share_conversation")
 
 
-@operation(
-    "write", "memory.manage", "DELETE /workspace/conversations/{id}/members/{user}", "conversations unshare"
-)
+@operation("write", "memory.manage", "DELETE /workspace/conversation-members/{id}", "conversations unshare")
 def unshare_conversation(call: Call, ask: UnshareConversation) -> SharedConversation:
     return _shared(call, ask, "unshare_conversation")
 
