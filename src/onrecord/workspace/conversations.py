@@ -141,7 +141,9 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
     # A placeholder may be longer than the secret it stands for.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
     with call.writing() as writing:
-        meant = None if ask.id is None else writing.workspace.named(ask.id, begins=True).key
+        meant = None
+        if ask.id is not None:
+            meant = writing.workspace.named(ask.id).spoken_in_by(call.caller.user).key
         known = None if meant is None else writing.workspace.conversation(meant)
         made = known or _begin(writing, None if meant is None else meant.id, ask.agent, title)
         return call.done(writing, RegisteredConversation(conversation=made, created=known is None))
@@ -158,23 +160,23 @@ def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
 
     A look without a lock, since all turns but the first find it.
     """
-    name = call.caller.conversation
-    assert name is not None, "whoever asks has named one"
     with call.reading() as reading:
-        meant = reading.workspace.named(name, begins=True)
+        here = reading.workspace.here
+    assert here is not None, "whoever asks has named one"
+    meant = here.spoken_in_by(call.caller.user)
     if begins and meant.begun is None:
         with suppress(StoreUnavailable), call.writing() as writing:
-            enter(writing)
-            return writing.workspace.here or meant
+            return enter(call.caller, writing) or meant
     return meant
 
 
-def enter(writing: Writing) -> ConversationKey | None:
-    """The conversation that the caller is in; the first to use it begins it."""
+def enter(caller: Caller, writing: Writing) -> NamedConversation | None:
+    """The conversation that the caller speaks in; the first to use it begins it."""
     here = writing.workspace.here
-    if here is not None and here.begun is None:
-        _begin(writing, here.key.id, None, None)
-    return None if here is None else here.key
+    meant = None if here is None else here.spoken_in_by(caller.user)
+    if meant is not None and meant.begun is None:
+        return meant._replace(begun=_begin(writing, meant.key.id, None, None).created_at)
+    return meant
 
 
 @operation("read", "memory.read", "GET /workspace/conversations", "conversations list")

@@ -78,9 +78,7 @@ class SqlReading:
         self._connection = transaction.connection
         if here is None:
             # Naming a conversation is not being in it: who is in which is looked up before anything is read.
-            caller, here = spoken_in(
-                transaction.connection, self._number(caller, held), caller, begins=not is_settled
-            )
+            caller, here = spoken_in(transaction.connection, self._number(caller, held), caller)
         self._caller, self._now = caller, now
         #: The conversation that the caller speaks in.
         self._spoken_in = here
