@@ -79,19 +79,21 @@ class ShownConversation(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ShareConversation(Request):
-    """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
+class _MemberOfConversation(Request):
+    """A conversation and someone who is to be in it, or no longer."""
 
-    id: str = ask(rules.NAME, "The conversation to share.", positional=True)
-    user: str = ask(rules.NAME, "Whom to share it with.", positional=True)
+    id: str = ask(rules.NAME, _WHICH, positional=True)
+    user: str = ask(rules.NAME, "The other user.", positional=True)
 
 
 @dataclass(frozen=True, slots=True)
-class UnshareConversation(Request):
-    """Let someone no longer into a conversation that you began. What they saved there stays."""
+class ShareConversation(_MemberOfConversation):
+    """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
 
-    id: str = ask(rules.NAME, "The conversation that was shared.", positional=True)
-    user: str = ask(rules.NAME, "Whom it was shared with.", positional=True)
+
+@dataclass(frozen=True, slots=True)
+class UnshareConversation(_MemberOfConversation):
+    """Let someone no longer into a conversation that you began. What they saved there stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
