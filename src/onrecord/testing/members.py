@@ -1,11 +1,14 @@
 """WHO is in a conversation, and who uses an agent? Naming one is not joining it, on every store."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
 from onrecord.service import OnRecord
@@ -67,6 +70,21 @@ def _told(door: OnRecord, way: str) -> bool:
 
 def _tellers(door: OnRecord) -> list[str]:
     return [way for way in WAYS if _told(door, way)]
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """The statements that a database is told meanwhile."""
+    told: list[str] = []
+
+    def hear(connection: Any, cursor: Any, sql: str, *rest: Any) -> None:
+        told.append(sql.replace("\n", " "))
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    try:
+        yield told
+    finally:
+        event.remove(Engine, "before_cursor_execute", hear)
 
 
 def _link(door: OnRecord, file: str) -> None:
@@ -296,6 +314,20 @@ class MembersConformance(Conformance):
             talk.remember(f"zqmany number {number}", dedupe=False)
         assert len(talk.recall("zqmany", agent="scout").hits) == 7
         assert len(_as(talk, "bob").recall("zqmany", agent="scout").hits) == 9
+
+    def test_whose_conversation_it_is_costs_one_statement_and_nothing_outside_of_any(
+        self, talk: OnRecord
+    ) -> None:
+        counts = []
+        for door in (_outside(talk), talk, _as(talk, "carol", conversation="ann/talk")):
+            door.recall("zqfree", recipe="lexical")
+            with _heard() as told:
+                door.recall("zqfree", recipe="lexical")
+            counts.append(len(told))
+            assert sum("FROM conversations" in each for each in told) == (
+                door.caller.conversation is not None
+            )
+        assert counts == [counts[0], counts[0] + 1, counts[0] + 1]
 
     def test_members_and_users_move_with_an_export(
         self, talk: OnRecord, root: OnRecord, store: Store, tmp_path: Path
