@@ -240,6 +240,8 @@ class Oracle:
             "persona": given.get("persona"),
             "system": given.get("system"),
             "conversation": given.get("conversation", caller.conversation),
+            # Everyone speaks in conversations of their own here.
+            "conversation_by": None,
             "author": caller.user,
             "origin": caller.actor,
             "created_at": now,
