@@ -35,8 +35,9 @@ from onrecord.remember.remember import Remembered
 from onrecord.remember.retire import Retired
 from onrecord.remember.review import Reviewed
 from onrecord.remember.revise import Revised
+from onrecord.workspace.agents import SharedAgent
 from onrecord.workspace.artifacts import ArtifactContent, DeletedArtifact, ListedArtifacts, WrittenArtifact
-from onrecord.workspace.conversations import DeletedConversation, ListedConversations, RegisteredConversation, ShownConversation
+from onrecord.workspace.conversations import DeletedConversation, ListedConversations, RegisteredConversation, SharedConversation, ShownConversation
 from onrecord.workspace.scratchpads import AppendedScratchpad, ClearedScratchpad, ListedScratchpads, ScratchpadContent
 from typing import Any, Literal
 
@@ -416,7 +417,7 @@ class Door:
         title: str | None = ...,
         agent: str | None = ...,
     ) -> RegisteredConversation:
-        """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it."""
+        """Begin a conversation, so that artifacts and pinned memories can belong to it."""
         ...
     def conversations(
         self,
@@ -425,19 +426,33 @@ class Door:
         limit: int = ...,
         after: str | None = ...,
     ) -> ListedConversations:
-        """The conversations of the tenant, newest first."""
+        """The conversations that you began or that were shared with you, newest first; for an admin all of the tenant."""
         ...
     def show_conversation(
         self,
         id: str,
     ) -> ShownConversation:
-        """One conversation, and how many artifacts belong to it."""
+        """One conversation, whom it was shared with, and how many artifacts belong to it."""
+        ...
+    def share_conversation(
+        self,
+        id: str,
+        user: str,
+    ) -> SharedConversation:
+        """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
+        ...
+    def unshare_conversation(
+        self,
+        id: str,
+        user: str,
+    ) -> SharedConversation:
+        """Let someone no longer into a conversation that you began. What they saved there stays."""
         ...
     def delete_conversation(
         self,
         id: str,
     ) -> DeletedConversation:
-        """Delete a conversation with its artifacts. Memories pinned to it stay and are no longer pinned."""
+        """Delete a conversation with its artifacts. Your memories pinned to it stay and are no longer pinned."""
         ...
     def write_artifact(
         self,
@@ -456,14 +471,14 @@ class Door:
         *,
         via: str | None = ...,
     ) -> ArtifactContent:
-        """Read an artifact. From inside a conversation, an artifact of another is read through a memory that links to it."""
+        """Read an artifact of a conversation that you are a member of, or through another's memory that links to it."""
         ...
     def artifacts(
         self,
         *,
         conversation: str | None = ...,
     ) -> ListedArtifacts:
-        """List the artifacts of a conversation, by path; without one, those of all conversations."""
+        """List the artifacts of a conversation, by path; without one, those of all that you are a member of."""
         ...
     def delete_artifact(
         self,
@@ -488,7 +503,7 @@ class Door:
     def scratchpads(
         self,
     ) -> ListedScratchpads:
-        """List whose scratchpads there are, and how large they are."""
+        """List the scratchpads that you may read, and how large they are."""
         ...
     def clear_scratchpad(
         self,
@@ -517,7 +532,21 @@ class Door:
         self,
         agent: str,
     ) -> ShownAgent:
-        """Show the settings of an agent; without any, the defaults."""
+        """Show the settings of an agent that you use; without any, the defaults."""
+        ...
+    def share_agent(
+        self,
+        agent: str,
+        user: str,
+    ) -> SharedAgent:
+        """Let someone use an agent that you use: they read and write its scratchpad and its settings."""
+        ...
+    def unshare_agent(
+        self,
+        agent: str,
+        user: str,
+    ) -> SharedAgent:
+        """Let someone no longer use an agent that you use."""
         ...
     def create_key(
         self,
@@ -1017,7 +1046,7 @@ class AsyncDoor:
         title: str | None = ...,
         agent: str | None = ...,
     ) -> RegisteredConversation:
-        """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it."""
+        """Begin a conversation, so that artifacts and pinned memories can belong to it."""
         ...
     async def conversations(
         self,
@@ -1026,19 +1055,33 @@ class AsyncDoor:
         limit: int = ...,
         after: str | None = ...,
     ) -> ListedConversations:
-        """The conversations of the tenant, newest first."""
+        """The conversations that you began or that were shared with you, newest first; for an admin all of the tenant."""
         ...
     async def show_conversation(
         self,
         id: str,
     ) -> ShownConversation:
-        """One conversation, and how many artifacts belong to it."""
+        """One conversation, whom it was shared with, and how many artifacts belong to it."""
+        ...
+    async def share_conversation(
+        self,
+        id: str,
+        user: str,
+    ) -> SharedConversation:
+        """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
+        ...
+    async def unshare_conversation(
+        self,
+        id: str,
+        user: str,
+    ) -> SharedConversation:
+        """Let someone no longer into a conversation that you began. What they saved there stays."""
         ...
     async def delete_conversation(
         self,
         id: str,
     ) -> DeletedConversation:
-        """Delete a conversation with its artifacts. Memories pinned to it stay and are no longer pinned."""
+        """Delete a conversation with its artifacts. Your memories pinned to it stay and are no longer pinned."""
         ...
     async def write_artifact(
         self,
@@ -1057,14 +1100,14 @@ class AsyncDoor:
         *,
         via: str | None = ...,
     ) -> ArtifactContent:
-        """Read an artifact. From inside a conversation, an artifact of another is read through a memory that links to it."""
+        """Read an artifact of a conversation that you are a member of, or through another's memory that links to it."""
         ...
     async def artifacts(
         self,
         *,
         conversation: str | None = ...,
     ) -> ListedArtifacts:
-        """List the artifacts of a conversation, by path; without one, those of all conversations."""
+        """List the artifacts of a conversation, by path; without one, those of all that you are a member of."""
         ...
     async def delete_artifact(
         self,
@@ -1089,7 +1132,7 @@ class AsyncDoor:
     async def scratchpads(
         self,
     ) -> ListedScratchpads:
-        """List whose scratchpads there are, and how large they are."""
+        """List the scratchpads that you may read, and how large they are."""
         ...
     async def clear_scratchpad(
         self,
@@ -1118,7 +1161,21 @@ class AsyncDoor:
         self,
         agent: str,
     ) -> ShownAgent:
-        """Show the settings of an agent; without any, the defaults."""
+        """Show the settings of an agent that you use; without any, the defaults."""
+        ...
+    async def share_agent(
+        self,
+        agent: str,
+        user: str,
+    ) -> SharedAgent:
+        """Let someone use an agent that you use: they read and write its scratchpad and its settings."""
+        ...
+    async def unshare_agent(
+        self,
+        agent: str,
+        user: str,
+    ) -> SharedAgent:
+        """Let someone no longer use an agent that you use."""
         ...
     async def create_key(
         self,

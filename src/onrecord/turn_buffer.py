@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 from onrecord.model import limits
 from onrecord.model.answer import Answer
 from onrecord.model.limits import Role
+from onrecord.model.workspace import ConversationKey
 
 #: How much text all conversations together may hold in memory.
 HELD_BYTES: Final = 64 * 1024 * 1024
@@ -27,10 +28,10 @@ class Turn(Answer):
 
 
 class _Key(NamedTuple):
-    """Which conversation, of which tenant: everyone in it shares its turns, as with memories of session scope."""
+    """Which conversation, of which tenant: its members share its turns, as with memories of session scope."""
 
     tenant: str
-    conversation: str
+    conversation: ConversationKey
 
 
 @dataclass(slots=True)
@@ -67,7 +68,9 @@ class TurnBuffer:
         # One for all: what is done under it takes microseconds.
         self._lock = Lock()
 
-    def add(self, tenant: str, conversation: str, turn: Turn, begun: datetime | None = None) -> int:
+    def add(
+        self, tenant: str, conversation: ConversationKey, turn: Turn, begun: datetime | None = None
+    ) -> int:
         """Keep a turn; returns how many turns of the conversation are kept. `begun` is when the conversation began."""
         key = _Key(tenant, conversation)
         with self._lock:
@@ -80,7 +83,7 @@ class TurnBuffer:
             self._make_room()
         return count
 
-    def last(self, tenant: str, conversation: str, most: int | None = None) -> tuple[Turn, ...]:
+    def last(self, tenant: str, conversation: ConversationKey, most: int | None = None) -> tuple[Turn, ...]:
         """The last turns, oldest first. Reading a conversation that has none leaves no trace."""
         key = _Key(tenant, conversation)
         with self._lock:
@@ -90,7 +93,7 @@ class TurnBuffer:
                 self._windows.move_to_end(key)
         return turns if most is None else turns[max(len(turns) - most, 0) :]
 
-    def follow(self, tenant: str, conversation: str, begun: datetime | None) -> None:
+    def follow(self, tenant: str, conversation: ConversationKey, begun: datetime | None) -> None:
         """Drop the turns of a conversation that another process has deleted, or deleted and begun anew."""
         with self._lock:
             kept = self._windows.get(_Key(tenant, conversation))
@@ -98,7 +101,7 @@ class TurnBuffer:
         if is_other:
             self.clear(tenant, conversation)
 
-    def clear(self, tenant: str, conversation: str) -> int:
+    def clear(self, tenant: str, conversation: ConversationKey) -> int:
         """Drop a conversation's turns; returns how many there were."""
         with self._lock:
             gone = self._windows.pop(_Key(tenant, conversation), _LastTurns())
@@ -110,7 +113,7 @@ class TurnBuffer:
         for conversation in self.conversations(tenant):
             self.clear(tenant, conversation)
 
-    def conversations(self, tenant: str) -> tuple[str, ...]:
+    def conversations(self, tenant: str) -> tuple[ConversationKey, ...]:
         """The conversations of a tenant that have turns, the most recently used last."""
         with self._lock:
             return tuple(each.conversation for each in self._windows if each.tenant == tenant)

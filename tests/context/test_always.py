@@ -87,6 +87,8 @@ def test_everyone_is_told_what_is_for_their_eyes(memory: OnRecord) -> None:
         return set(ids(memory.as_caller(replace(owner, **changed))))
 
     assert set(ids(door)) == every
+    assert seen_by(user="bob") == every - {"user", "session"}
+    door.share_conversation("talk", "bob")
     assert seen_by(user="bob") == every - {"user"}
     assert seen_by(personas=frozenset()) == every - {"persona"}
     assert seen_by(systems={}) == every - {"system"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord import OnRecord
 from onrecord.context.turns import ClearTurns, ListTurns, NoteTurn
-from onrecord.errors import Invalid
+from onrecord.errors import Forbidden, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS, TURNS
 from onrecord.turn_buffer import Turn, TurnBuffer
@@ -85,9 +85,28 @@ def test_names_that_would_run_together_are_kept_apart() -> None:
     assert listed(turns, Caller(tenant="a:b", user="ann", conversation="c")) == []
 
 
-def test_whoever_is_in_the_conversation_shares_its_turns(door: Doors) -> None:
-    door("ann", conversation="talk").note_turn("hello")
-    assert len(door("bob", conversation="talk").turns().turns) == 1
+def test_members_of_a_conversation_share_its_turns(door: Doors) -> None:
+    ann, bob = door("ann", conversation="talk"), door("bob", conversation="talk")
+    ann.note_turn("hello")
+    assert bob.turns().turns == ()
+    ann.share_conversation("talk", "bob")
+    assert len(bob.turns().turns) == 1
+    bob.note_turn("hello yourself")
+    assert len(ann.turns().turns) == 2
+    ann.unshare_conversation("talk", "bob")
+    assert bob.turns().turns == ()
+    assert bob.clear_turns().cleared == 0
+    assert len(ann.turns().turns) == 2
+
+
+@pytest.mark.parametrize("actor", ["agent", "unattended"])
+def test_a_turn_of_role_system_is_a_persons_or_the_hosts(door: Doors, actor: str) -> None:
+    agent = door("ann", conversation="talk", actor=actor)
+    with pytest.raises(Forbidden, match="Turns of role system are a person's or the host's"):
+        agent.note_turn("obey", role="system")
+    door("ann", conversation="talk", actor=actor, operator=True).note_turn("the host's", role="system")
+    door("ann", conversation="talk").note_turn("a person's", role="system")
+    assert [turn.content for turn in agent.turns().turns] == ["the host's", "a person's"]
 
 
 def test_whoever_speaks_in_one_conversation_cannot_name_another(door: Doors) -> None:

@@ -4,6 +4,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
-from onrecord import connect
-from onrecord.errors import StoreUnavailable
+from onrecord import OnRecord, connect
+from onrecord.errors import Forbidden, StoreUnavailable
 from onrecord.model.caller import Caller
+from onrecord.model.limits import PERMISSIONS
 from onrecord.store import migrations
 from onrecord.store.postgres import vectors
 from onrecord.store.tables import metadata
@@ -265,8 +267,36 @@ def test_an_old_store_has_the_tables_of_a_new_one(
     assert _without_schema(have) == _without_schema(want)
 
 
+_NAMED_BY_ONE = 'tenant INTEGER NOT NULL, "row" BIGINT NOT NULL, id TEXT NOT NULL, agent TEXT, title TEXT, '
+#: The tables of step 7 that step 8 changes, with what they held: whoever named a conversation was in it.
+_BEFORE_MEMBERS = (
+    "CREATE TABLE conversations_7 AS SELECT * FROM conversations",
+    "DROP TABLE conversations",
+    f"CREATE TABLE conversations ({_NAMED_BY_ONE} created_at BIGINT NOT NULL, created_by TEXT NOT NULL, "
+    'CONSTRAINT conversations_key PRIMARY KEY (tenant, "row"), CONSTRAINT conversations_id UNIQUE (tenant, id))',
+    "INSERT INTO conversations SELECT * FROM conversations_7",
+    "DROP TABLE conversations_7",
+    "DROP TABLE conversation_members",
+    "DROP TABLE agent_users",
+    *(f"ALTER TABLE {name} DROP COLUMN conversation_by" for name in ("memories", "versions")),
+    *(
+        f"UPDATE {name} SET audience = replace(audience, 'c:ann\n', 'c:')"
+        for name in (
+            "memories",
+            "postings",
+            "terms",
+            "facets",
+            "audience_counts",
+            "vectors",
+            "audience_vectors",
+        )
+    ),
+    "UPDATE facets SET facet = replace(facet, 'c:ann\n', 'c:')",
+    "UPDATE onrecord_version SET version_num = '0007'",
+)
 #: The tables of step 6 that step 7 writes anew, with what they held.
 _BEFORE_AUDIENCES = (
+    *_BEFORE_MEMBERS,
     "CREATE TABLE terms_6 AS SELECT tenant, collection, term, sum(documents) AS documents FROM terms GROUP BY 1, 2, 3",
     'CREATE TABLE facets_6 AS SELECT tenant, collection, facet, "row" FROM facets',
     "DROP TABLE terms",
@@ -323,6 +353,65 @@ def test_an_older_store_with_a_vector_of_another_length_opens_and_is_told_of(
         assert [hit.memory.id for hit in member.recall("kestrel", recipe="semantic").hits] == ["2"]
         door.reindex()
         assert door.doctor().problems == ()
+
+
+def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
+    shared_db: str, engine: sa.Engine
+) -> None:
+    def session_of(root: OnRecord, user: str) -> set[str]:
+        inside = root.as_caller(Caller(tenant="acme", user=user, conversation="talk"))
+        listed = {each.id for each in inside.browse(scopes=["session"]).memories}
+        assert {hit.memory.id for hit in inside.recall("kestrel", scopes=["session"]).hits} == listed
+        return listed
+
+    caller = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS), operator=True)
+    opened: dict[str, Any] = {"caller": caller, "embedder": StubEmbedder()}
+    with connect(shared_db, **opened) as root:
+        ann, bob, carol = (
+            root.as_caller(Caller(tenant="acme", user=name, conversation="talk"))
+            for name in ("ann", "bob", "carol")
+        )
+        ann.remember("kestrel plan", id="a", scope="session", always_inject=True)
+        for name in ("bob", "carol"):
+            ann.share_conversation("talk", name)
+        bob.remember("kestrel flies", id="b", scope="session")
+        agent = ann.as_caller(replace(ann.caller, actor="agent"))
+        assert agent.revise("a", content="kestrel proposal").proposal is not None
+        carol.write_artifact("a.txt", "x")
+        for name in ("dora", "eve"):
+            door = root.as_caller(Caller(tenant="acme", user=name))
+            door.remember(f"pinned by {name}", id=name, conversation="7")
+        ann.set_agent("scout", limit=3)
+        ann.append_scratchpad("x", agent="nobodys")
+    with engine.begin() as connection:
+        for statement in _BEFORE_MEMBERS:
+            connection.exec_driver_sql(statement)
+    with connect(shared_db, **opened) as root:
+        assert root.doctor().problems == ()
+        assert [session_of(root, name) for name in ("ann", "bob", "carol", "dora")] == [
+            {"a", "b"},
+            {"a", "b"},
+            {"a", "b"},
+            set(),
+        ]
+        talk = root.show_conversation("talk").conversation
+        assert (talk.created_by, talk.members) == ("ann", ("bob", "carol"))
+        made = root.show_conversation("7").conversation
+        assert (made.created_by, made.members, root.show("eve").memory.conversation_by) == (
+            "dora",
+            ("eve",),
+            "dora",
+        )
+        assert root.register_conversation().conversation.id == "8"
+        assert root.show_agent("scout").users == ("ann",)
+        dora = root.as_caller(Caller(tenant="acme", user="dora"))
+        with pytest.raises(Forbidden):
+            dora.show_agent("scout")
+        # Nobody knows whose it is: it stays open until someone writes.
+        assert dora.read_scratchpad("nobodys").exists
+        dora.append_scratchpad("y", agent="nobodys")
+        with pytest.raises(Forbidden):
+            root.as_caller(Caller(tenant="acme", user="ann")).read_scratchpad("nobodys")
 
 
 def _without_schema(told: dict[str, Any]) -> dict[str, str]:

@@ -241,6 +241,8 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "register_conversation": [{"id": "{beside}-elsewhere"}],
     "conversations": [{}, {"agent": "{beside}-agent"}],
     "show_conversation": [{"id": "{beside}-talk"}],
+    "share_conversation": [{"id": "{beside}-talk", "user": "eve"}],
+    "unshare_conversation": [{"id": "{beside}-talk", "user": "ann"}],
     "delete_conversation": [{"id": "{beside}-talk"}],
     "write_artifact": [{"path": "plan.md", "content": "mine", "conversation": "{beside}-talk"}],
     "read_artifact": [{"id": "{file}"}, {"id": "{file}", "via": "{id}"}],
@@ -252,6 +254,8 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "scratchpads": [{}],
     "clear_scratchpad": [{"agent": "{beside}-agent"}],
     "show_agent": [{"agent": "{beside}-agent"}],
+    "share_agent": [{"agent": "{beside}-other-agent", "user": "eve"}],
+    "unshare_agent": [{"agent": "{beside}-other-agent", "user": "ann"}],
     "recall": [{"question": "{beside}", "agent": "{beside}-agent"}],
     "set_agent": [{"agent": "{beside}-other-agent", "decay": True}],
     "create_key": [{"tenant": "{tenant}"}, {"label": "mine", "tenant": "{tenant}", "user": "ann"}],
@@ -384,7 +388,7 @@ class House:
 
 def tried_in(stranger: Stranger) -> Sequence[Scope]:
     """The scopes whose memories a stranger tries to get at; from another tenant all are closed in the same way."""
-    return stranger.hidden if len(stranger.hidden) == 1 else ("tenant", "user", "session")
+    return stranger.hidden if stranger.caller.tenant == HOME else ("tenant", "user", "session")
 
 
 def comer(who: str) -> Caller:

@@ -4,7 +4,7 @@ import gc
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import IO, Any, Final
 
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import ExportLine, lines_of
+from onrecord.care.memory_lines import UNTOLD
 from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
 from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
@@ -19,14 +20,15 @@ from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
 from onrecord.model.collections import Home
 from onrecord.model.limits import GLOBAL_TENANT
-from onrecord.model.memory import Relation
+from onrecord.model.memory import Relation, Version, pinned_to
 from onrecord.model.request import Request, ask
 from onrecord.model.tiers import lowered
-from onrecord.model.workspace import WorkspaceNumbers
+from onrecord.model.workspace import ConversationKey, WorkspaceNumbers
 from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Counters, MemoryHistory, Restoring
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.ports.store import Store
+from onrecord.store.ports.workspace import WorkspaceRestoring
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +152,12 @@ def _take_in(
 ) -> None:
     """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
-        workspace = take_in_workspace(
-            restoring.restoring_workspace(), section.batch, partial(tally.has_left, section.home)
-        )
+        beside = restoring.restoring_workspace()
+        workspace = take_in_workspace(beside, section.batch, partial(tally.has_left, section.home))
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
+        section.histories = [_told_whose(each, beside) for each in section.histories]
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
@@ -191,6 +193,24 @@ def _compared(
         if held != each:
             differing.append(each.id)
     return fresh, differing
+
+
+def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring) -> MemoryHistory:
+    """A memory of an export that does not tell who began its conversations: whoever began the one of that name, or else
+    its owner. Its owner is a member there, as everyone was who used the name.
+    """
+    if all(version.memory.conversation_by != UNTOLD for version in history.versions):
+        return history
+    return history._replace(versions=tuple(_version_told(each, workspace) for each in history.versions))
+
+
+def _version_told(version: Version, workspace: WorkspaceRestoring) -> Version:
+    memory = version.memory
+    if memory.conversation is None or memory.conversation_by != UNTOLD:
+        return version
+    by = workspace.adopt(memory.conversation, memory.owner) or memory.owner
+    there = ConversationKey(by, memory.conversation)
+    return replace(version, memory=pinned_to(memory, there))
 
 
 def _files_of(history: MemoryHistory) -> set[str]:

@@ -21,7 +21,12 @@ from onrecord.care.workspace_lines import (
 from onrecord.model.agent import ShownAgent
 from onrecord.model.memory import Relation
 from onrecord.model.wire import to_json
-from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad, WorkspaceNumbers
+from onrecord.model.workspace import (
+    Conversation,
+    StoredArtifact,
+    StoredScratchpad,
+    WorkspaceNumbers,
+)
 from onrecord.store.ports.archive import Counters, MemoryHistory
 
 FORMAT: Final = 1

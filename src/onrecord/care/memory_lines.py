@@ -1,5 +1,6 @@
 """HOW is a memory read from a line? With all its versions, each of them checked; so are relations and counters."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
@@ -17,6 +18,9 @@ from onrecord.model.tiers import credited
 from onrecord.model.wire import shape_of
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.archive import Counters, MemoryHistory
+
+#: Who began a conversation, in an export of an earlier version.
+UNTOLD: Final = ""
 
 _COUNTERS: Final = Object(
     "counters",
@@ -50,7 +54,8 @@ def _sound(line: ExportLine, place: int, version: Version, tenant: str) -> Versi
     memory = version.memory
     if memory.tenant != tenant:
         memory = replace(memory, tenant=tenant)
-    faults = [*record_faults(memory)]
+    is_told = memory.conversation_by != UNTOLD
+    faults = [*record_faults(memory if is_told else replace(memory, conversation_by=None))]
     if type(memory.version) is not int or memory.version != version.number:
         faults.append(Fault("version", "differs from the number of its version"))
     if faults:
@@ -83,12 +88,16 @@ def _known_name(value: str) -> str:
 
 
 def _memory(**given: Any) -> Memory:
-    """An empty author means that the file does not tell; then the versions do."""
-    return Memory(**{"author": "", **given})
+    """Where a name is empty, the file does not tell: the versions tell the author, and the conversations who began one."""
+    return Memory(**{"author": "", **_untold(given), **given})
+
+
+def _untold(given: Mapping[str, Any]) -> dict[str, str]:
+    return {"conversation_by": UNTOLD} if given.get("conversation") is not None else {}
 
 
 _MEMORY: Final = shape_of(Memory)
-_LATER: Final = ("author", "proposes")
+_LATER: Final = ("author", "proposes", "conversation_by")
 _VERSIONS: Final = Several(
     Object(
         "a version",

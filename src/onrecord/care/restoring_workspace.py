@@ -2,14 +2,20 @@
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onrecord.care.kinds import kind_for
 from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
-from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad, WorkspaceNumbers
+from onrecord.model.workspace import (
+    Conversation,
+    ConversationKey,
+    StoredArtifact,
+    StoredScratchpad,
+    WorkspaceNumbers,
+)
 from onrecord.store.ports.workspace import WorkspaceItem, WorkspaceRestoring
 
 
@@ -50,13 +56,15 @@ def take_in_workspace(
     """Add absent items. An artifact of a conversation that was skipped is skipped too: the conversation here is
     another one.
     """
-    done, grown = TakenIn(), set[str]()
+    done, grown = TakenIn(), set[ConversationKey]()
     restoring.count(batch.numbers)
-    for line, item in batch.items:
-        name, home = name_of(item), None
+    for line, told in batch.items:
+        item, home = told, None
+        name = name_of(item)
         if isinstance(item, StoredArtifact):
-            home = item.artifact.conversation
-            left = f"conversation {home}"
+            item = _told_whose(item, restoring)
+            home = ConversationKey(item.artifact.conversation_by or "", item.artifact.conversation)
+            left = _conversation_name(home)
             if was_left(left) or left in done.differing:
                 done.differing.append(name)
                 continue
@@ -67,9 +75,8 @@ def take_in_workspace(
                 done.differing.append(name)
             case "absent":
                 if not restoring.restore(item):
-                    raise line.fault(
-                        f"is an artifact of conversation {home}, which is not here and in no line before"
-                    )
+                    where = None if home is None else _conversation_name(home)
+                    raise line.fault(f"is an artifact of {where}, which is not here and in no line before")
                 done.added[kind_for(item).counted_as or ""] += 1
                 grown |= set() if home is None else {home}
     _check_quotas(restoring, grown)
@@ -80,7 +87,7 @@ def name_of(item: WorkspaceItem) -> str:
     """The name of an item for people. It cannot be confused with a memory's id, which has no spaces."""
     match item:
         case Conversation():
-            return f"conversation {item.id}"
+            return _conversation_name(item.key)
         case StoredArtifact():
             return file_name(item.artifact.id)
         case StoredScratchpad():
@@ -89,17 +96,30 @@ def name_of(item: WorkspaceItem) -> str:
             return f"settings of {item.agent}"
 
 
+def _told_whose(file: StoredArtifact, restoring: WorkspaceRestoring) -> StoredArtifact:
+    """An artifact of an export that does not tell who began its conversation: whoever began the one of that name."""
+    artifact = file.artifact
+    if artifact.conversation_by is not None:
+        return file
+    by = restoring.adopt(artifact.conversation, artifact.written_by)
+    return replace(file, artifact=replace(artifact, conversation_by=by))
+
+
+def _conversation_name(key: ConversationKey) -> str:
+    return f"conversation {key.id}" + (f" of {key.by}" if key.by else "")
+
+
 def file_name(id: str) -> str:
     return f"artifact {id}"
 
 
-def _check_quotas(restoring: WorkspaceRestoring, grown: set[str]) -> None:
+def _check_quotas(restoring: WorkspaceRestoring, grown: set[ConversationKey]) -> None:
     """Check quotas once for a whole batch, since adding up sizes takes longer the more there are."""
     if not grown:
         return
     for whose, held, most in (
         *(
-            (f"conversation {each}", restoring.usage(each).bytes, CONVERSATION_BYTES)
+            (_conversation_name(each), restoring.usage(each).bytes, CONVERSATION_BYTES)
             for each in sorted(grown)
         ),
         ("this tenant", restoring.usage().bytes, TENANT_BYTES),

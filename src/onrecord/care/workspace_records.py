@@ -9,7 +9,7 @@ from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
 from onrecord.model.paths import normalised
 from onrecord.model.request import request_fields
-from onrecord.model.rules import Counted, OrNone, Rule
+from onrecord.model.rules import Counted, ListOf, OrNone, Rule
 from onrecord.model.shapes import kept_faults
 from onrecord.model.workspace import Conversation, StoredArtifact, StoredScratchpad
 from onrecord.workspace.agents import SetAgent
@@ -28,10 +28,13 @@ _CONVERSATION: Final[Mapping[str, Rule]] = {
     "agent": OrNone(rules.NAME),
     "title": OrNone(rules.TITLE),
     "created_by": rules.NAME,
+    "members": ListOf(rules.NAME, at_most=None),
 }
+_USERS: Final[Mapping[str, Rule]] = {"users": ListOf(rules.NAME, at_most=None)}
 _ARTIFACT: Final[Mapping[str, Rule]] = {
     "id": Counted(1, _MOST_FILES - 1),
     "conversation": rules.NAME,
+    "conversation_by": OrNone(rules.NAME),
     "path": _path,
     "media_type": MEDIA_TYPE,
     "written_by": rules.NAME,
@@ -51,6 +54,7 @@ def artifact_faults(file: StoredArtifact) -> Iterator[Fault]:
 
 def scratchpad_faults(item: StoredScratchpad) -> Iterator[Fault]:
     yield from _agent_faults(item.agent)
+    yield from kept_faults(_USERS, {"users": item.users})
     text = rules.Text()
     told = [fault for each in item.notes for fault in kept_faults({"text": text}, {"text": each.text})]
     yield from told
@@ -65,6 +69,7 @@ def settings_faults(shown: ShownAgent) -> Iterator[Fault]:
     yield from _agent_faults(shown.agent)
     yield from kept_faults(_SETTINGS, asdict(shown.settings))
     yield from kept_faults({"updated_by": rules.NAME}, {"updated_by": shown.updated_by})
+    yield from kept_faults(_USERS, {"users": shown.users})
     if shown.updated_at is None:
         yield Fault("updated_at", "is missing")
 

@@ -107,8 +107,7 @@ class _Gathering:
             return briefing(reading, self.call.caller.conversation or "")
 
     def _turns(self) -> ContextSection:
-        caller = self.call.caller
-        turns = said(self.call, caller.conversation) if caller.conversation else ()
+        turns = said(self.call)
         # Of a conversation the end matters most, and a hole in it would mislead.
         pieces = [ContextPiece(text=bullet(turn.content, f"{turn.role}: ")) for turn in reversed(turns)]
         return ContextSection(name="turns", pieces=pieces, render=_under(_SAID), is_run=True, backwards=True)

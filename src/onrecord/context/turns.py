@@ -2,19 +2,21 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, cast
 
 from onrecord.context import conversation
-from onrecord.errors import StoreUnavailable
+from onrecord.errors import Forbidden, StoreUnavailable
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.limits import Role
 from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
 from onrecord.model.rules import OrNone
+from onrecord.model.workspace import ConversationKey
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub, scrub_value
+from onrecord.store.ports.workspace import NamedConversation
 from onrecord.turn_buffer import Turn
 from onrecord.workspace import conversations
 
@@ -71,28 +73,37 @@ class ClearedTurns(Answer):
 @operation("write", "memory.manage", "POST /turns", command=None)
 def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
     named = conversation.needed(call.caller, ask.conversation)
-    begun: datetime | None = None
+    if ask.role == "system" and call.caller.actor != "person" and not call.caller.operator:
+        raise Forbidden(
+            "Turns of role system are a person's or the host's, since agents obey them. Note it with another role."
+        )
+    inside = replace(call, caller=conversation.inside(call.caller, ask.conversation))
     # It is kept in memory alone, and so needs no store that can be used.
+    meant = NamedConversation(ConversationKey(call.caller.user, named))
     with suppress(StoreUnavailable):
-        conversations.enter_by_turn(call)
-        begun = _follow(call, named)
-    count = call.turns.add(call.caller.tenant, named, turn_of(ask, call.now), begun)
+        # What an argument names is not begun by it: it may come from a model.
+        meant = conversations.spoken_in(inside, begins=call.caller.conversation is not None)
+        call.turns.follow(call.caller.tenant, meant.key, meant.begun)
+    count = call.turns.add(call.caller.tenant, meant.key, turn_of(ask, call.now), meant.begun)
     return NotedTurn(conversation=named, turns=count)
 
 
-def said(call: Call, named: str, most: int | None = None) -> tuple[Turn, ...]:
-    """The last turns of a conversation, oldest first; none if any process has deleted it."""
-    _follow(call, named)
-    return call.turns.last(call.caller.tenant, named, most)
+def said(call: Call, most: int | None = None) -> tuple[Turn, ...]:
+    """The last turns of the conversation that the caller is in, oldest first; none if any process has deleted it."""
+    key = _follow(call)
+    return () if key is None else call.turns.last(call.caller.tenant, key, most)
 
 
-def _follow(call: Call, named: str) -> datetime | None:
-    """When the conversation began. Each process holds its own turns; the store tells all of them about deletions."""
+def _follow(call: Call) -> ConversationKey | None:
+    """Which conversation the caller is in. Each process holds its own turns; the store tells all of them about
+    deletions.
+    """
     with call.reading() as reading:
-        known = reading.workspace.conversation(conversations.plain(named) or named)
-    begun = None if known is None else known.created_at
-    call.turns.follow(call.caller.tenant, named, begun)
-    return begun
+        here = reading.workspace.here
+    if here is None:
+        return None
+    call.turns.follow(call.caller.tenant, here.key, here.begun)
+    return here.key
 
 
 def turn_of(ask: NoteTurn, now: datetime) -> Turn:
@@ -104,10 +115,13 @@ def turn_of(ask: NoteTurn, now: datetime) -> Turn:
 @operation("read", "memory.read", "GET /turns", command=None)
 def turns(call: Call, ask: ListTurns) -> ListedTurns:
     named = conversation.needed(call.caller, ask.conversation)
-    return ListedTurns(conversation=named, turns=said(call, named, ask.limit))
+    inside = replace(call, caller=conversation.inside(call.caller, ask.conversation))
+    return ListedTurns(conversation=named, turns=said(inside, ask.limit))
 
 
 @operation("write", "memory.manage", "DELETE /turns", command=None)
 def clear_turns(call: Call, ask: ClearTurns) -> ClearedTurns:
     named = conversation.needed(call.caller, ask.conversation)
-    return ClearedTurns(conversation=named, cleared=call.turns.clear(call.caller.tenant, named))
+    key = _follow(replace(call, caller=conversation.inside(call.caller, ask.conversation)))
+    cleared = 0 if key is None else call.turns.clear(call.caller.tenant, key)
+    return ClearedTurns(conversation=named, cleared=cleared)

@@ -25,9 +25,13 @@ def agent_faults(agent: str | None) -> Iterator[Fault]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAgent(Answer):
-    """The settings of an agent, and who changed them last and when; None where nobody has."""
+    """The settings of an agent, and who changed them last and when; None where nobody has.
+
+    Its users and admins read and write its scratchpad and its settings; one that nobody uses yet is anybody's.
+    """
 
     agent: str
     settings: AgentSettings
     updated_at: datetime | None = None
     updated_by: str | None = None
+    users: tuple[str, ...] = ()

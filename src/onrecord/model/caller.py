@@ -27,6 +27,8 @@ class Caller:
     permissions: frozenset[Permission] = _DEFAULT_PERMISSIONS
     systems: Mapping[str, Grant] = field(default_factory=lambda: MappingProxyType({}))
     conversation: str | None = None
+    #: Who began it, once the store has looked whom the name means; None for the caller.
+    conversation_by: str | None = None
     run: str | None = None
     actor: Actor = "person"
     #: The id of the key and of the request, for the audit.
@@ -83,9 +85,9 @@ class Caller:
                 f"{what} touches every tenant of the store. Only whoever runs the store may do that."
             )
 
-    def inside(self, conversation: str | None) -> "Caller":
-        """The same caller in another conversation."""
-        return replace(self, conversation=conversation)
+    def inside(self, conversation: str | None, by: str | None = None) -> "Caller":
+        """The same caller in another conversation, which `by` began if it is known."""
+        return replace(self, conversation=conversation, conversation_by=by)
 
 
 def _with_implied(held: frozenset[Permission]) -> frozenset[Permission]:
@@ -112,7 +114,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "personas": ListOf(_NAME, at_most=None),
     "permissions": ListOf(Choice(limits.PERMISSIONS), at_most=None),
     "systems": MapOf("an object of systems, each with read or manage", _NAME, rules.GRANTED),
-    **dict.fromkeys(("conversation", "run", "key", "request"), OrNone(_NAME)),
+    **dict.fromkeys(("conversation", "conversation_by", "run", "key", "request"), OrNone(_NAME)),
     "actor": Choice(limits.ACTORS),
     "operator": rules.FLAG,
 }

@@ -9,6 +9,7 @@ from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS
 # Colons, slashes, question marks, hashes, white space and control characters.
 _FORBIDDEN: Final = re.compile(r"[:/?#\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _WHOLE: Final = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+_MARKED: Final = re.compile(r"#[0-9]+", re.ASCII)
 _GLOBAL_PREFIX: Final = GLOBAL_TENANT + ":"
 
 
@@ -55,6 +56,11 @@ def spell(tenant: str, id: str) -> str:
 def is_global(id: str) -> bool:
     """Whether an id, as people see it, is that of a global memory."""
     return id.startswith(_GLOBAL_PREFIX)
+
+
+def plain_conversation(name: str) -> str:
+    """`#42` and `42` name the same conversation."""
+    return name[1:] if _MARKED.fullmatch(name) else name
 
 
 def whole_number(id: str) -> int | None:

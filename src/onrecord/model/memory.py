@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, NamedTuple
 
@@ -19,6 +19,7 @@ from onrecord.model.limits import (
     Status,
     Tier,
 )
+from onrecord.model.workspace import ConversationKey
 
 _ELLIPSIS: Final = "…"
 _ENOUGH_FOR_A_TITLE: Final = 10 * TITLE_CHARACTERS
@@ -81,6 +82,8 @@ class Memory:
     persona: str | None = None
     system: str | None = None
     conversation: str | None = None
+    #: Who began that conversation, where it was not the owner.
+    conversation_by: str | None = None
     author: str
     origin: Origin
 
@@ -99,6 +102,13 @@ class Memory:
     proposes: Proposal | None = None
 
     place: RowPlace | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def pinned(self) -> ConversationKey | None:
+        """The conversation that it belongs to or is pinned to."""
+        if self.conversation is None:
+            return None
+        return ConversationKey(self.conversation_by or self.owner, self.conversation)
 
     @property
     def is_live(self) -> bool:
@@ -162,6 +172,14 @@ class Relation:
 
 _NOT_CONTENT: Final = frozenset({"tenant", "id", "version", "place", "updated_at"})
 _COMPARED: Final = tuple(each.name for each in fields(Memory) if each.name not in _NOT_CONTENT)
+
+
+def pinned_to(memory: Memory, there: ConversationKey | None) -> Memory:
+    """The memory in a conversation, or in none. Whose it is, is said only where it is not the owner's."""
+    if there is None:
+        return replace(memory, conversation=None, conversation_by=None)
+    by = None if there.by == memory.owner else there.by
+    return replace(memory, conversation=there.id, conversation_by=by)
 
 
 def changed_fields(before: Memory, after: Memory) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
     "persona": _MAYBE_NAME,
     "system": _MAYBE_NAME,
     "conversation": _MAYBE_NAME,
+    "conversation_by": _MAYBE_NAME,
     "author": rules.NAME,
     "origin": rules.ORIGIN,
     "status": rules.STATUS,

@@ -6,7 +6,7 @@ The classes at the end hold whole items, for moving them to another store.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 Encoding = Literal["text", "base64"]
 ScratchpadKind = Literal["agent", "shared"]
@@ -18,15 +18,33 @@ MEDIA_TYPE: Final = "application/octet-stream"
 SHARED_SCRATCHPAD: Final = "shared"
 
 
+class ConversationKey(NamedTuple):
+    """Which conversation: who began it, and its name. Two people may use the same name for two conversations."""
+
+    by: str
+    id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """A conversation of the tenant. Its id is a whole number, or the name that its program gave it."""
+    """A conversation of a tenant. Its id is a whole number, or the name that its program gave it.
+
+    Its members are whoever began it, those it was shared with, who stand in `members`, and admins.
+    """
 
     id: str
     agent: str | None = None
     title: str | None = None
     created_at: datetime
     created_by: str
+    members: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> ConversationKey:
+        return ConversationKey(self.created_by, self.id)
+
+    def has_member(self, user: str) -> bool:
+        return user == self.created_by or user in self.members
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +53,8 @@ class Artifact:
 
     id: str
     conversation: str
+    #: Who began that conversation; exports of earlier versions do not tell.
+    conversation_by: str | None = None
     path: str
     sha256: str
     media_type: str
@@ -104,10 +124,11 @@ class ScratchpadEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredScratchpad:
-    """A whole scratchpad: its entries in the order in which they were added."""
+    """A whole scratchpad: its entries in the order in which they were added, and who uses its agent."""
 
     agent: str
     notes: tuple[ScratchpadEntry, ...]
+    users: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import Kind
 from onrecord.model.when import When
+from onrecord.model.workspace import ConversationKey
 from onrecord.providers.embedding import Embedder
 from onrecord.recall.hits import Hit
 from onrecord.recall.recipes import Recipe
@@ -100,6 +101,8 @@ class RecallDraft:
     now: datetime
     recipe: Recipe
     among: Among | None = None
+    #: The conversation in which the question is asked, known once the store is open.
+    conversation: ConversationKey | None = None
     #: What the question says: its words, the kinds and times it speaks of, and its vector.
     terms: tuple[Token, ...] = ()
     kinds: tuple[Kind, ...] = ()
@@ -157,11 +160,6 @@ class RecallDraft:
             as_of=ask.as_of,
             known_at=ask.known_at,
         )
-
-    @property
-    def conversation(self) -> str | None:
-        """The conversation in which the question is asked."""
-        return self.ask.conversation or self.caller.conversation
 
     @property
     def pool(self) -> int:

@@ -34,7 +34,7 @@ from onrecord.model.request import (
     request_fields,
 )
 from onrecord.model.rules import ListOf, OrNone
-from onrecord.model.workspace import AgentSettings
+from onrecord.model.workspace import AgentSettings, ConversationKey
 from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
 from onrecord.recall.boosts import (
@@ -46,7 +46,7 @@ from onrecord.recall.boosts import (
 )
 from onrecord.recall.channels import keep_eligible
 from onrecord.recall.draft import RecallDraft, RecallTools, page_after
-from onrecord.recall.draft import replace as draft_replace
+from onrecord.recall.draft import replace as with_changes
 from onrecord.recall.fusion import fuse
 from onrecord.recall.graduated import graduate, weigh_fields
 from onrecord.recall.graph import expand_links
@@ -63,7 +63,7 @@ from onrecord.recall.semantic import compare_others, knows_most, search_semantic
 from onrecord.recall.sharing import fit_tokens, read_hits, share_places
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.records import Reading
-from onrecord.workspace.agents import ShowAgent, show_agent
+from onrecord.workspace.agents import settings_of
 
 READ: Final[tuple[Layer, ...]] = (read_words, read_kinds, read_windows, embed_question)
 FIND: Final[tuple[Layer, ...]] = (
@@ -222,7 +222,7 @@ def recall(call: Call, ask: Recall) -> Recalled:
     caught up.
     """
     if ask.agent is not None:
-        ask = filled(ask, show_agent(call, ShowAgent(ask.agent)).settings)
+        ask = filled(ask, settings_of(call, ask.agent))
     recipe, embedders = recipe_named(ask.recipe), call.embedders
     embedder, asked_before = embedders.current, False
     while True:
@@ -231,7 +231,11 @@ def recall(call: Call, ask: Recall) -> Recalled:
         with call.reading() as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
-                done.draft = draft_replace(done.draft, ask=_with_known_names(ask, reading))
+                done.draft = with_changes(
+                    done.draft,
+                    ask=_with_known_names(ask, reading),
+                    conversation=_asked_in(reading, ask),
+                )
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
                 return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
         embedder, asked_before = older, True
@@ -246,6 +250,14 @@ def _with_known_names(ask: Recall, reading: Reading) -> Recall:
         entities=known_names(ask.entities, reading),
         only_entities=known_names(ask.only_entities, reading),
     )
+
+
+def _asked_in(reading: Reading, ask: Recall) -> ConversationKey | None:
+    """The conversation that a question names, or else the one that its caller is in."""
+    if ask.conversation is not None:
+        return reading.workspace.named(ask.conversation).key
+    here = reading.workspace.here
+    return None if here is None else here.key
 
 
 def _knows_more(reading: Reading, model: EmbeddingModel | None, embedders: Embedders) -> Embedder | None:

@@ -1,11 +1,19 @@
-"""WHERE is it said? The first save from inside a conversation makes the conversation known to its tenant."""
+"""WHERE is it said? The first save from inside a conversation begins it; and a name means one that its user is in."""
 
+from dataclasses import replace
+
+from onrecord.model.memory import pinned_to
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Writing
 from onrecord.workspace import conversations
 
 
 def enter(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    if draft.caller.conversation is not None:
-        conversations.enter(draft.caller, writing)
-    return draft
+    memory, spoken_in = draft.ready, draft.caller.conversation
+    here = None if spoken_in is None else conversations.enter(draft.caller, writing)
+    if here is not None:
+        draft = replace(draft, caller=draft.caller.inside(here.key.id, here.key.by))
+    if memory.conversation is None:
+        return draft
+    there = here if memory.conversation == spoken_in else writing.workspace.named(memory.conversation)
+    return replace(draft, memory=pinned_to(memory, None if there is None else there.key))

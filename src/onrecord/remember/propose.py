@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.model.caller import Caller
 from onrecord.model.limits import HINT_CHARACTERS, ProposedChange
-from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title
+from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title, pinned_to
 from onrecord.model.tiers import WORDS
 from onrecord.operation import Call
 from onrecord.remember.scrub import scrub_memory
@@ -101,7 +101,7 @@ def _kept(
     named = replace(
         proposal, of=tuple(each.id for each in targets), versions=tuple(each.version for each in targets)
     )
-    fresh = replace(wanted, **_anew(by), proposes=named)
+    fresh = pinned_to(replace(wanted, **_anew(by), proposes=named), wanted.pinned)
     earlier = _earlier(writing, by.caller, named)
     if earlier is None:
         saved = writing.add(fresh, by.change)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from onrecord.errors import Conflict, VersionConflict
 from onrecord.model.answer import Answer
 from onrecord.model.limits import REASON_CHARACTERS, ProposedChange
-from onrecord.model.memory import Memory
+from onrecord.model.memory import Memory, pinned_to
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import ID, REASON, Integer, OrNone
 from onrecord.operation import Call, operation
@@ -112,6 +112,8 @@ def _revise(call: Call, writing: Writing, memory: Memory, reason: str | None) ->
     if "status" in memory.proposes.fields:
         changes["status"] = "stale" if before.status == "active" else "active"
     after = replace(before, **changes, **_approved(call, before))
+    if "conversation" in changes or "conversation_by" in changes:
+        after = pinned_to(after, memory.pinned)
     saved = writing.replace(before, after, call.change("approve"))
     _settle(call, writing, memory, reason)
     return saved

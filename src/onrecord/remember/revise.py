@@ -14,7 +14,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
 from onrecord.model.embedding import embedded_text
 from onrecord.model.limits import Confidence, Dimension, Kind, Status
-from onrecord.model.memory import Memory, changed_fields
+from onrecord.model.memory import Memory, changed_fields, pinned_to
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.tiers import written
@@ -26,6 +26,7 @@ from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import has_catalog, read_ahead, referred
 from onrecord.remember.save import asks_to_be_told, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
+from onrecord.store.ports.records import Writing
 from onrecord.text import cut_ahead
 from onrecord.workspace.artifacts import linked_file
 
@@ -106,6 +107,7 @@ def revise(call: Call, ask: Revise) -> Revised:
         after, scrubbed = ahead.after, ahead.scrubbed
         if number:
             after = replace(after, artifact=number)
+        after = _pinned(after, ask, writing)
         after = written(before, after, caller, now)
         warnings: tuple[str, ...] = ()
         if _refers(ask):
@@ -133,6 +135,14 @@ def revise(call: Call, ask: Revise) -> Revised:
             writing, Revised(memory=saved, changed=changed, scrubbed=scrubbed, warnings=warnings)
         )
     return replace(revised, degraded=embed_again(call, saved)) if is_new else revised
+
+
+def _pinned(after: Memory, ask: Revise, writing: Writing) -> Memory:
+    """The correction with who began the conversation that it is pinned to."""
+    if isinstance(ask.conversation, Unset):
+        return after
+    there = None if ask.conversation is None else writing.workspace.named(ask.conversation).key
+    return pinned_to(after, there)
 
 
 def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:

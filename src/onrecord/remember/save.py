@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from onrecord.errors import Conflict, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES
-from onrecord.model.memory import Memory, derive_title
+from onrecord.model.memory import Memory, derive_title, pinned_to
 from onrecord.model.tiers import written
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
@@ -71,6 +71,8 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
         # Saving it again says that it is true now.
         changes |= {"status": "active", "status_reason": None}
     after = with_derived(before, replace(before, **changes), set(changes))
+    if "conversation" in changes:
+        after = pinned_to(after, fresh.pinned)
     after = written(before, after, draft.caller, draft.now)
     if (placement := _placement(after)) != _placement(before):
         faults = list(placement_faults(placement, draft.caller))

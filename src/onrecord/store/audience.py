@@ -17,6 +17,8 @@ PERSONA: Final = "p:"
 USER: Final = "u:"
 SYSTEM: Final = "s:"
 SESSION: Final = "c:"
+#: Between who began a conversation and its name: no name has it.
+BETWEEN: Final = "\n"
 WAITING: Final = "?"
 #: An owner takes the same room whatever the name, so that what follows can be found by its place.
 _OWNER_BYTES: Final = 16
@@ -25,7 +27,7 @@ LATER: Final = len(WAITING) + 2 * _OWNER_BYTES
 
 
 def audience_of(memory: Memory) -> str:
-    """The audience of a memory. One letter tells the kind; the rest is the unchanged name, so nothing can be forged."""
+    """The audience of a memory. One letter tells the kind; the rest are unchanged names, so nothing can be forged."""
     return waiting(memory.owner) + _later(memory) if memory.waits else _later(memory)
 
 
@@ -41,9 +43,15 @@ def _later(memory: Memory) -> str:
         case "system":
             return f"{SYSTEM}{memory.system}"
         case "session":
-            return f"{SESSION}{memory.conversation}"
+            assert memory.pinned is not None
+            return _session(*memory.pinned)
         case "global":
             return GLOBAL
+
+
+def _session(by: str, conversation: str) -> str:
+    """The audience of a conversation: who began it, and its name, which both are one line."""
+    return f"{SESSION}{by}{BETWEEN}{conversation}"
 
 
 def waiting(owner: str) -> str:
@@ -57,7 +65,7 @@ def audiences_of(caller: Caller) -> list[str]:
     own += [PERSONA + persona for persona in sorted(caller.personas)]
     own += [SYSTEM + system for system in sorted(caller.systems) if system != EVERY_SYSTEM]
     if caller.conversation is not None:
-        own.append(SESSION + caller.conversation)
+        own.append(_session(caller.conversation_by or caller.user, caller.conversation))
     return own
 
 

@@ -130,6 +130,7 @@ def _record_columns() -> list[Column[Any]]:
         # SQLite adds a column that is never empty only with a value for the rows that are there.
         Column("author", Text, nullable=False, server_default=text("''")),
         Column("proposes", JsonColumn),
+        Column("conversation_by", Text),
     ]
 
 
@@ -478,7 +479,19 @@ conversations = Table(
     Column("created_at", TimestampColumn, nullable=False),
     Column("created_by", Text, nullable=False),
     PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
-    UniqueConstraint("tenant", "id", name="conversations_id"),
+    UniqueConstraint("tenant", "created_by", "id", name="conversations_begun"),
+    Index("conversations_named", "tenant", "id"),
+)
+
+#: Whom a conversation was shared with; `conversation` is its row.
+conversation_members = Table(
+    "conversation_members",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("conversation", BigInteger, nullable=False),
+    Column("user", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "conversation", "user", name="conversation_members_key"),
+    Index("conversation_members_user", "tenant", "user", "conversation"),
 )
 
 #: Files of conversations; `conversation` is the row of one.
@@ -528,7 +541,25 @@ agent_settings = Table(
     PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
 )
 
-WORKSPACE: Final = (numbers, conversations, artifacts, scratchpads, agent_settings)
+#: Who uses an agent; one that nobody has used yet has no row, and is anybody's.
+agent_users = Table(
+    "agent_users",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("agent", Text, nullable=False),
+    Column("user", Text, nullable=False),
+    PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
+)
+
+WORKSPACE: Final = (
+    numbers,
+    conversations,
+    conversation_members,
+    artifacts,
+    scratchpads,
+    agent_settings,
+    agent_users,
+)
 #: What no index can be derived from: a store in text files keeps it apart.
 BESIDE: Final = (tenants, *LEDGER, *WORKSPACE)
 #: What is not of one tenant: every server of a distributed database has the whole of it.

@@ -20,6 +20,7 @@ from sqlalchemy import (
 
 from onrecord.model.caller import EVERY_SYSTEM, Caller
 from onrecord.store.audience import (
+    BETWEEN,
     GLOBAL,
     LATER,
     PERSONA,
@@ -128,13 +129,18 @@ def _audience_then(version: FromClause) -> ColumnElement[Any]:
         ("user", USER, version.c.owner),
         ("persona", PERSONA, version.c.persona),
         ("system", SYSTEM, version.c.system),
-        ("session", SESSION, version.c.conversation),
+        ("session", SESSION, whose(version).concat(BETWEEN).concat(version.c.conversation)),
     )
     return case(
         (version.c.scope == "tenant", TENANT),
         (version.c.scope == "global", GLOBAL),
         *((version.c.scope == scope, literal(letter).concat(name)) for scope, letter, name in named),
     )
+
+
+def whose(record: FromClause) -> ColumnElement[str]:
+    """Who began the conversation of a memory: its owner, unless it says another."""
+    return func.coalesce(record.c.conversation_by, record.c.owner)
 
 
 def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:

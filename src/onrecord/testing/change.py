@@ -52,7 +52,9 @@ class ChangeConformance(Conformance):
 
     @pytest.fixture
     def rooms(self, store: Store, clock: Clock, tmp_path: Path) -> World:
-        return World(store, clock, tmp_path)
+        world = World(store, clock, tmp_path)
+        world.door(OWNER).share_conversation("talk", "bob")
+        return world
 
     def test_who_sees_a_memory_of_another_cannot_change_it(self, rooms: World) -> None:
         scopes = tuple(scope for scope in SCOPES if scope != "user")
@@ -130,6 +132,7 @@ class ChangeConformance(Conformance):
     def test_a_memory_can_be_moved_to_another_room_by_its_owner(self, ann: OnRecord, clock: Clock) -> None:
         door, bob = ann.as_caller(OWNER), ann.as_caller(person("bob", **_BESIDE))
         door.remember("note", id="k", scope="user")
+        door.share_conversation("talk", "bob")
         for room in (
             {"scope": "tenant"},
             {"scope": "persona", "persona": "chef"},

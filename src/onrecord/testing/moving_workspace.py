@@ -4,6 +4,7 @@ import hashlib
 import json
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ def fill_workspace(root: OnRecord, clock: Clock) -> None:
     bob.delete_conversation("41")
     ann.write_artifact("notes/plan.md", "first – ünïcode 日本 👍\n", media_type="text/markdown")
     ann.write_artifact("notes/gone.md", "soon gone")
+    for user in ("bob", "carol"):
+        ann.share_conversation("talk – 1", user)
     clock.tick()
     bob.write_artifact("raw.bin", b64encode(RAW).decode(), encoding="base64", conversation="1")
     bob.write_artifact("empty", "", conversation="1")
@@ -44,6 +47,7 @@ def fill_workspace(root: OnRecord, clock: Clock) -> None:
     bob.append_scratchpad("thrown away", agent="gone")
     bob.clear_scratchpad("gone")
     ann.set_agent("scout", decay=True, limit=3)
+    ann.share_agent("scout", "bob")
     clock.tick()
     bob.set_agent(
         "scout", decay=True, half_life_days=7, decay_floor=0.25, max_tokens=100, metadata={"a": ["b"]}
@@ -214,7 +218,10 @@ class MovedWorkspaceConformance(Conformance):
     @pytest.mark.parametrize(
         ("stand_in_the_way", "named"),
         [
-            (lambda heir: heir.register_conversation("1"), "conversation 1, artifact 3, artifact 4"),
+            (
+                lambda heir: heir.as_caller(replace(heir.caller, user="bob")).register_conversation("1"),
+                "conversation 1 of bob, artifact 3, artifact 4",
+            ),
             (lambda heir: heir.append_scratchpad("mine", agent="scout"), "scratchpad of scout"),
             (lambda heir: heir.set_agent("scout"), "settings of scout"),
         ],
@@ -280,7 +287,7 @@ class MovedWorkspaceConformance(Conformance):
             (_set("artifact", sha256="0" * 64), "line 6: has an artifact whose content does not match its sha256"),
             (_set("artifact", size=7), "line 6: has an artifact whose content does not match its sha256"),
             (_put(b"x" * (ARTIFACT_BYTES + 1)), rf"line 6, artifact\.content: must have at most {ARTIFACT_BYTES} bytes"),
-            (_set("artifact", conversation="nowhere"), "line 6: is an artifact of conversation nowhere, which is not"),
+            (_set("artifact", conversation="nowhere"), "line 6: is an artifact of conversation nowhere of ann, which is not"),
             (_set("scratchpad", agent="a b"), r"line 9, scratchpad\.agent: must be made of letters"),
             (_set("scratchpad", notes=[]), r"line 9, scratchpad\.notes: must not be empty"),
             (_set("scratchpad", notes=[{"written_at": "2026-01-01T00:00:00Z", "text": "\x00"}]), r"line 9, scratchpad\.text: .*NUL"),
@@ -323,7 +330,7 @@ class MovedWorkspaceConformance(Conformance):
         self, kept: OnRecord, heir: OnRecord, file: Path, store: Store, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         kept.export(str(file))
-        for name, whose in (("CONVERSATION_BYTES", "conversation 1"), ("TENANT_BYTES", "this tenant")):
+        for name, whose in (("CONVERSATION_BYTES", "conversation 1 of bob"), ("TENANT_BYTES", "this tenant")):
             with (
                 monkeypatch.context() as patch,
                 pytest.raises(Conflict, match=f"the artifacts of {whose} would take"),

@@ -29,7 +29,7 @@ _ROOMS: Final[dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] 
         {"systems": {"erp": "read"}},
     ),
     "every system": ({"scope": "system", "system": "crm"}, {"systems": {"*": "read"}}, {"personas": {"crm"}}),
-    "session": ({"scope": "session"}, {"conversation": "talk"}, {"conversation": "other talk"}),
+    "session": ({"scope": "session"}, {"conversation": "talk"}, {"conversation": "talk"}),
 }
 _ANN: Final = person("ann", personas={"chef"}, systems={"crm": "manage"}, conversation="talk")
 
@@ -41,6 +41,8 @@ class PastConformance(Conformance):
     def test_widening_publishes_the_present_text_alone(self, ann: OnRecord, clock: Clock, room: str) -> None:
         placed, inside, outside = _ROOMS[room]
         ann = ann.as_caller(_ANN)
+        ann.register_conversation("talk")
+        ann.share_conversation("talk", "carol")
         moments = _widened(ann, clock, placed)
         for caller in (person("bob", **outside), person("bob")):
             assert _leaks(ann.as_caller(caller), moments) == [], caller

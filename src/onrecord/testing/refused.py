@@ -32,7 +32,7 @@ _REFUSED: Final[dict[str, tuple[dict[str, Any], type[OnRecordError], str]]] = {
     "link": (
         {"artifact": "#7"},
         Invalid,
-        "^artifact: there is no artifact 7 in this tenant; write it first$",
+        "^artifact: there is no artifact 7 in a conversation that you are in; write it first$",
     ),
     "refer": ({"entities": ["nowhere.orders"]}, Unresolved, "nowhere"),
     "save": ({"id": "retired"}, Conflict, "was retired on"),

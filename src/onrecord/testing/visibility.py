@@ -107,6 +107,7 @@ class VisibilityConformance(Conformance):
             assert told in outcome(ATTEMPTS[name], trial), (name, scope)
 
     def test_everyone_sees_their_own_scopes(self, world: World) -> None:
+        world.door(OWNER).share_conversation("talk", "carol")
         for caller, scopes in (
             (OWNER, SCOPES),
             (administrator(), SCOPES),
@@ -114,7 +115,10 @@ class VisibilityConformance(Conformance):
             (person("bob", personas={"chef"}), ("global", "tenant", "persona")),
             (person("bob", systems={"crm": "read"}), ("global", "tenant", "system")),
             (person("bob", systems={"*": "read"}), ("global", "tenant", "system")),
-            (person("bob", conversation="talk"), ("global", "tenant", "session")),
+            (person("bob", conversation="talk"), ("global", "tenant")),
+            (person("bob", conversation="ann/talk"), ("global", "tenant")),
+            (person("carol", conversation="talk"), ("global", "tenant", "session")),
+            (person("carol", conversation="ann/talk"), ("global", "tenant", "session")),
             (person("ann"), ("global", "tenant", "user")),
             (person("ann", actor="unattended"), ("global", "tenant", "user")),
             (person("ann", tenant="beta"), ("global",)),

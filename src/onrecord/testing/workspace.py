@@ -15,11 +15,12 @@ from onrecord.errors import Conflict, Forbidden, Invalid, NotFound
 from onrecord.model.caller import Caller
 from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, GLOBAL_TENANT, SCRATCHPAD_BYTES
 from onrecord.model.memory import Change, Memory
-from onrecord.model.workspace import MEDIA_TYPE, AgentSettings
+from onrecord.model.workspace import MEDIA_TYPE, AgentSettings, ConversationKey
 from onrecord.service import OnRecord
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, person, told
+from onrecord.testing.members import MembersConformance
 from onrecord.testing.moving_workspace import MovedWorkspaceConformance
 from onrecord.workspace.scratchpads import ScratchpadContent
 
@@ -228,17 +229,11 @@ class DeletedConversationConformance(WorkspaceConformance):
         assert (kept.status, kept.conversation, kept.valid_to) == ("archived", "talk", clock.now)
         assert [hit.memory.id for hit in inside.recall("between us").hits] == []
 
-    def test_other_peoples_memories_are_unpinned_too(self, ann: OnRecord, inside: OnRecord) -> None:
-        inside.remember("hers")
-        bob = ann.as_caller(person("bob", conversation="talk"))
-        memory = bob.remember("his own", scope="user").memory
-        ann.delete_conversation("talk")
-        assert bob.show(memory.id).memory.conversation is None
-
     def test_only_who_began_a_conversation_or_an_admin_deletes_it(
         self, ann: OnRecord, root: OnRecord
     ) -> None:
         ann.register_conversation("talk")
+        ann.share_conversation("talk", "bob")
         with pytest.raises(Forbidden, match="begun by ann"):
             ann.as_caller(person("bob")).delete_conversation("talk")
         assert root.delete_conversation("talk").id == "talk"
@@ -350,6 +345,7 @@ class ArtifactConformance(WorkspaceConformance):
         file = ann.write_artifact("a.txt", "theirs", conversation="other").artifact
         linked = ann.remember("see the file", artifact=file.id).memory
         apart = ann.remember("linked to nothing").memory
+        ann.share_conversation("other", "bob")
         secret = ann.as_caller(person("bob")).remember("his", scope="user", artifact=file.id).memory
         assert inside.read_artifact(file.id, via=linked.id).content == "theirs"
         for via in (apart.id, secret.id, "99"):
@@ -413,7 +409,8 @@ class LinkConformance(WorkspaceConformance):
         inside.remember("a note", id="k")
         disturbed = _Disturbed(store, before=lambda: inside.delete_artifact(file.id))
         with pytest.raises(
-            Invalid, match=r"^artifact: there is no artifact 1 in this tenant; write it first$"
+            Invalid,
+            match=r"^artifact: there is no artifact 1 in a conversation that you are in; write it first$",
         ):
             linked(disturbed, inside.caller, act)
         assert [memory.artifact for memory in inside.browse().memories] == [None]
@@ -465,6 +462,7 @@ class LinkConformance(WorkspaceConformance):
         memory = ann.remember("linked", artifact=file.id).memory
         retired = ann.remember("linked once", artifact=file.id).memory
         ann.retire(retired.id)
+        ann.share_conversation("talk", "bob")
         other = ann.as_caller(person("bob")).remember("his", scope="user", artifact=file.id).memory
         clock.tick()
         assert inside.delete_artifact(file.id).unlinked == 3
@@ -718,7 +716,7 @@ class WorkspaceTransactionConformance(WorkspaceConformance):
             writing.workspace.register("other", None, None)
             change = Change("unlink", "ann", "person", clock.now)
             writing.replace(writing.attached(None, [file.id])[0], replace(memory, artifact=None), change)
-            writing.workspace.drop_conversation("talk")
+            writing.workspace.drop_conversation(ConversationKey("ann", "talk"))
             writing.workspace.append("scout", "x")
             raise ZeroDivisionError
         assert conversation_ids(ann) == ["talk"]
@@ -735,15 +733,16 @@ class WorkspaceTransactionConformance(WorkspaceConformance):
         file = inside.write_artifact("a.txt", "x").artifact
         linked = ann.remember("linked", artifact=file.id).memory
         pinned = inside.remember("pinned", conversation="talk").memory
+        talk = ConversationKey("ann", "talk")
         with store.writing(ann.caller, clock.now) as writing:
             assert [each.id for each in writing.attached(None, [file.id])] == [linked.id]
-            assert [each.id for each in writing.attached("talk", [])] == [pinned.id]
+            assert [each.id for each in writing.attached(talk, [])] == [pinned.id]
             assert writing.attached(None, []) == []
-            assert {each.id for each in writing.attached("talk", [file.id])} == {linked.id, pinned.id}
+            assert {each.id for each in writing.attached(talk, [file.id])} == {linked.id, pinned.id}
             with pytest.raises(NotFound):
                 writing.replace(private, private, Change("unlink", "ann", "person", clock.now))
         with pytest.raises(Forbidden), store.writing(ann.caller, clock.now, GLOBAL_TENANT) as writing:
-            writing.attached("talk", [file.id])
+            writing.attached(talk, [file.id])
 
     def test_every_write_leaves_a_line_in_the_audit(
         self, ann: OnRecord, inside: OnRecord, root: OnRecord
@@ -771,11 +770,18 @@ class WorkspaceTransactionConformance(WorkspaceConformance):
         inside.write_artifact("a.txt", "x")
         ann.append_scratchpad("x")
         ann.set_agent("scout", limit=3)
+        ann.share_conversation("talk", "bob")
         stranger.write_artifact("b.txt", "y")
         erased = root.erase_tenant(ann.caller.tenant, confirm=ann.caller.tenant)
-        assert {"conversations", "artifacts", "scratchpads", "agent_settings", "numbers"} <= set(
-            erased.erased
-        )
+        assert {
+            "conversations",
+            "conversation_members",
+            "artifacts",
+            "scratchpads",
+            "agent_settings",
+            "agent_users",
+            "numbers",
+        } <= set(erased.erased)
         assert dict(erased.residue) == {}
         assert (conversation_ids(ann), paths_of(ann), ann.scratchpads().scratchpads) == ([], [], ())
         assert ann.show_agent("scout").updated_at is None
@@ -791,6 +797,7 @@ class WholeWorkspaceConformance(
     ScratchpadConformance,
     AgentConformance,
     WorkspaceTransactionConformance,
+    MembersConformance,
     MovedWorkspaceConformance,
 ):
     """All suites of the workspace together."""

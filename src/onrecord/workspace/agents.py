@@ -1,18 +1,25 @@
-"""HOW is an agent set? Its settings fill in what its requests leave open."""
+"""HOW is an agent set, and who uses it? Its settings fill in what its requests leave open.
 
-from collections.abc import Iterator, Mapping
+An agent that nobody has used yet is anybody's. Whoever first sets it or writes to its scratchpad is its user; its users and
+admins read and write both, and let others use it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
-from onrecord.errors import Fault
+from onrecord.errors import Conflict, Fault, Forbidden
 from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, ShownAgent, agent_faults
+from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.request import PLACES, Request, ask
 from onrecord.model.rules import OrNone
-from onrecord.model.workspace import AgentSettings
+from onrecord.model.workspace import SHARED_SCRATCHPAD, AgentSettings
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub_value
+from onrecord.store.ports.records import Writing
+from onrecord.store.ports.workspace import Workspace, WritableWorkspace
 
 _DEFAULT: Final = AgentSettings()
 
@@ -61,12 +68,44 @@ class SetAgent(Request):
 
 @dataclass(frozen=True, slots=True)
 class ShowAgent(Request):
-    """Show the settings of an agent; without any, the defaults."""
+    """Show the settings of an agent that you use; without any, the defaults."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)
+
+
+@dataclass(frozen=True, slots=True)
+class _UserOfAgent(Request):
+    """An agent and someone who is to use it, or no longer."""
+
+    agent: str = ask(AGENT_NAME, "The agent.", positional=True)
+    user: str = ask(rules.NAME, "The other user.", positional=True)
+
+    def faults(self, caller: Caller) -> Iterator[Fault]:
+        yield from agent_faults(self.agent)
+        if self.agent == SHARED_SCRATCHPAD:
+            yield Fault("agent", "is what all agents of the tenant share, and needs no sharing")
+
+
+@dataclass(frozen=True, slots=True)
+class ShareAgent(_UserOfAgent):
+    """Let someone use an agent that you use: they read and write its scratchpad and its settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnshareAgent(_UserOfAgent):
+    """Let someone no longer use an agent that you use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedAgent(Answer):
+    """Who uses an agent now; `changed` is false if it was so before."""
+
+    agent: str
+    users: tuple[str, ...]
+    changed: bool
 
 
 _NAMES: Final = tuple(each.name for each in fields(AgentSettings))
@@ -77,6 +116,7 @@ def set_agent(call: Call, ask: SetAgent) -> ShownAgent:
     clean = cast(Mapping[str, Any], scrub_value("", ask.metadata or {})[0])
     settings = AgentSettings(**{name: getattr(ask, name) for name in _NAMES} | {"metadata": clean})
     with call.writing() as writing:
+        use_agent(call.caller, writing.workspace, ask.agent)
         made = writing.workspace.set_agent(ask.agent, settings)
         writing.note("set_agent", ask.agent)
         return call.done(writing, made)
@@ -85,5 +125,65 @@ def set_agent(call: Call, ask: SetAgent) -> ShownAgent:
 @operation("read", "memory.read", "GET /workspace/agents/{agent}", "agents show")
 def show_agent(call: Call, ask: ShowAgent) -> ShownAgent:
     with call.reading() as reading:
+        check_user(call.caller, reading.workspace, ask.agent)
         found = reading.workspace.agent(ask.agent)
-    return found or ShownAgent(agent=ask.agent, settings=AgentSettings())
+        users = reading.workspace.users_of(ask.agent) if found is None else ()
+    return found or ShownAgent(agent=ask.agent, settings=AgentSettings(), users=users)
+
+
+def settings_of(call: Call, agent: str) -> AgentSettings:
+    """How an agent is set, for a question of its user; those who do not use it get the defaults."""
+    with call.reading() as reading:
+        found = reading.workspace.agent(agent)
+    return _DEFAULT if found is None or not _is_open(call.caller, found.users) else found.settings
+
+
+@operation("write", "memory.manage", "PUT /workspace/agent-users/{agent}", "agents share", begins=True)
+def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
+    with call.writing() as writing:
+        use_agent(call.caller, writing.workspace, ask.agent)
+        changed = writing.workspace.share_agent(ask.agent, ask.user)
+        return _told_users(call, writing, ask, changed)
+
+
+@operation("write", "memory.manage", "DELETE /workspace/agent-users/{agent}", "agents unshare")
+def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
+    with call.writing() as writing:
+        check_user(call.caller, writing.workspace, ask.agent)
+        if writing.workspace.users_of(ask.agent) == (ask.user,):
+            raise Conflict(
+                f"{ask.user} is the only one who uses agent {ask.agent}, which would then be anybody's: share it with "
+                "someone else first."
+            )
+        changed = writing.workspace.unshare_agent(ask.agent, ask.user)
+        return _told_users(call, writing, ask, changed)
+
+
+def _told_users(call: Call, writing: Writing, ask: ShareAgent | UnshareAgent, changed: bool) -> SharedAgent:
+    if changed:
+        writing.note("share_agent" if isinstance(ask, ShareAgent) else "unshare_agent", ask.agent)
+    users = writing.workspace.users_of(ask.agent)
+    return call.done(writing, SharedAgent(agent=ask.agent, users=users, changed=changed))
+
+
+def use_agent(caller: Caller, workspace: WritableWorkspace, agent: str) -> None:
+    """The caller becomes the user of an agent that nobody has used yet; Forbidden if it is others'."""
+    check_user(caller, workspace, agent)
+    if agent != SHARED_SCRATCHPAD and not workspace.users_of(agent):
+        workspace.share_agent(agent, caller.user)
+
+
+def check_user(caller: Caller, workspace: Workspace, agent: str) -> None:
+    """Forbidden unless the caller may use an agent."""
+    if not _may_use(caller, workspace, agent):
+        raise Forbidden(
+            f"Agent {agent} is used by others: ask one of its users or an admin to share it with {caller.user}."
+        )
+
+
+def _may_use(caller: Caller, workspace: Workspace, agent: str) -> bool:
+    return agent == SHARED_SCRATCHPAD or caller.is_admin or _is_open(caller, workspace.users_of(agent))
+
+
+def _is_open(caller: Caller, users: Sequence[str]) -> bool:
+    return caller.is_admin or not users or caller.user in users

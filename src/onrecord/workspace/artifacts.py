@@ -14,7 +14,7 @@ from onrecord.model.paths import normalised
 from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.unset import Unset
-from onrecord.model.workspace import Artifact, Encoding
+from onrecord.model.workspace import Artifact, ConversationKey, Encoding
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub_bytes
 from onrecord.store.ports.records import Reading, Writing
@@ -60,7 +60,10 @@ class WrittenArtifact(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ReadArtifact(Request):
-    """Read an artifact. From inside a conversation, an artifact of another is read through a memory that links to it."""
+    """Read an artifact of a conversation that you are a member of, or through another's memory that links to it.
+
+    From inside a conversation, an artifact of another one is read through a memory alone.
+    """
 
     id: str = ask(rules.ID, "The artifact to read.", positional=True)
     via: str | None = ask(OrNone(rules.ID), "A memory that is linked to it.", None)
@@ -82,7 +85,7 @@ class ArtifactContent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListArtifacts(Request):
-    """List the artifacts of a conversation, by path; without one, those of all conversations."""
+    """List the artifacts of a conversation, by path; without one, those of all that you are a member of."""
 
     conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
 
@@ -142,7 +145,7 @@ def _file(ask: WriteArtifact) -> tuple[File, int]:
         faults.append(Fault("content", f"must have at most {ARTIFACT_BYTES} bytes (has {len(content)})"))
     if faults:
         raise Invalid(faults)
-    return File("", path, ask.media_type, content), scrubbed
+    return File(ConversationKey("", ""), path, ask.media_type, content), scrubbed
 
 
 def _bytes(ask: WriteArtifact) -> bytes:
@@ -151,22 +154,21 @@ def _bytes(ask: WriteArtifact) -> bytes:
     return b64decode("".join(ask.content.split()), validate=True)
 
 
-def _home(caller: Caller, named: str | None, writing: Writing) -> str:
-    """The conversation of an artifact: the caller's own, or for a caller outside of any a known one."""
-    wanted = conversations.plain(named) or caller.conversation
-    if wanted is None:
+def _home(caller: Caller, named: str | None, writing: Writing) -> ConversationKey:
+    """The conversation of an artifact: the one that the caller is in, or for a caller outside of any a known one."""
+    here = writing.workspace.here
+    if named is None and here is None:
         raise Invalid([Fault("conversation", "is required, since you are not in a conversation")])
-    if wanted == caller.conversation:
-        conversations.enter(caller, writing)
-        return wanted
-    return _reachable(caller, wanted, writing.workspace)
+    if here is not None and (named is None or writing.workspace.named(named).key == here.key):
+        return (conversations.enter(caller, writing) or here).key
+    return _reachable(named or "", writing.workspace)
 
 
-def _reachable(caller: Caller, named: str, workspace: Workspace) -> str:
+def _reachable(named: str, workspace: Workspace) -> ConversationKey:
     """From inside a conversation the artifacts of another are out of reach."""
-    if caller.conversation not in (None, conversations.plain(named)):
+    if workspace.here is not None and workspace.named(named).key != workspace.here.key:
         raise NotFound(f"No conversation {named} whose artifacts can be reached from this one.")
-    return conversations.known(workspace, named).id
+    return conversations.known(workspace, named).key
 
 
 def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
@@ -175,7 +177,11 @@ def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
     if size <= replaced:
         return
     for held, most, whose in (
-        (workspace.usage(file.conversation).bytes, CONVERSATION_BYTES, f"conversation {file.conversation}"),
+        (
+            workspace.usage(file.conversation).bytes,
+            CONVERSATION_BYTES,
+            f"conversation {file.conversation.id}",
+        ),
         (workspace.usage().bytes, TENANT_BYTES, "this tenant"),
     ):
         if held - replaced + size > most:
@@ -190,7 +196,10 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
     caller = call.caller
     with call.reading() as reading:
         found = reading.workspace.artifact(ask.id)
-        if found is None or not (_is_near(caller, found) or _is_linked(caller, found, ask.via, reading)):
+        is_open = found is not None and (
+            _is_near(found, reading.workspace) or _is_linked(caller, found, ask.via, reading)
+        )
+        if found is None or not is_open:
             raise _missing(caller, ask.id)
         content = reading.workspace.content(found.id)
     try:
@@ -204,21 +213,40 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
 def _is_linked(caller: Caller, artifact: Artifact, via: str | None, reading: Reading) -> bool:
     """Whether the caller sees the memory given as the way to an artifact, and it links there."""
     memory = None if via is None else reading.memory(via)
-    return memory is not None and (memory.tenant, memory.artifact) == (caller.tenant, artifact.id)
+    return (
+        memory is not None
+        and (memory.tenant, memory.artifact) == (caller.tenant, artifact.id)
+        and _leads_to(caller, memory, artifact, reading.workspace)
+    )
 
 
-def _is_near(caller: Caller, artifact: Artifact) -> bool:
-    return caller.conversation in (None, artifact.conversation)
+def _leads_to(caller: Caller, memory: Memory, artifact: Artifact, workspace: Workspace) -> bool:
+    """Whether a link opens an artifact: another's does, and one's own only while one is a member there, so that nobody
+    keeps a way in by linking to it beforehand.
+    """
+    return memory.owner != caller.user or workspace.is_member(_home_of(artifact))
+
+
+def _is_near(artifact: Artifact, workspace: Workspace) -> bool:
+    """Whether the caller is a member of its conversation, and in no other one now."""
+    home = _home_of(artifact)
+    return (workspace.here is None or workspace.here.key == home) and workspace.is_member(home)
+
+
+def _home_of(artifact: Artifact) -> ConversationKey:
+    assert artifact.conversation_by is not None, "it comes from the store"
+    return ConversationKey(artifact.conversation_by, artifact.conversation)
 
 
 @operation("read", "memory.read", "GET /workspace/artifacts", "artifacts list")
 def artifacts(call: Call, ask: ListArtifacts) -> ListedArtifacts:
-    caller = call.caller
-    wanted = conversations.plain(ask.conversation) or caller.conversation
     with call.reading() as reading:
-        if wanted is not None and wanted != caller.conversation:
-            _reachable(caller, wanted, reading.workspace)
-        found = reading.workspace.artifacts(wanted)
+        workspace = reading.workspace
+        here = None if workspace.here is None else workspace.here.key
+        wanted = here
+        if ask.conversation is not None and workspace.named(ask.conversation).key != here:
+            wanted = _reachable(ask.conversation, workspace)
+        found = workspace.artifacts(wanted)
     return ListedArtifacts(artifacts=tuple(found), bytes=sum(each.size for each in found))
 
 
@@ -226,7 +254,7 @@ def artifacts(call: Call, ask: ListArtifacts) -> ListedArtifacts:
 def delete_artifact(call: Call, ask: DeleteArtifact) -> DeletedArtifact:
     with call.writing() as writing:
         found = writing.workspace.artifact(ask.id)
-        if found is None or not _is_near(call.caller, found):
+        if found is None or not _is_near(found, writing.workspace):
             raise _missing(call.caller, ask.id)
         unlinked = conversations.unlink(writing, call, found.id)
         writing.workspace.drop_artifact(found.id)
@@ -238,11 +266,14 @@ def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | No
     """The artifact that a memory is linked to. Numbers are those of the memory's own tenant."""
     if memory.artifact is None or memory.tenant != caller.tenant:
         return None
-    return reading.workspace.artifact(memory.artifact)
+    found = reading.workspace.artifact(memory.artifact)
+    is_open = found is not None and _leads_to(caller, memory, found, reading.workspace)
+    return found if is_open else None
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
-    """The number of our artifact that a link names, or None; Invalid if the tenant has no such artifact.
+    """The number of our artifact that a link names, or None; Invalid if there is none in a conversation of the caller's:
+    a link lets everyone read it who sees the memory.
 
     Any other text names a file elsewhere, which we do not look up. The check runs in the transaction that writes the
     link: until its end nobody deletes the artifact, and whoever deletes it later removes the link.
@@ -250,13 +281,15 @@ def linked_file(link: str | None | Unset, writing: Writing) -> str | None:
     if isinstance(link, Unset) or link is None or ids.whole_number(link.removeprefix("#")) is None:
         return None
     number = link.removeprefix("#")
-    if writing.workspace.artifact(number) is None:
-        raise Invalid([Fault("artifact", f"there is no artifact {number} in this tenant; write it first")])
+    found = writing.workspace.artifact(number)
+    if found is None or not writing.workspace.is_member(_home_of(found)):
+        reason = f"there is no artifact {number} in a conversation that you are in; write it first"
+        raise Invalid([Fault("artifact", reason)])
     return number
 
 
 def _missing(caller: Caller, id: str) -> NotFound:
-    from_inside = " that this conversation can reach; one of another is read via a memory linked to it"
+    reach = "this conversation can reach" if caller.conversation else "you can reach"
     return NotFound(
-        f"No artifact {id} in this tenant{from_inside if caller.conversation else ''}. List the artifacts."
+        f"No artifact {id} that {reach}; one of another is read via a memory linked to it. List the artifacts."
     )

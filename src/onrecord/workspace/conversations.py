@@ -1,8 +1,7 @@
-"""WHICH conversations does a tenant know? Those registered by name or by their first use; deleting one deletes its
-artifacts.
+"""WHICH conversations are there, and who is in them? Each has who began it, by name or by its first use, and those it
+was shared with; deleting one deletes its artifacts.
 """
 
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,23 +12,26 @@ from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.limits import TITLE_CHARACTERS
-from onrecord.model.memory import Memory
+from onrecord.model.memory import Memory, pinned_to
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.tiers import WORDS
-from onrecord.model.workspace import Conversation
+from onrecord.model.workspace import Conversation, ConversationKey
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub
 from onrecord.store.ports.filters import ConversationFilter
 from onrecord.store.ports.records import Writing
-from onrecord.store.ports.workspace import Workspace
+from onrecord.store.ports.workspace import NamedConversation, Workspace
+
+_WHICH: Final = "The conversation; `alice/name` says whose."
 
 
 @dataclass(frozen=True, slots=True)
 class RegisterConversation(Request):
-    """Make a conversation known to the tenant, so that artifacts and pinned memories can belong to it.
+    """Begin a conversation, so that artifacts and pinned memories can belong to it.
 
-    A known one is returned as it is. The first save or turn from inside a conversation does the same.
+    One that you are in is returned as it is. The first save or turn from inside a conversation does the same. Others may
+    use the same name for conversations of theirs.
     """
 
     id: str | None = ask(
@@ -41,7 +43,7 @@ class RegisterConversation(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisteredConversation(Answer):
-    """A conversation; `created` is false if it was known before."""
+    """A conversation; `created` is false if you were in it before."""
 
     conversation: Conversation
     created: bool
@@ -49,7 +51,7 @@ class RegisteredConversation(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListConversations(ConversationFilter):
-    """The conversations of the tenant, newest first."""
+    """The conversations that you began or that were shared with you, newest first; for an admin all of the tenant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +64,9 @@ class ListedConversations(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ShowConversation(Request):
-    """One conversation, and how many artifacts belong to it."""
+    """One conversation, whom it was shared with, and how many artifacts belong to it."""
 
-    id: str = ask(rules.NAME, "The conversation.", positional=True)
+    id: str = ask(rules.NAME, _WHICH, positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +79,37 @@ class ShownConversation(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteConversation(Request):
-    """Delete a conversation with its artifacts. Memories pinned to it stay and are no longer pinned.
+class _MemberOfConversation(Request):
+    """A conversation and someone who is to be in it, or no longer."""
 
-    Memories that only this conversation could see are retired, since nobody else may see them.
+    id: str = ask(rules.NAME, _WHICH, positional=True)
+    user: str = ask(rules.NAME, "The other user.", positional=True)
+
+
+@dataclass(frozen=True, slots=True)
+class ShareConversation(_MemberOfConversation):
+    """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnshareConversation(_MemberOfConversation):
+    """Let someone no longer into a conversation that you began. What they saved there stays."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedConversation(Answer):
+    """A conversation with the members that it has now; `changed` is false if they were its members before."""
+
+    conversation: Conversation
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteConversation(Request):
+    """Delete a conversation with its artifacts. Your memories pinned to it stay and are no longer pinned.
+
+    Those of yours that only this conversation could see are retired. What others saved there stays as it is, but nobody
+    except admins sees the session memories among it any more.
     """
 
     id: str = ask(rules.NAME, "The conversation to delete.", positional=True)
@@ -99,7 +128,6 @@ class DeletedConversation(Answer):
     retired: int
 
 
-_NUMBER: Final = re.compile(r"#[0-9]+", re.ASCII)
 _UNLINK, _UNPIN, _RETIRE = "unlink", "unpin", "retire"
 _DELETED: Final = "its conversation was deleted"
 
@@ -115,31 +143,42 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
     # A placeholder may be longer than the secret it stands for.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
     with call.writing() as writing:
-        made, created = writing.workspace.register(plain(ask.id), ask.agent, title)
-        if created:
-            writing.note("register_conversation", made.id)
-        return call.done(writing, RegisteredConversation(conversation=made, created=created))
+        meant = None
+        if ask.id is not None:
+            meant = writing.workspace.named(ask.id).spoken_in_by(call.caller.user).key
+        known = None if meant is None else writing.workspace.conversation(meant)
+        made = known or _begin(writing, None if meant is None else meant.id, ask.agent, title)
+        return call.done(writing, RegisteredConversation(conversation=made, created=known is None))
 
 
-def enter_by_turn(call: Call) -> None:
-    """A turn registers its conversation too, if the store can be written."""
-    with suppress(StoreUnavailable):
-        if call.caller.conversation is not None and not _is_known(call.caller.conversation, call):
-            with call.writing() as writing:
-                enter(call.caller, writing)
+def _begin(writing: Writing, id: str | None, agent: str | None, title: str | None) -> Conversation:
+    made = writing.workspace.register(id, agent, title)
+    writing.note("register_conversation", made.id)
+    return made
 
 
-def _is_known(id: str, call: Call) -> bool:
-    """A look without a lock: all turns but the first find the conversation."""
+def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
+    """The conversation that the caller is in. With `begins`, a turn begins it if nobody has and the store can be written.
+
+    A look without a lock, since all turns but the first find it.
+    """
     with call.reading() as reading:
-        return reading.workspace.conversation(id) is not None
+        here = reading.workspace.here
+    assert here is not None, "whoever asks has named one"
+    meant = here.spoken_in_by(call.caller.user)
+    if begins and meant.begun is None:
+        with suppress(StoreUnavailable), call.writing() as writing:
+            return enter(call.caller, writing) or meant
+    return meant
 
 
-def enter(caller: Caller, writing: Writing) -> None:
-    """Register the caller's conversation, whose name comes from trusted code."""
-    made, created = writing.workspace.register(caller.conversation, None, None)
-    if created:
-        writing.note("register_conversation", made.id)
+def enter(caller: Caller, writing: Writing) -> NamedConversation | None:
+    """The conversation that the caller speaks in; the first to use it begins it."""
+    here = writing.workspace.here
+    meant = None if here is None else here.spoken_in_by(caller.user)
+    if meant is not None and meant.begun is None:
+        return meant._replace(begun=_begin(writing, meant.key.id, None, None).created_at)
+    return meant
 
 
 @operation("read", "memory.read", "GET /workspace/conversations", "conversations list")
@@ -153,24 +192,53 @@ def conversations(call: Call, ask: ListConversations) -> ListedConversations:
 def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
     with call.reading() as reading:
         there = known(reading.workspace, ask.id)
-        usage = reading.workspace.usage(there.id)
+        usage = reading.workspace.usage(there.key)
     return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
+
+
+@operation("write", "memory.manage", "PUT /workspace/conversation-members/{id}", "conversations share")
+def share_conversation(call: Call, ask: ShareConversation) -> SharedConversation:
+    return _shared(call, ask, "share_conversation")
+
+
+@operation("write", "memory.manage", "DELETE /workspace/conversation-members/{id}", "conversations unshare")
+def unshare_conversation(call: Call, ask: UnshareConversation) -> SharedConversation:
+    return _shared(call, ask, "unshare_conversation")
+
+
+def _shared(call: Call, ask: ShareConversation | UnshareConversation, name: str) -> SharedConversation:
+    with call.writing() as writing:
+        key = _own(call.caller, writing.workspace, ask.id, "share").key
+        workspace = writing.workspace
+        change = workspace.share if isinstance(ask, ShareConversation) else workspace.unshare
+        changed = change(key, ask.user)
+        if changed:
+            writing.note(name, key.id)
+        now = workspace.conversation(key)
+        assert now is not None
+        return call.done(writing, SharedConversation(conversation=now, changed=changed))
+
+
+def _own(caller: Caller, workspace: Workspace, name: str, do: str) -> Conversation:
+    """A conversation that the caller began, or for an admin anyone's; Forbidden for other members."""
+    there = known(workspace, name)
+    if there.created_by != caller.user and not caller.is_admin:
+        raise Forbidden(
+            f"Conversation {there.id} was begun by {there.created_by}: only they or an admin may {do} it."
+        )
+    return there
 
 
 @operation("destroy", "memory.manage", "DELETE /workspace/conversations/{id}", "conversations delete")
 def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversation:
     """Delete artifacts, links to them, pins, and memories that only this conversation could see, in one transaction."""
     with call.writing() as writing:
-        gone = known(writing.workspace, ask.id)
-        if gone.created_by != call.caller.user and not call.caller.is_admin:
-            raise Forbidden(
-                f"Conversation {gone.id} was begun by {gone.created_by}: only they or an admin may delete it."
-            )
-        files = [artifact.id for artifact in writing.workspace.artifacts(gone.id)]
-        touched = writing.attached(gone.id, files)
+        gone = _own(call.caller, writing.workspace, ask.id, "delete")
+        files = [artifact.id for artifact in writing.workspace.artifacts(gone.key)]
+        touched = writing.attached(gone.key, files)
         _refuse_higher(writing, f"conversation {gone.id}", touched)
-        changes = [_let_go(writing, call, memory, gone.id, files) for memory in touched]
-        writing.workspace.drop_conversation(gone.id)
+        changes = [_let_go(writing, call, memory, gone.key, files) for memory in touched]
+        writing.workspace.drop_conversation(gone.key)
         writing.note("delete_conversation", gone.id)
         deleted = DeletedConversation(
             id=gone.id,
@@ -180,7 +248,7 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
             unlinked=sum(memory.artifact in files for memory in touched),
         )
         call.done(writing, deleted)
-    call.turns.clear(call.caller.tenant, gone.id)
+    call.turns.clear(call.caller.tenant, gone.key)
     return deleted
 
 
@@ -194,14 +262,18 @@ def _refuse_higher(writing: Writing, what: str, touched: Sequence[Memory]) -> No
         )
 
 
-def _let_go(writing: Writing, call: Call, memory: Memory, conversation: str, files: list[str]) -> str | None:
+def _let_go(
+    writing: Writing, call: Call, memory: Memory, conversation: ConversationKey | None, files: list[str]
+) -> str | None:
     """Change a memory that belonged to something deleted; returns how."""
     after, how = memory, None
     if memory.artifact in files:
         after, how = replace(after, artifact=None), _UNLINK
-    if memory.conversation == conversation and memory.scope != "session":
-        after, how = replace(after, conversation=None), _UNPIN
-    elif memory.conversation == conversation and memory.is_live:
+    was_there = memory.pinned is not None and memory.pinned == conversation
+    is_own = call.caller.is_admin or memory.owner == call.caller.user
+    if was_there and is_own and memory.scope != "session":
+        after, how = pinned_to(after, None), _UNPIN
+    elif was_there and is_own and memory.is_live:
         # Nobody else may see it: it is over, and what it said stays for an admin.
         ended = max(call.now, memory.valid_from)
         after = replace(after, status="archived", status_reason=_DELETED, valid_to=ended)
@@ -216,18 +288,13 @@ def unlink(writing: Writing, call: Call, file: str) -> int:
     """Remove the links to a deleted artifact from every memory; returns how many had one."""
     linked = writing.attached(None, [file])
     _refuse_higher(writing, f"artifact {file}", linked)
-    return sum(_let_go(writing, call, memory, "", [file]) is not None for memory in linked)
+    return sum(_let_go(writing, call, memory, None, [file]) is not None for memory in linked)
 
 
-def known(workspace: Workspace, id: str) -> Conversation:
-    """A conversation of the tenant, or NotFound."""
-    wanted = plain(id)
-    found = None if wanted is None else workspace.conversation(wanted)
+def known(workspace: Workspace, name: str) -> Conversation:
+    """A conversation that the caller is a member of, or NotFound."""
+    meant = workspace.named(name)
+    found = None if meant.begun is None else workspace.conversation(meant.key)
     if found is None:
-        raise NotFound(f"No conversation {id} in this tenant. List those that are known, or register it.")
+        raise NotFound(f"No conversation {name} that you are in. List those that you are in, or register it.")
     return found
-
-
-def plain(id: str | None) -> str | None:
-    """`#42` and `42` are the same conversation."""
-    return id[1:] if id is not None and _NUMBER.fullmatch(id) else id

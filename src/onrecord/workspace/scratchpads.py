@@ -17,6 +17,7 @@ from onrecord.model.request import Request, ask
 from onrecord.model.workspace import Scratchpad, ScratchpadKind, scratchpad_kind
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub
+from onrecord.workspace.agents import check_user, use_agent
 
 _WHOSE: Final = "Whose scratchpad; the one that all share when left out."
 
@@ -69,7 +70,7 @@ class ScratchpadContent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListScratchpads(Request):
-    """List whose scratchpads there are, and how large they are."""
+    """List the scratchpads that you may read, and how large they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +104,7 @@ def append_scratchpad(call: Call, ask: AppendScratchpad) -> AppendedScratchpad:
     clean = scrub(ask.content)
     block = marked(clean.text, call.now)
     with call.writing() as writing:
+        use_agent(call.caller, writing.workspace, ask.agent)
         held = writing.workspace.scratchpad_size(ask.agent)
         size = held + len(block.encode())
         if size > SCRATCHPAD_BYTES:
@@ -124,6 +126,7 @@ def marked(text: str, now: datetime) -> str:
 @operation("read", "memory.read", "GET /workspace/scratchpads/{agent}", "scratchpads read")
 def read_scratchpad(call: Call, ask: ReadScratchpad) -> ScratchpadContent:
     with call.reading() as reading:
+        check_user(call.caller, reading.workspace, ask.agent)
         content = reading.workspace.scratchpad(ask.agent)
     return ScratchpadContent(
         agent=ask.agent,
@@ -143,6 +146,7 @@ def scratchpads(call: Call, ask: ListScratchpads) -> ListedScratchpads:
 @operation("write", "memory.manage", "DELETE /workspace/scratchpads/{agent}", "scratchpads clear")
 def clear_scratchpad(call: Call, ask: ClearScratchpad) -> ClearedScratchpad:
     with call.writing() as writing:
+        check_user(call.caller, writing.workspace, ask.agent)
         held = writing.workspace.scratchpad_size(ask.agent)
         if held:
             writing.workspace.clear(ask.agent)

@@ -41,30 +41,28 @@ def get_conversation(door: OnRecord, id: str) -> dict[str, Any]:
 
 def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
     """Delete a conversation and its files. Entries stay, but lose their pin to it and their links to the files."""
-    try:
-        door.delete_conversation(id)
-    except NotFound:
-        raise _no_conversation(id) from None
+    _known(door, id)
+    door.delete_conversation(id)
     return {"deleted": True}
 
 
 def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """Store a file at a path of a conversation; the second value says whether it is new."""
-    home = _known(door, id).id
+    _known(door, id)
     path, content = body.get("path"), body.get("content")
     if not isinstance(path, str) or not isinstance(content, str):
         raise Wrong("path", "path and content are required, each a text")
     kind = {"media_type": body["mime_type"]} if body.get("mime_type") else {}
     coded = {"encoding": body["encoding"]} if body.get("encoding") else {}
     try:
-        written = door.write_artifact(path, content, conversation=home, **kind, **coded)
+        written = door.write_artifact(path, content, conversation=id, **kind, **coded)
     except NotFound:
         raise _no_conversation(id) from None
     except Conflict as error:
         raise TooLarge(str(error)) from None
     except Invalid as error:
         raise _refused(error) from None
-    used = door.show_conversation(home).bytes
+    used = door.show_conversation(id).bytes
     told = {
         "artifact": file(written.artifact),
         "created": written.created,
@@ -76,7 +74,7 @@ def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[di
 def list_artifacts(door: OnRecord, id: str | None) -> dict[str, Any]:
     """The files of a conversation, or of all conversations, last written first."""
     home = None if id is None else _known(door, id).id
-    found = door.artifacts(conversation=home)
+    found = door.artifacts(conversation=id)
     latest = sorted(found.artifacts, key=lambda each: (each.updated_at, int(each.id)), reverse=True)
     whose = {"tenant_id": number(door.caller.tenant)} if home is None else {"conversation_id": number(home)}
     return {
@@ -185,10 +183,10 @@ def _known(door: OnRecord, id: str) -> Conversation:
 
 def _inside(door: OnRecord, id: str) -> OnRecord:
     """The door for the caller inside this conversation. A caller that is in one already cannot move to another."""
-    home = _known(door, id).id
-    if door.caller.conversation not in (None, home):
+    home = _known(door, id)
+    if door.caller.conversation not in (None, home.id):
         raise _no_conversation(id)
-    return door.as_caller(door.caller.inside(home))
+    return door.as_caller(door.caller.inside(home.id, home.created_by))
 
 
 def _linking(via: str | None) -> str | None:

@@ -9,6 +9,7 @@ from onrecord.context.turns import ClearTurns, ListTurns, NoteTurn, turn_of
 from onrecord.model import limits
 from onrecord.model.caller import Caller
 from onrecord.model.request import checked
+from onrecord.model.workspace import ConversationKey
 from onrecord.turn_buffer import Turn, TurnBuffer
 
 _HERE: Final = Caller(tenant="here", user="here")
@@ -39,20 +40,24 @@ class ShortTermMemory:
         self, session_id: str, role: str, content: str, metadata: Mapping[str, Any] | None = None
     ) -> None:
         asked = NoteTurn(content, role=role, conversation=session_id, metadata=metadata)  # type: ignore[arg-type]
-        self._turns.add(_HERE.tenant, session_id, turn_of(checked(asked, _HERE), self._clock()))
+        self._turns.add(_HERE.tenant, _key(session_id), turn_of(checked(asked, _HERE), self._clock()))
 
     def recent(self, session_id: str, limit: int | None = None) -> list[ShortTermTurn]:
         """The last turns, oldest first."""
         asked = checked(ListTurns(conversation=session_id, limit=limit), _HERE)
-        return [_turn(each) for each in self._turns.last(_HERE.tenant, session_id, asked.limit)]
+        return [_turn(each) for each in self._turns.last(_HERE.tenant, _key(session_id), asked.limit)]
 
     def clear(self, session_id: str) -> int:
         """Drop the turns of a session; returns how many there were."""
         checked(ClearTurns(conversation=session_id), _HERE)
-        return self._turns.clear(_HERE.tenant, session_id)
+        return self._turns.clear(_HERE.tenant, _key(session_id))
 
     def sessions(self) -> list[str]:
-        return list(self._turns.conversations(_HERE.tenant))
+        return [each.id for each in self._turns.conversations(_HERE.tenant)]
+
+
+def _key(session_id: str) -> ConversationKey:
+    return ConversationKey(_HERE.user, session_id)
 
 
 def _turn(turn: Turn) -> ShortTermTurn:

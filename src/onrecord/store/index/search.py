@@ -299,7 +299,7 @@ def match_of(memory: Memory) -> Match:
         kind=memory.kind,
         tags=memory.tags,
         scope=memory.scope,
-        conversation=memory.conversation,
+        conversation=memory.pinned,
         since=microseconds_of(memory.valid_from),
         checked=None if memory.verified_at is None else microseconds_of(memory.verified_at),
         has_query=memory.query is not None,

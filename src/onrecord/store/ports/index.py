@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.limits import Kind, Scope, Status
 from onrecord.model.when import When
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.timestamps import datetime_of
 from onrecord.text import Token
 
@@ -95,7 +96,7 @@ class Match(NamedTuple):
     kind: Kind
     tags: tuple[str, ...]
     scope: Scope
-    conversation: str | None
+    conversation: ConversationKey | None
     since: int
     checked: int | None
     has_query: bool

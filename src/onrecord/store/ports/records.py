@@ -13,6 +13,7 @@ from onrecord.model.findings import Compared, Edge, Group
 from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.when import NOW, When
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.ports.filters import (
     ChangeFilter,
     MemoryCriteria,
@@ -205,9 +206,9 @@ class Writing(Reading, Protocol):
     def writing_of(self, collection: Collection) -> "Writing":
         """Another collection of the tenant, in the same transaction."""
 
-    def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
-        """The memories of the tenant that are pinned to a conversation or linked to some artifacts, whoever sees
-        them: they change with what they belong to.
+    def attached(self, conversation: ConversationKey | None, artifacts: Sequence[str]) -> list[Memory]:
+        """The memories that change with something deleted: the caller's own that are pinned to a conversation, or for an
+        admin all of them; and those linked to some artifacts, whoever sees them, since a link must lead somewhere.
         """
 
     def note(self, operation: str, subject: str | None = None) -> None:

@@ -1,6 +1,7 @@
 """WHAT is kept beside memories? Conversations, their artifacts, scratchpads, and the settings of agents."""
 
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from onrecord.model.agent import ShownAgent
@@ -8,6 +9,7 @@ from onrecord.model.workspace import (
     AgentSettings,
     Artifact,
     Conversation,
+    ConversationKey,
     Scratchpad,
     StoredArtifact,
     StoredScratchpad,
@@ -26,37 +28,70 @@ class Usage(NamedTuple):
     bytes: int
 
 
+class NamedConversation(NamedTuple):
+    """A conversation as a caller names it: which one that is, and when it began; None if nobody has begun it yet.
+
+    `as_admin` where it is another's that an admin named by its name alone.
+    """
+
+    key: ConversationKey
+    begun: datetime | None = None
+    as_admin: bool = False
+
+    def spoken_in_by(self, user: str) -> "NamedConversation":
+        """Where someone speaks who uses this name. An admin speaks in a conversation of their own, which is not there yet:
+        what they say must not end up with whoever took the name first.
+        """
+        return NamedConversation(ConversationKey(user, self.key.id)) if self.as_admin else self
+
+
 class File(NamedTuple):
     """An artifact to keep: its path, its kind and its bytes."""
 
-    conversation: str
+    conversation: ConversationKey
     path: str
     media_type: str
     content: bytes
 
 
 class Workspace(Protocol):
-    """What a tenant keeps beside its memories, in one consistent state; nothing of other tenants."""
+    """What a tenant keeps beside its memories, in one consistent state; nothing of other tenants.
 
-    def conversation(self, id: str) -> Conversation | None:
-        """One conversation; None if the tenant has no such one."""
+    A conversation is told to its members; what else is kept is told to whoever asks for it by number or name.
+    """
+
+    #: The conversation that the caller speaks in.
+    here: NamedConversation | None
+
+    def named(self, name: str) -> NamedConversation:
+        """The conversation that a name means for this caller: one of their own, or else one that was shared with them,
+        or for an admin any; if there is none, one of their own that nobody has begun yet.
+
+        `alice/name` says whose. Invalid if it may be one of several.
+        """
+
+    def conversation(self, key: ConversationKey) -> Conversation | None:
+        """One conversation; None if nobody has begun it."""
+
+    def is_member(self, key: ConversationKey) -> bool:
+        """Whether the caller began this conversation, had it shared, or is an admin."""
 
     def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
-        """A page of conversations, newest first, and the mark of the next page."""
+        """A page of the conversations that the caller is a member of, newest first, and the mark of the next page."""
 
     def artifact(self, id: str) -> Artifact | None:
         """One artifact without its content; None if the tenant has no such one."""
 
-    def artifact_at(self, conversation: str, path: str) -> Artifact | None:
+    def artifact_at(self, conversation: ConversationKey, path: str) -> Artifact | None:
         """The artifact at a path."""
 
-    def artifacts(self, conversation: str | None = None) -> list[Artifact]:
-        """The artifacts of a conversation by path, or of all conversations in their order."""
+    def artifacts(self, conversation: ConversationKey | None = None) -> list[Artifact]:
+        """The artifacts of a conversation by path, or in their order those of all that the caller is a member of."""
 
     def content(self, id: str) -> bytes:
         """The content of an artifact that exists."""
 
-    def usage(self, conversation: str | None = None) -> Usage:
+    def usage(self, conversation: ConversationKey | None = None) -> Usage:
         """What the artifacts of a conversation take, or those of the tenant."""
 
     def scratchpad(self, agent: str) -> str | None:
@@ -66,20 +101,29 @@ class Workspace(Protocol):
         """How many bytes a scratchpad takes."""
 
     def scratchpads(self) -> list[Scratchpad]:
-        """All scratchpads of the tenant, by agent."""
+        """The scratchpads that the caller may read, by agent."""
 
     def agent(self, agent: str) -> ShownAgent | None:
         """The settings of an agent; None if nobody has set it."""
+
+    def users_of(self, agent: str) -> tuple[str, ...]:
+        """Who uses an agent, in the order of their names; nobody if none has written or set anything of it yet."""
 
 
 class WritableWorkspace(Workspace, Protocol):
     """The same in one transaction that keeps other writers out of the tenant."""
 
-    def register(self, id: str | None, agent: str | None, title: str | None) -> tuple[Conversation, bool]:
-        """A conversation, and whether it is new; without an id it is the next whole number of the tenant."""
+    def register(self, id: str | None, agent: str | None, title: str | None) -> Conversation:
+        """Begin a conversation of the caller's; without an id it is the next whole number of the tenant."""
 
-    def drop_conversation(self, id: str) -> None:
-        """Delete a conversation with its artifacts."""
+    def share(self, key: ConversationKey, user: str) -> bool:
+        """Make someone a member of a known conversation; False if they are one."""
+
+    def unshare(self, key: ConversationKey, user: str) -> bool:
+        """End a membership; False if there is none."""
+
+    def drop_conversation(self, key: ConversationKey) -> None:
+        """Delete a conversation with its members and its artifacts."""
 
     def keep(self, file: File) -> Artifact:
         """Store an artifact of a known conversation; one at the same path is overwritten and keeps its id."""
@@ -95,6 +139,12 @@ class WritableWorkspace(Workspace, Protocol):
 
     def set_agent(self, agent: str, settings: AgentSettings) -> ShownAgent:
         """Store the settings of an agent."""
+
+    def share_agent(self, agent: str, user: str) -> bool:
+        """Make someone a user of an agent; False if they are one."""
+
+    def unshare_agent(self, agent: str, user: str) -> bool:
+        """End the use of an agent; False if they do not use it."""
 
 
 class WorkspaceArchive(Protocol):
@@ -121,5 +171,10 @@ class WorkspaceRestoring(WorkspaceArchive, Protocol):
     def count(self, numbers: WorkspaceNumbers) -> None:
         """Make sure that numbers used elsewhere are not used again here."""
 
-    def usage(self, conversation: str | None = None) -> Usage:
+    def adopt(self, name: str, owner: str) -> str | None:
+        """Who began the one conversation of this name, for a memory that does not say it, and whose owner becomes a
+        member; None if there is none, or several.
+        """
+
+    def usage(self, conversation: ConversationKey | None = None) -> Usage:
         """What the artifacts of a conversation take, or those of the tenant."""

@@ -10,6 +10,7 @@ from onrecord.model import ids
 from onrecord.model.limits import Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import Key, Match
 from onrecord.store.records.candidate_cache import candidate_cache
@@ -21,7 +22,7 @@ from onrecord.store.visibility import Visibility, visible
 
 #: What is read of a candidate: enough to rank it, at a fraction of the cost of the whole memory.
 _RANKED: Final = (
-    "tenant row id kind tags scope conversation valid_from verified_at entities audience created_at updated_at"
+    "tenant row id kind tags scope owner conversation conversation_by valid_from verified_at entities audience created_at updated_at"
 ).split()
 
 
@@ -55,7 +56,9 @@ def _among(visibility: Visibility, asked: AskedTimes, unchanged: bool) -> Select
 
 
 def _match(home: str, values: Sequence[Any]) -> Match:
-    tenant, row, id, kind, tags, scope, conversation, since, checked, entities, *rest = values
+    tenant, row, id, kind, tags, scope, owner, conversation, begun_by, since, checked, entities, *rest = (
+        values
+    )
     audience, written, changed, has_query = rest
     try:
         tagged, about = read_words(tags), read_words(entities)
@@ -67,7 +70,7 @@ def _match(home: str, values: Sequence[Any]) -> Match:
         kind,
         tagged,
         scope,
-        conversation,
+        None if conversation is None else ConversationKey(begun_by or owner, conversation),
         since,
         checked,
         bool(has_query),

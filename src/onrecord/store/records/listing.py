@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, Select, exists, func, not_, or_, select, tuple_
+from sqlalchemy import ColumnElement, FromClause, Select, and_, exists, func, not_, or_, select, tuple_
 
 from onrecord.errors import no_such_page
 from onrecord.model.collections import HAS_QUERY
@@ -15,6 +15,7 @@ from onrecord.model.findings import Group
 from onrecord.model.limits import ListOrder, TallyBy
 from onrecord.model.memory import Memory
 from onrecord.model.when import When
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.index.entries import reference_facet, tag_facet
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.filters import MemoryCriteria, MemoryFilter, TallyFilter
@@ -23,6 +24,7 @@ from onrecord.store.tables import facets, memories
 from onrecord.store.temporal_filters import asked_of, listed
 from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, same_row, source
+from onrecord.store.visibility import whose
 
 #: The time by which each order goes.
 _TIMES: Final[dict[ListOrder, str]] = {"updated": "updated_at", "created": "created_at"}
@@ -31,18 +33,22 @@ _FACETS: Final[dict[TallyBy, Callable[[str], str]]] = {"tag": tag_facet, "entity
 _SEVERAL: Final[dict[TallyBy, str]] = {"tag": "tags", "entity": "entities"}
 
 
-def browse(views: Sequence[View], ask: MemoryFilter) -> tuple[list[Memory], str | None]:
+def browse(
+    views: Sequence[View], ask: MemoryFilter, pinned: ConversationKey | None
+) -> tuple[list[Memory], str | None]:
     """A page of memories, and the mark of the next page."""
     time, most = _TIMES[ask.order], ask.skip + ask.limit
-    found = [memory for view in views for memory in _browsed(view, ask, time, most + 1)]
+    found = [memory for view in views for memory in _browsed(view, ask, pinned, time, most + 1)]
     found.sort(key=lambda memory: (getattr(memory, time), key_of(memory)), reverse=True)
     page = found[ask.skip : most]
     return page, _mark(page[-1], time) if len(found) > most else None
 
 
-def _browsed(view: View, ask: MemoryFilter, time: str, most: int) -> list[Memory]:
+def _browsed(
+    view: View, ask: MemoryFilter, pinned: ConversationKey | None, time: str, most: int
+) -> list[Memory]:
     """The first memories of one home."""
-    record, statement = _matching(view, ask)
+    record, statement = _matching(view, ask, pinned)
     statement = statement.order_by(record.c[time].desc(), memories.c.row.desc())
     if ask.after is not None:
         statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after)))
@@ -51,13 +57,13 @@ def _browsed(view: View, ask: MemoryFilter, time: str, most: int) -> list[Memory
     return list(islice(_as_known(view, ask, statement), most))
 
 
-def count(views: Sequence[View], ask: MemoryCriteria) -> int:
+def count(views: Sequence[View], ask: MemoryCriteria, pinned: ConversationKey | None) -> int:
     """How many memories match, on whichever page."""
-    return sum(_counted(view, ask) for view in views)
+    return sum(_counted(view, ask, pinned) for view in views)
 
 
-def _counted(view: View, ask: MemoryCriteria) -> int:
-    _, statement = _matching(view, ask)
+def _counted(view: View, ask: MemoryCriteria, pinned: ConversationKey | None) -> int:
+    _, statement = _matching(view, ask, pinned)
     if ask.known_at is not None:
         return sum(1 for _ in _as_known(view, ask, statement))
     counted = select(func.count()).select_from(statement.subquery())
@@ -68,7 +74,7 @@ def narrow(
     view: View, keys: Sequence[Key], only: MemoryCriteria, metadata: Mapping[str, Any]
 ) -> Iterator[Key]:
     """Those of some memories of one home that match, and whose metadata has these values."""
-    _, statement = _matching(view, only)
+    _, statement = _matching(view, only, None)
     rows = sorted(row for tenant, row in keys if tenant == view.tenant)
     wanted = {name: _written(value) for name, value in metadata.items()}
     for memory in _as_known(view, only, statement.where(one_of(memories.c.row, "rows")), rows=rows):
@@ -83,17 +89,17 @@ def _written(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def tally(views: Sequence[View], ask: TallyFilter) -> list[Group]:
+def tally(views: Sequence[View], ask: TallyFilter, pinned: ConversationKey | None) -> list[Group]:
     """The groups of memories that share a value, the largest first, and of as large ones the oldest."""
     groups: dict[str | None, Group] = {}
     for view in views:
-        for each in _tallied(view, ask):
+        for each in _tallied(view, ask, pinned):
             groups[each.value] = _joined(groups.get(each.value), each)
     return sorted(groups.values(), key=lambda each: (-each.memories, each.oldest, each.value or ""))
 
 
-def _tallied(view: View, ask: TallyFilter) -> Iterator[Group]:
-    record, statement = _matching(view, ask)
+def _tallied(view: View, ask: TallyFilter, pinned: ConversationKey | None) -> Iterator[Group]:
+    record, statement = _matching(view, ask, pinned)
     if ask.known_at is not None:
         # Old versions are not indexed by their tags and references.
         for memory in _as_known(view, ask, statement):
@@ -136,24 +142,28 @@ def _when(ask: MemoryCriteria) -> When:
     return When(ask.as_of, ask.known_at)
 
 
-def _matching(view: View, ask: MemoryCriteria) -> tuple[FromClause, Select[Any]]:
+def _matching(
+    view: View, ask: MemoryCriteria, pinned: ConversationKey | None
+) -> tuple[FromClause, Select[Any]]:
     """The records of one home that match, and where they are read."""
     when = _when(ask)
     record, statement = source(view.visibility, asked_of(when))
     return record, statement.where(
-        listed(record, asked_of(when, ask.statuses)), *_filters(record, ask), *_facet_filters(ask)
+        listed(record, asked_of(when, ask.statuses)), *_filters(record, ask, pinned), *_facet_filters(ask)
     )
 
 
-def _filters(record: FromClause, ask: MemoryCriteria) -> Iterator[ColumnElement[bool]]:
+def _filters(
+    record: FromClause, ask: MemoryCriteria, pinned: ConversationKey | None
+) -> Iterator[ColumnElement[bool]]:
     for name, wanted in _one_of(ask):
         if wanted:
             yield record.c[name].in_(wanted)
     if ask.system is not None:
         yield record.c.system == ask.system
-    if ask.conversation is not None:
-        pinned = record.c.conversation == ask.conversation
-        yield or_(pinned, record.c.conversation.is_(None)) if ask.unpinned else pinned
+    if pinned is not None:
+        there = and_(record.c.conversation == pinned.id, whose(record) == pinned.by)
+        yield or_(there, record.c.conversation.is_(None)) if ask.unpinned else there
     if ask.created_since is not None:
         yield record.c.created_at >= ask.created_since
     if ask.created_before is not None:

@@ -24,6 +24,7 @@ from onrecord.model.findings import Compared, Group
 from onrecord.model.limits import GLOBAL_TENANT, Status
 from onrecord.model.memory import Memory, Version
 from onrecord.model.when import NOW, When
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.audience import audiences_of
 from onrecord.store.index.entries import (
     OF_SOME_SYSTEM,
@@ -36,7 +37,9 @@ from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.filters import ChangeFilter, MemoryCriteria, MemoryFilter, TallyFilter
 from onrecord.store.ports.index import Key, Match
+from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.records import candidates, comparing, listing
+from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.relations import SqlRelations
 from onrecord.store.records.workspace import SqlWorkspace
 from onrecord.store.rows import PAST, PRESENT, VERSION_COLUMNS, read_memory, read_version
@@ -62,25 +65,40 @@ class SqlReading:
         held: Mapping[str, LockedHome] | None = None,
         *,
         is_settled: bool = True,
+        here: NamedConversation | None = None,
     ) -> None:
         self._transaction = transaction
         self._connection = transaction.connection
-        self._caller, self._now = caller, now
-        self._collection = collection
-        self._is_settled = is_settled
         #: The homes that this transaction writes in, by their tenants: it has read their counters already.
         self._held = held or {}
+        number = self._number_of(caller.tenant)
+        if here is None:
+            # Naming a conversation is not being in it: who is in which is looked up before anything is read.
+            caller, here = spoken_in(transaction.connection, number or 0, caller)
+        self._caller, self._now = caller, now
+        #: The conversation that the caller speaks in.
+        self._spoken_in = here
+        self._collection = collection
+        self._is_settled = is_settled
         #: The view of the caller's tenant; global memories have another.
-        self._view = self._open(caller.tenant)
+        self._view = self._open(caller.tenant, number)
 
-    def _open(self, tenant: str) -> View:
-        connection, backend, _, tenants = self._transaction
+    def _number_of(self, tenant: str) -> int | None:
+        """The number of a tenant; None if nobody has written there."""
         held = self._held.get(tenant)
-        number = held.tenant if held else tenants.look_up(connection, tenant)
+        return held.tenant if held else self._transaction.tenants.look_up(self._connection, tenant)
+
+    def _open(self, tenant: str, number: int | None) -> View:
         address = HomeAddress(number, Home(tenant, self._collection))
-        changes = held.changes if held else None
+        held = self._held.get(tenant)
         return View(
-            connection, backend, self._caller, self._now, address, changes, is_settled=self._is_settled
+            self._connection,
+            self._transaction.backend,
+            self._caller,
+            self._now,
+            address,
+            held.changes if held else None,
+            is_settled=self._is_settled,
         )
 
     @cached_property
@@ -91,7 +109,7 @@ class SqlReading:
         """
         if not self._collection.has_global:
             return [self._view]
-        everyones = self._open(GLOBAL_TENANT)
+        everyones = self._open(GLOBAL_TENANT, self._number_of(GLOBAL_TENANT))
         is_there = everyones.documents or (everyones.exists and not self._is_settled)
         return [self._view, everyones] if is_there else [self._view]
 
@@ -111,7 +129,7 @@ class SqlReading:
 
     @property
     def workspace(self) -> SqlWorkspace:
-        return SqlWorkspace(self._connection, self._view.tenant)
+        return SqlWorkspace(self._connection, self._view.tenant, self._caller, self._spoken_in)
 
     @property
     def size(self) -> int:
@@ -122,7 +140,14 @@ class SqlReading:
         return any(view.documents for view in self._views[1:])
 
     def reading_of(self, collection: Collection) -> "SqlReading":
-        return SqlReading(self._transaction, self._caller, self._now, collection, is_settled=self._is_settled)
+        return SqlReading(
+            self._transaction,
+            self._caller,
+            self._now,
+            collection,
+            is_settled=self._is_settled,
+            here=self._spoken_in,
+        )
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
         home, plain = ids.address(id)
@@ -189,13 +214,17 @@ class SqlReading:
         return _newest_first(found)[:most]
 
     def browse(self, ask: MemoryFilter) -> tuple[list[Memory], str | None]:
-        return listing.browse(self._views, ask)
+        return listing.browse(self._views, ask, self._pinned(ask))
 
     def count(self, ask: MemoryCriteria) -> int:
-        return listing.count(self._views, ask)
+        return listing.count(self._views, ask, self._pinned(ask))
 
     def tally(self, ask: TallyFilter) -> list[Group]:
-        return listing.tally(self._views, ask)
+        return listing.tally(self._views, ask, self._pinned(ask))
+
+    def _pinned(self, ask: MemoryCriteria) -> ConversationKey | None:
+        """The conversation that a filter names."""
+        return None if ask.conversation is None else self.workspace.named(ask.conversation).key
 
     def versions(self, id: str) -> list[Version]:
         home, plain = ids.address(id)

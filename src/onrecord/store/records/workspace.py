@@ -5,28 +5,55 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, delete, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Table,
+    and_,
+    delete,
+    exists,
+    func,
+    literal,
+    not_,
+    or_,
+    select,
+    update,
+)
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
-from onrecord.model.workspace import AgentSettings, Artifact, Conversation, Scratchpad, scratchpad_kind
+from onrecord.model.workspace import (
+    AgentSettings,
+    Artifact,
+    Conversation,
+    ConversationKey,
+    Scratchpad,
+    scratchpad_kind,
+)
 from onrecord.store.ports.filters import ConversationFilter
-from onrecord.store.ports.workspace import File
+from onrecord.store.ports.workspace import File, NamedConversation
+from onrecord.store.records import membership
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
     BLOCK,
     CONVERSATION,
-    CONVERSATION_ROW,
     CONVERSATIONS,
     WorkspaceRows,
     read_artifact,
-    read_conversation,
 )
 from onrecord.store.rows import AnyRow
-from onrecord.store.tables import agent_settings, artifacts, conversations, scratchpads
+from onrecord.store.tables import (
+    agent_settings,
+    agent_users,
+    artifacts,
+    conversation_members,
+    conversations,
+    scratchpads,
+)
 
 _MARK_DIGITS: Final = 18
+_MEMBERS: Final = conversation_members
 
 
 class SqlWorkspace(WorkspaceRows):
@@ -34,22 +61,40 @@ class SqlWorkspace(WorkspaceRows):
 
     # Conversations
 
+    def __init__(
+        self, connection: Connection, tenant: int, caller: Caller, here: NamedConversation | None
+    ) -> None:
+        super().__init__(connection, tenant)
+        self._caller = caller
+        self.here = here
+
+    def named(self, name: str) -> NamedConversation:
+        if self.here is not None and name == self.here.key.id:
+            return self.here
+        return membership.named(self._connection, self._tenant, self._caller, name)
+
+    def is_member(self, key: ConversationKey) -> bool:
+        if self._caller.is_admin or key.by == self._caller.user:
+            return True
+        shared = select(conversations.c.row).where(self._keyed(key), membership.was_shared())
+        return self._connection.execute(shared, self._me).first() is not None
+
     def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
-        wanted = [conversations.c.tenant == self._tenant]
+        wanted = [conversations.c.tenant == self._tenant, self._is_mine()]
         if ask.agent is not None:
             wanted.append(conversations.c.agent == ask.agent)
         if ask.after is not None:
             wanted.append(conversations.c.row < _number(ask.after))
         found = CONVERSATIONS.where(*wanted).order_by(conversations.c.row.desc())
-        rows = self._all(found.limit(ask.limit + 1))
+        rows = self._connection.execute(found.limit(ask.limit + 1), self._me).all()
         page = rows[: ask.limit]
-        return [read_conversation(row) for row in page], str(page[-1].row) if len(rows) > len(page) else None
+        return self._with_members(page), str(page[-1].row) if len(rows) > len(page) else None
 
     # Files
 
-    def artifacts(self, conversation: str | None = None) -> list[Artifact]:
-        named = () if conversation is None else (conversations.c.id == conversation,)
-        rows = self._all(self._artifacts(*named))
+    def artifacts(self, conversation: ConversationKey | None = None) -> list[Artifact]:
+        wanted = self._is_mine() if conversation is None else self._keyed(conversation)
+        rows = self._connection.execute(self._artifacts(wanted), self._me).all()
         # Not in the statement, since databases order punctuation differently.
         return [read_artifact(row) for row in sorted(rows, key=lambda row: (row.conversation_row, row.path))]
 
@@ -72,9 +117,24 @@ class SqlWorkspace(WorkspaceRows):
             scratchpads.c.agent,
             func.sum(scratchpads.c.size).label("size"),
             func.max(scratchpads.c.written_at).label("updated_at"),
-        ).where(scratchpads.c.tenant == self._tenant)
+        ).where(scratchpads.c.tenant == self._tenant, self._may_read(scratchpads.c.agent))
         pads = [_scratchpad(row) for row in self._all(found.group_by(scratchpads.c.agent))]
         return sorted(pads, key=lambda pad: (pad.kind != "shared", pad.agent))
+
+    def _may_read(self, agent: ColumnElement[str]) -> ColumnElement[bool]:
+        """Whether the caller uses an agent, or nobody does yet."""
+        if self._caller.is_admin:
+            return literal(True)
+        used = and_(agent_users.c.tenant == self._tenant, agent_users.c.agent == agent)
+        own = exists().where(used, agent_users.c.user == self._caller.user)
+        return or_(own, not_(exists().where(used)))
+
+    @property
+    def _me(self) -> dict[str, str]:
+        return {"member": self._caller.user}
+
+    def _is_mine(self) -> ColumnElement[bool]:
+        return membership.has_member(self._caller.is_admin)
 
     def _numbered(self, id: str) -> ColumnElement[bool]:
         return and_(artifacts.c.tenant == self._tenant, artifacts.c.id == int(id))
@@ -83,32 +143,53 @@ class SqlWorkspace(WorkspaceRows):
 class SqlWritableWorkspace(SqlWorkspace):
     """The same in one transaction that lets no other writer into the tenant."""
 
-    def __init__(self, connection: Connection, tenant: int, caller: Caller, now: datetime) -> None:
-        super().__init__(connection, tenant)
-        self._caller = caller
+    def __init__(
+        self,
+        connection: Connection,
+        tenant: int,
+        caller: Caller,
+        here: NamedConversation | None,
+        now: datetime,
+    ) -> None:
+        super().__init__(connection, tenant, caller, here)
         self._now = now
         #: Whether something went whose bytes must not linger.
         self.erased = False
 
-    def register(self, id: str | None, agent: str | None, title: str | None) -> tuple[Conversation, bool]:
-        known = None if id is None else self.conversation(id)
-        if known is not None:
-            return known, False
+    def register(self, id: str | None, agent: str | None, title: str | None) -> Conversation:
         made = Conversation(
-            id=self._counted(id) if id else str(self._next(CONVERSATION)),
+            id=id or str(self._next(CONVERSATION)),
             agent=agent,
             title=title,
             created_at=self._now,
             created_by=self._caller.user,
         )
-        self._add(conversations, row=self._next(CONVERSATION_ROW), **asdict(made))
-        return made, True
+        self._begin(made)
+        if self.here is not None and self.here.spoken_in_by(self._caller.user).key == made.key:
+            self.here = NamedConversation(made.key, made.created_at)
+        return made
 
-    def drop_conversation(self, id: str) -> None:
-        row = select(conversations.c.row).where(self._named(id)).scalar_subquery()
-        its = and_(artifacts.c.tenant == self._tenant, artifacts.c.conversation == row)
-        self._drop(artifacts, its)
-        self._drop(conversations, self._named(id))
+    def share(self, key: ConversationKey, user: str) -> bool:
+        row = self._row_of(key)
+        if row is None or key.by == user or self._all(select(_MEMBERS).where(self._shared(row, user))):
+            return False
+        self._add_member(row, user)
+        return True
+
+    def unshare(self, key: ConversationKey, user: str) -> bool:
+        row = self._row_of(key)
+        return row is not None and self._drop(_MEMBERS, self._shared(row, user))
+
+    def _shared(self, row: int, user: str) -> ColumnElement[bool]:
+        return and_(
+            _MEMBERS.c.tenant == self._tenant, _MEMBERS.c.conversation == row, _MEMBERS.c.user == user
+        )
+
+    def drop_conversation(self, key: ConversationKey) -> None:
+        row = select(conversations.c.row).where(self._keyed(key)).scalar_subquery()
+        for table in (artifacts, _MEMBERS):
+            self._drop(table, and_(table.c.tenant == self._tenant, table.c.conversation == row))
+        self._drop(conversations, self._keyed(key))
 
     def keep(self, file: File) -> Artifact:
         before = self.artifact_at(file.conversation, file.path)
@@ -148,12 +229,25 @@ class SqlWritableWorkspace(SqlWorkspace):
 
     def set_agent(self, agent: str, settings: AgentSettings) -> ShownAgent:
         self._drop(agent_settings, self._of_agent(agent_settings, agent))
-        made = {"updated_at": self._now, "updated_by": self._caller.user}
+        made: dict[str, Any] = {"updated_at": self._now, "updated_by": self._caller.user}
         self._add(agent_settings, agent=agent, settings=asdict(settings), **made)
-        return ShownAgent(agent=agent, settings=settings, updated_at=self._now, updated_by=self._caller.user)
+        users = self.users_of(agent)
+        return ShownAgent(agent=agent, settings=settings, users=users, **made)
 
-    def _drop(self, table: Table, wanted: ColumnElement[bool]) -> None:
-        self.erased |= bool(self._connection.execute(delete(table).where(wanted)).rowcount)
+    def share_agent(self, agent: str, user: str) -> bool:
+        if user in self.users_of(agent):
+            return False
+        self._add(agent_users, agent=agent, user=user)
+        return True
+
+    def unshare_agent(self, agent: str, user: str) -> bool:
+        its = and_(self._of_agent(agent_users, agent), agent_users.c.user == user)
+        return self._drop(agent_users, its)
+
+    def _drop(self, table: Table, wanted: ColumnElement[bool]) -> bool:
+        gone = bool(self._connection.execute(delete(table).where(wanted)).rowcount)
+        self.erased |= gone
+        return gone
 
 
 def _number(mark: str) -> int:

@@ -1,7 +1,7 @@
 """HOW does a workspace leave a store and come back? One item after another, in the order of rows."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from typing import Any, Final, Literal
 
 from sqlalchemy import Column, select
@@ -10,6 +10,7 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.workspace import (
     Artifact,
     Conversation,
+    ConversationKey,
     ScratchpadEntry,
     StoredArtifact,
     StoredScratchpad,
@@ -20,13 +21,11 @@ from onrecord.store.records.workspace_rows import (
     ARTIFACT,
     BLOCK,
     CONVERSATION,
-    CONVERSATION_ROW,
     CONVERSATIONS,
     WorkspaceRows,
     read_artifact,
-    read_conversation,
 )
-from onrecord.store.tables import agent_settings, artifacts, conversations, scratchpads
+from onrecord.store.tables import agent_settings, agent_users, artifacts, conversations, scratchpads
 
 _ROWS_AT_ONCE: Final = 500
 #: A file may be large, and a few in memory are enough.
@@ -53,20 +52,23 @@ class SqlWorkspaceArchive(WorkspaceRows):
         if not here:
             return "absent"
         # A digest stands for the content of a file.
-        told = item.artifact if isinstance(item, StoredArtifact) else item
-        return "same" if all(each == told for each in here) else "different"
+        told = item.artifact if isinstance(item, StoredArtifact) else _without_users(item)
+        return "same" if all(_without_users(each) == told for each in here) else "different"
 
     def restore(self, item: WorkspaceItem) -> bool:
         match item:
             case Conversation():
-                self._counted(item.id)
-                self._add(conversations, row=self._next(CONVERSATION_ROW), **asdict(item))
+                self._begin(item)
             case StoredArtifact():
                 return self._restore_artifact(item)
             case StoredScratchpad():
                 self._restore_scratchpad(item)
             case ShownAgent():
-                self._add(agent_settings, **asdict(item))
+                values = asdict(item)
+                del values["users"]
+                self._add(agent_settings, **values)
+                # Exports of earlier versions do not tell who uses it.
+                self._let_use(item.agent, item.users or (item.updated_by or "",))
         return True
 
     def count(self, numbers: WorkspaceNumbers) -> None:
@@ -75,8 +77,9 @@ class SqlWorkspaceArchive(WorkspaceRows):
 
     def _conversations(self) -> Iterator[Conversation]:
         every = CONVERSATIONS.where(conversations.c.tenant == self._tenant).order_by(conversations.c.row)
-        for row in self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE)):
-            yield read_conversation(row)
+        told = self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE))
+        for rows in told.partitions():
+            yield from self._with_members(rows)
 
     def _stored_artifacts(self) -> Iterator[StoredArtifact]:
         every = self._artifacts().add_columns(artifacts.c.content).order_by(artifacts.c.id)
@@ -92,15 +95,17 @@ class SqlWorkspaceArchive(WorkspaceRows):
         blocks = select(scratchpads.c.written_at, scratchpads.c.text)
         rows = self._all(blocks.where(self._of_agent(scratchpads, agent)).order_by(scratchpads.c.number))
         return StoredScratchpad(
-            agent=agent, notes=tuple(ScratchpadEntry(written_at=at, text=text) for at, text in rows)
+            agent=agent,
+            notes=tuple(ScratchpadEntry(written_at=at, text=text) for at, text in rows),
+            users=self.users_of(agent),
         )
 
     def _in_place_of(self, item: WorkspaceItem) -> list[WorkspaceItem | Artifact | None]:
         match item:
             case Conversation():
-                return [self.conversation(item.id)]
+                return [self.conversation(item.key)]
             case StoredArtifact(artifact=file):
-                return [self.artifact(file.id), self.artifact_at(file.conversation, file.path)]
+                return [self.artifact(file.id), self.artifact_at(_home_of(file), file.path)]
             case StoredScratchpad():
                 here = self._stored_scratchpad(item.agent)
                 return [here] if here.notes else []
@@ -108,16 +113,38 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 return [self.agent(item.agent)]
 
     def _restore_artifact(self, file: StoredArtifact) -> bool:
-        home = self._row_of(file.artifact.conversation)
+        home = self._row_of(_home_of(file.artifact))
         if home is None:
             return False
         number = int(file.artifact.id)
         values = asdict(file.artifact) | {"id": number, "conversation": home, "content": file.content}
+        del values["conversation_by"]
         self._add(artifacts, **values)
         self._count_to(ARTIFACT, number)
         return True
 
+    def adopt(self, name: str, owner: str) -> str | None:
+        rows = self._all(
+            select(conversations.c.row, conversations.c.created_by).where(
+                conversations.c.tenant == self._tenant, conversations.c.id == name
+            )
+        )
+        if len(rows) != 1:
+            return None
+        key = ConversationKey(rows[0].created_by, name)
+        known = self.conversation(key)
+        if known is not None and not known.has_member(owner):
+            self._add_member(rows[0].row, owner)
+        return key.by
+
+    def _let_use(self, agent: str, users: Iterable[str]) -> None:
+        """Say who uses an agent, unless it has users here."""
+        if not self.users_of(agent):
+            for user in users:
+                self._add(agent_users, agent=agent, user=user)
+
     def _restore_scratchpad(self, item: StoredScratchpad) -> None:
+        self._let_use(item.agent, item.users)
         for note in item.notes:
             self._add(
                 scratchpads,
@@ -127,3 +154,17 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 written_at=note.written_at,
                 text=note.text,
             )
+
+
+def _home_of(file: Artifact) -> ConversationKey:
+    return ConversationKey(file.conversation_by or "", file.conversation)
+
+
+def _without_users(item: WorkspaceItem | Artifact) -> WorkspaceItem | Artifact:
+    """Members and users come and go: who is one here says nothing of what it is."""
+    match item:
+        case Conversation():
+            return replace(item, members=())
+        case StoredScratchpad() | ShownAgent():
+            return replace(item, users=())
+    return item

@@ -1,17 +1,25 @@
 """HOW is the workspace stored in rows? What using a tenant's workspace and moving it have in common."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, fields, replace
 from typing import Any, Final, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Select, Table, and_, func, insert, select, update
 
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
-from onrecord.model.workspace import AgentSettings, Artifact, Conversation, with_new_names
+from onrecord.model.workspace import AgentSettings, Artifact, Conversation, ConversationKey, with_new_names
+from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.workspace import Usage
 from onrecord.store.rows import AnyRow
-from onrecord.store.tables import agent_settings, artifacts, conversations, numbers
+from onrecord.store.tables import (
+    agent_settings,
+    agent_users,
+    artifacts,
+    conversation_members,
+    conversations,
+    numbers,
+)
 
 Read = TypeVar("Read")
 
@@ -30,28 +38,59 @@ class WorkspaceRows:
         self._connection = connection
         self._tenant = tenant
 
-    def conversation(self, id: str) -> Conversation | None:
-        return self._one(CONVERSATIONS.where(self._named(id)), read_conversation)
+    def conversation(self, key: ConversationKey) -> Conversation | None:
+        """One conversation; None if nobody has begun it."""
+        found = self._with_members(self._all(CONVERSATIONS.where(self._keyed(key))))
+        return found[0] if found else None
 
     def artifact(self, id: str) -> Artifact | None:
         return self._one(self._artifacts(artifacts.c.id == (whole(id) or 0)), read_artifact)
 
-    def artifact_at(self, conversation: str, path: str) -> Artifact | None:
-        there = self._artifacts(conversations.c.id == conversation, artifacts.c.path == path)
+    def artifact_at(self, conversation: ConversationKey, path: str) -> Artifact | None:
+        there = self._artifacts(self._keyed(conversation), artifacts.c.path == path)
         return self._one(there, read_artifact)
 
-    def usage(self, conversation: str | None = None) -> Usage:
+    def usage(self, conversation: ConversationKey | None = None) -> Usage:
         held = select(func.count(), func.coalesce(func.sum(artifacts.c.size), 0))
         held = held.where(artifacts.c.tenant == self._tenant)
         if conversation is not None:
-            row = select(conversations.c.row).where(self._named(conversation)).scalar_subquery()
+            row = select(conversations.c.row).where(self._keyed(conversation)).scalar_subquery()
             held = held.where(artifacts.c.conversation == row)
         count, size = self._connection.execute(held).one()
         return Usage(int(count), int(size))
 
     def agent(self, agent: str) -> ShownAgent | None:
-        found = select(agent_settings).where(self._of_agent(agent_settings, agent))
-        return self._one(found, _read_agent)
+        found = self._one(select(agent_settings).where(self._of_agent(agent_settings, agent)), _read_agent)
+        return None if found is None else replace(found, users=self.users_of(agent))
+
+    def users_of(self, agent: str) -> tuple[str, ...]:
+        users = select(agent_users.c.user).where(self._of_agent(agent_users, agent))
+        return tuple(sorted(self._connection.execute(users).scalars()))
+
+    def _with_members(self, rows: Sequence[AnyRow]) -> list[Conversation]:
+        """The conversations in some rows, with whom each was shared."""
+        shared: dict[int, list[str]] = {}
+        if rows:
+            its = and_(
+                conversation_members.c.tenant == self._tenant,
+                one_of(conversation_members.c.conversation, "rows"),
+            )
+            told = select(conversation_members.c.conversation, conversation_members.c.user).where(its)
+            for row, user in self._connection.execute(told, {"rows": [each.row for each in rows]}):
+                shared.setdefault(row, []).append(user)
+        return [_read_conversation(row, shared.get(row.row, ())) for row in rows]
+
+    def _begin(self, made: Conversation) -> None:
+        """Add a conversation with its members."""
+        self._counted(made.id)
+        row = self._next(CONVERSATION_ROW)
+        values = asdict(made)
+        for user in values.pop("members"):
+            self._add_member(row, user)
+        self._add(conversations, row=row, **values)
+
+    def _add_member(self, row: int, user: str) -> None:
+        self._add(conversation_members, conversation=row, user=user)
 
     def _all(self, statement: Select[Any]) -> Sequence[AnyRow]:
         return self._connection.execute(statement).all()
@@ -63,13 +102,17 @@ class WorkspaceRows:
     def _add(self, table: Table, **values: Any) -> None:
         self._connection.execute(insert(table), {"tenant": self._tenant, **values})
 
-    def _row_of(self, conversation: str) -> int | None:
-        """The row of a conversation, which its artifacts refer to."""
-        row = select(conversations.c.row).where(self._named(conversation))
+    def _row_of(self, key: ConversationKey) -> int | None:
+        """The row of a conversation, which its artifacts and members refer to."""
+        row = select(conversations.c.row).where(self._keyed(key))
         return self._connection.execute(row).scalar_one_or_none()
 
-    def _named(self, id: str) -> ColumnElement[bool]:
-        return and_(conversations.c.tenant == self._tenant, conversations.c.id == id)
+    def _keyed(self, key: ConversationKey) -> ColumnElement[bool]:
+        return and_(
+            conversations.c.tenant == self._tenant,
+            conversations.c.created_by == key.by,
+            conversations.c.id == key.id,
+        )
 
     def _artifacts(self, *wanted: ColumnElement[bool]) -> Select[Any]:
         return _ARTIFACTS.where(artifacts.c.tenant == self._tenant, *wanted)
@@ -83,12 +126,11 @@ class WorkspaceRows:
         self._move_on(name, last, last + 1)
         return last + 1
 
-    def _counted(self, id: str) -> str:
+    def _counted(self, id: str) -> None:
         """Note an id that a program chose: the tenant's own numbers continue after it."""
         number = whole(id)
         if number is not None:
             self._count_to(CONVERSATION, number)
-        return id
 
     def _count_to(self, name: str, number: int) -> None:
         """Continue numbers after this one, unless they are past it."""
@@ -115,9 +157,14 @@ def whole(id: str) -> int | None:
     return number if number is not None and number < _COUNTED else None
 
 
-def read_conversation(row: AnyRow) -> Conversation:
+def _read_conversation(row: AnyRow, members: Iterable[str]) -> Conversation:
     return Conversation(
-        id=row.id, agent=row.agent, title=row.title, created_at=row.created_at, created_by=row.created_by
+        id=row.id,
+        agent=row.agent,
+        title=row.title,
+        created_at=row.created_at,
+        created_by=row.created_by,
+        members=tuple(sorted(members)),
     )
 
 
@@ -125,6 +172,7 @@ def read_artifact(row: AnyRow) -> Artifact:
     return Artifact(
         id=str(row.id),
         conversation=row.conversation,
+        conversation_by=row.conversation_by,
         path=row.path,
         sha256=row.sha256,
         media_type=row.media_type,
@@ -152,6 +200,7 @@ _ARTIFACTS: Final = select(
     *(column for column in artifacts.columns if column.name not in ("tenant", "conversation", "content")),
     artifacts.c.conversation.label("conversation_row"),
     conversations.c.id.label("conversation"),
+    conversations.c.created_by.label("conversation_by"),
 ).join_from(
     artifacts,
     conversations,

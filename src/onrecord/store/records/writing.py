@@ -34,6 +34,7 @@ from onrecord.model.ledger import TenantSettings
 from onrecord.model.limits import GLOBAL_TENANT, ID_CHARACTERS, RelationName
 from onrecord.model.memory import Change, Memory, Relation, RowPlace
 from onrecord.model.tiers import ACTING, AGENTS, WORDS, is_outranked
+from onrecord.model.workspace import ConversationKey
 from onrecord.store.audience import audience_of, may_add
 from onrecord.store.index.changes import IndexChanges
 from onrecord.store.index.embeddings import Embeddings
@@ -41,9 +42,11 @@ from onrecord.store.index.entries import proposal_facet, reference_facet
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.jobs import EMBED
 from onrecord.store.ports.records import Erased, SaveCounts
+from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.prepared import Prepared
 from onrecord.store.records import duplicates, ledger
 from onrecord.store.records.ledger import AuditNumbers
+from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.requests import SqlRequests
@@ -62,13 +65,20 @@ from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, key_of
-from onrecord.store.visibility import Visibility, changeable, visible
+from onrecord.store.visibility import Visibility, changeable, visible, whose
 
 
 class SqlWriting(SqlReading):
     """One transaction in one tenant. `finish` writes what was gathered; the back end commits."""
 
-    def __init__(self, transaction: Transaction, caller: Caller, now: datetime, address: HomeAddress) -> None:
+    def __init__(
+        self,
+        transaction: Transaction,
+        caller: Caller,
+        now: datetime,
+        address: HomeAddress,
+        here: NamedConversation | None = None,
+    ) -> None:
         home = address.home
         if home.tenant not in (caller.tenant, GLOBAL_TENANT):
             raise Forbidden("A caller may write only in its own tenant and to global memories.")
@@ -89,7 +99,7 @@ class SqlWriting(SqlReading):
         self.requests = SqlRequests(transaction)
         self.residue: str | None = None
         held = {home.tenant: self._counters}
-        super().__init__(transaction, caller, now, home.collection, held, is_settled=False)
+        super().__init__(transaction, caller, now, home.collection, held, is_settled=False, here=here)
 
     @cached_property
     def workspace(self) -> SqlWritableWorkspace:
@@ -97,7 +107,12 @@ class SqlWriting(SqlReading):
             # Of a tenant that has saved nothing yet, an export tells only if it has counters.
             LockedHome.take(self._transaction, self._view.address)
             self._holds_caller = True
-        return SqlWritableWorkspace(self._connection, self._view.tenant, self._caller, self._now)
+            if self._spoken_in is not None and self._spoken_in.begun is None:
+                # Until now someone else may have begun it.
+                _, self._spoken_in = spoken_in(self._connection, self._view.tenant, self._caller)
+        return SqlWritableWorkspace(
+            self._connection, self._view.tenant, self._caller, self._spoken_in, self._now
+        )
 
     @property
     def erased(self) -> bool:
@@ -400,7 +415,7 @@ class SqlWriting(SqlReading):
             return self
         if collection not in self._others:
             there = self._address.beside(collection)
-            other = SqlWriting(self._transaction, self._caller, self._now, there)
+            other = SqlWriting(self._transaction, self._caller, self._now, there, self._spoken_in)
             # One caller, one audit: its numbers go on from one collection to the next.
             other._audit = self._audit
             self._others[collection] = other
@@ -442,12 +457,14 @@ class SqlWriting(SqlReading):
             self._note(change, min(gone))
         return lost
 
-    def attached(self, conversation: str | None, artifacts: Sequence[str]) -> list[Memory]:
+    def attached(self, conversation: ConversationKey | None, artifacts: Sequence[str]) -> list[Memory]:
         if self._home != self._caller.tenant:
             raise Forbidden("Conversations and files belong to the caller's own tenant.")
         which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
         if conversation is not None:
-            which.append(memories.c.conversation == conversation)
+            there = and_(memories.c.conversation == conversation.id, whose(memories) == conversation.by)
+            mine = memories.c.owner == self._caller.user
+            which.append(there if self._caller.is_admin else and_(there, mine))
         if not which:
             return []
         here = select(*PRESENT).where(*self._here(memories), or_(*which)).order_by(memories.c.row)

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from onrecord.remember.retire import Retired
     from onrecord.remember.review import Reviewed
     from onrecord.remember.revise import Revised
+    from onrecord.workspace.agents import SharedAgent
     from onrecord.workspace.artifacts import (
         ListedArtifacts,
         WrittenArtifact,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from onrecord.workspace.conversations import (
         DeletedConversation,
         ListedConversations,
+        SharedConversation,
         ShownConversation,
     )
     from onrecord.workspace.scratchpads import (
@@ -607,7 +609,26 @@ def _(answer: "ListedConversations") -> Iterator[Part]:
 def _(answer: "ShownConversation") -> Iterator[Part]:
     yield _conversation(answer.conversation)
     yield f"Begun {_minute(answer.conversation.created_at)} by {answer.conversation.created_by}."
+    if answer.conversation.members:
+        yield _shared_with(answer.conversation)
     yield f"{_many(answer.artifacts, 'file')} ({answer.bytes:,} bytes)."
+
+
+@_shows
+def _(answer: "SharedConversation") -> Iterator[Part]:
+    yield _conversation(answer.conversation)
+    yield _shared_with(answer.conversation)
+
+
+def _shared_with(conversation: "Conversation") -> str:
+    return (
+        f"Shared with {', '.join(conversation.members)}." if conversation.members else "Shared with nobody."
+    )
+
+
+@_shows
+def _(answer: "SharedAgent") -> Iterator[Part]:
+    yield f"Agent {answer.agent} is used by {', '.join(answer.users)}."
 
 
 @_shows
@@ -659,6 +680,8 @@ def _(answer: "ShownAgent") -> Iterator[Part]:
         f"set {_minute(answer.updated_at)} by {answer.updated_by}" if answer.updated_at else "the defaults"
     )
     yield f"Agent {answer.agent}: {since}."
+    if len(answer.users) > 1:
+        yield f"Used by {', '.join(answer.users)}."
     yield Table(
         ("setting", "value"),
         [(name, str(getattr(answer.settings, name))) for name in answer.settings.__dataclass_fields__],

@@ -179,7 +179,8 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
     for name in _FOUND_AGAIN:
         # A file that was deleted cannot be looked up again.
         if isinstance(told.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES):
-            kept[name] = {part: told[name][part] for part in ("id", "version") if part in told[name]}
+            parts = ("id", "version", "created_by")
+            kept[name] = {part: told[name][part] for part in parts if part in told[name]}
     about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
     about |= {told["relation"][end] for end in ("source", "target") if "relation" in told}
     return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
@@ -224,11 +225,16 @@ def _as_it_stood(door: OnRecord, wanted: Any) -> Memory:
     return next((each.memory for each in versions if each.number == wanted["version"]), versions[-1].memory)
 
 
+def _spelled(conversation: Any) -> str:
+    """A conversation by who began it, which answers of earlier versions do not tell."""
+    return "/".join(conversation[part] for part in ("created_by", "id") if part in conversation)
+
+
 #: What an answer shows, and how that is looked up.
 _FOUND_AGAIN: Final[Mapping[str, Callable[[OnRecord, Any], Any]]] = {
     "memory": _as_it_stood,
     "proposal": _as_it_stood,
-    "conversation": lambda door, wanted: door.show_conversation(wanted["id"]).conversation,
+    "conversation": lambda door, wanted: door.show_conversation(_spelled(wanted)).conversation,
     "artifact": lambda door, wanted: door.read_artifact(wanted["id"]).artifact,
 }
 _MEMORIES: Final = ("memory", "proposal")

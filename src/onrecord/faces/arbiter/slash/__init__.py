@@ -12,6 +12,7 @@ from onrecord.context.conversation import inside
 from onrecord.errors import (
     Conflict,
     Fault,
+    Forbidden,
     Invalid,
     NotFound,
     OnRecordError,
@@ -48,12 +49,11 @@ from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
-from onrecord.model.workspace import SHARED_SCRATCHPAD
+from onrecord.model.workspace import SHARED_SCRATCHPAD, AgentSettings, ConversationKey
 from onrecord.recall.relations import Neighbourhood
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import ShowAgent
-from onrecord.workspace.conversations import plain
 
 __all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
 
@@ -130,7 +130,7 @@ def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
     """The door for an agent's text: what the text writes counts as an agent's, even if a person passes the text on."""
     if conversation is not None and not isinstance(conversation, str):
         raise Invalid([Fault("conversation", "must be a text")])
-    caller = inside(door.caller, plain(conversation))
+    caller = inside(door.caller, conversation and ids.plain_conversation(conversation))
     return door.as_caller(replace(caller, actor="agent") if caller.actor == "person" else caller)
 
 
@@ -191,8 +191,22 @@ class _Turn:
         return self._door.caller.conversation
 
     @cached_property
+    def _here(self) -> ConversationKey | None:
+        """Which conversation the agent is in, as far as it is a member there."""
+        if self._conversation is None:
+            return None
+        try:
+            return self._door.show_conversation(self._conversation).conversation.key
+        except NotFound:
+            return ConversationKey(self._door.caller.user, self._conversation)
+
+    @cached_property
     def _settings(self) -> ShownAgent:
-        return self._door.show_agent(self._agent)
+        """How the agent is set; one that others use searches with the defaults."""
+        try:
+            return self._door.show_agent(self._agent)
+        except Forbidden:
+            return ShownAgent(agent=self._agent, settings=AgentSettings())
 
     def _refuse(self, asked: Refused) -> Iterator[str]:
         raise _Failed(asked.reason)
@@ -211,7 +225,7 @@ class _Turn:
 
     def _entry(self, asked: Entry) -> Iterator[str]:
         around = self._around(asked.id, depth=1)
-        return rendering.one_entry(self._door.show(asked.id), around, self._conversation)
+        return rendering.one_entry(self._door.show(asked.id), around, self._here)
 
     def _search(self, asked: Search) -> Iterator[str]:
         found = self._door.recall(
@@ -232,7 +246,7 @@ class _Turn:
             yield f"(no entries match '{one_line(asked.question)}')"
             return
         memories = [hit.memory for hit in found.hits]
-        yield from rendering.hits(asked.question, memories, self._conversation)
+        yield from rendering.hits(asked.question, memories, self._here)
 
     def _expand(self, asked: Expand) -> Iterator[str]:
         return rendering.subgraph(self._around(asked.id, asked.depth), asked.depth)

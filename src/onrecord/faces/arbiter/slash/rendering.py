@@ -12,7 +12,7 @@ from onrecord.model.findings import Edge
 from onrecord.model.limits import RELATIONS
 from onrecord.model.memory import Memory, Relation
 from onrecord.model.tiers import WORDS
-from onrecord.model.workspace import Artifact
+from onrecord.model.workspace import Artifact, ConversationKey
 from onrecord.recall.relations import Neighbourhood
 from onrecord.recall.show import Shown
 
@@ -91,12 +91,12 @@ def listing(memories: Sequence[Memory], most: int, is_cut: bool) -> Iterator[str
         yield f"({most} are shown and there are more; name a type or a tag, or search)"
 
 
-def hits(question: str, found: Sequence[Memory], conversation: str | None) -> Iterator[str]:
+def hits(question: str, found: Sequence[Memory], here: ConversationKey | None) -> Iterator[str]:
     """The results of a search, the first few with the start of their text; marks those pinned to this conversation."""
     count = f"{len(found)} {_plural(len(found), 'match', 'matches')}"
     yield f"{count} for '{one_line(question)}' (top by relevance):"
     for place, memory in enumerate(found):
-        is_local = conversation is not None and memory.conversation == conversation
+        is_local = here is not None and memory.pinned == here
         yield f"{_found(memory)}{'  [conversation]' if is_local else ''}"
         if place < EXCERPTS and not is_bare(memory):
             yield from _quoted(excerpt(memory.content))
@@ -109,13 +109,13 @@ def excerpt(content: str) -> str:
     return whole[:EXCERPT_BYTES].decode(errors="ignore") + " ..."
 
 
-def one_entry(shown: Shown, around: Neighbourhood, conversation: str | None) -> Iterator[str]:
+def one_entry(shown: Shown, around: Neighbourhood, here: ConversationKey | None) -> Iterator[str]:
     memory = shown.memory
     yield summary(memory)
     if memory.conversation is not None:
         yield f"conversation: {one_line(memory.conversation)}"
     if memory.artifact is not None:
-        yield _linked_file(memory, shown.artifact, conversation)
+        yield _linked_file(memory, shown.artifact, here)
     if is_bare(memory):
         yield "(no content)"
     else:
@@ -135,11 +135,12 @@ def one_entry(shown: Shown, around: Neighbourhood, conversation: str | None) -> 
         yield f"(the first {len(around.edges)} edges are shown and there are more)"
 
 
-def _linked_file(memory: Memory, file: Artifact | None, conversation: str | None) -> str:
+def _linked_file(memory: Memory, file: Artifact | None, here: ConversationKey | None) -> str:
     """The file that an entry is linked to, and the command that reads it from this conversation."""
     if file is None:
         return f"artifact: {one_line(memory.artifact or '')}"
-    way = "" if conversation in (None, file.conversation) else f" via=mem:{one_line(memory.id)}"
+    is_near = here in (None, (file.conversation_by, file.conversation))
+    way = "" if is_near else f" via=mem:{one_line(memory.id)}"
     told = f"artifact: #{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"
     return f"{told}  to read it: /read #{file.id}{way}"
 
