@@ -1,6 +1,7 @@
 """Fixtures that every test may use: the databases, a clock that stands still, and callers."""
 
 import asyncio
+import gc
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -41,8 +42,19 @@ settings.register_profile(
 )
 settings.load_profile("onrecord")
 
+# Until all tests are known hardly anything is garbage, and to look for it takes a third of that time.
+gc.disable()
+
 #: What a store in memory does, one in a file does too; what is its own is asked of it by name.
 BACKENDS = ("sqlite-file", "postgres")
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays to the end: from now on it is looked for garbage in what the tests make, and more rarely."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
+    gc.enable()
 
 
 class Clock:
