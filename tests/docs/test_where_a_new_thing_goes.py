@@ -73,8 +73,9 @@ class Copy:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        # With what was compiled, which is as good there: a copy keeps the times of its files.
         for name in ("src", "tests", "docs"):
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__", "*.onnx"))
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("*.onnx"))
         for model in (ROOT / "src").rglob("*.onnx"):
             (root / model.relative_to(ROOT)).symlink_to(model)
         for page in ("README.md", "ARCHITECTURE.md", "CHANGELOG.md", "pyproject.toml", "Makefile"):
@@ -88,8 +89,9 @@ class Copy:
         file.write_text(before.replace(after, after + text), encoding="utf-8")
 
     def run(self, *words: str) -> None:
-        # Not the worker that this test runs in.
-        outside = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        # Not the worker that this test runs in, nor where it keeps what is compiled.
+        inside = ("PYTEST_", "PYTHONPYCACHEPREFIX")
+        outside = {name: value for name, value in os.environ.items() if not name.startswith(inside)}
         environment = {**outside, "PYTHONPATH": str(self.root / "src")}
         done = subprocess.run(
             [sys.executable, *words], cwd=self.root, env=environment, capture_output=True, text=True

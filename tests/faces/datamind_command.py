@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mcp import StdioServerParameters
 
+from tests.forked import relayed
 from tests.surfaces.conftest import COMMAND, SOURCE
 
 
@@ -14,5 +15,5 @@ def speaking_datamind(db: Path | None, *paths: Path, **settings: str) -> StdioSe
     environment |= {"PYTHONPATH": os.pathsep.join([SOURCE, *map(str, paths)]), **settings}
     if db is not None:
         environment["DATAMIND__MEMORY__DSN"] = str(db)
-    words = [*COMMAND[1:], "mcp", "--face", "datamind"]
-    return StdioServerParameters(command=COMMAND[0], args=words, env=environment)
+    program, *words = relayed(COMMAND[-1], "mcp", "--face", "datamind")
+    return StdioServerParameters(command=program, args=words, env=environment)

@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -15,23 +14,24 @@ from typing import Any
 import httpx2
 import pytest
 import uvicorn
-from mcp import Client, StdioServerParameters
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-import onrecord
 from onrecord import connect
 from onrecord.app import open_server_parts
 from onrecord.config import load
 from onrecord.faces import checkstack
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.serving import application
+from tests.forked import relayed
+from tests.surfaces.conftest import COMMAND, SOURCE
+from tests.surfaces.test_mcp_transports import started
 
 from .. import kept
 from .checkstack_people import ERAS, FIVE, THREE, Office, Open, Person, offices, said, someone
 
 JIRA = "recall when filing infra jira tickets"
 TRANSCRIPT = Path(__file__).with_name("transcripts") / "checkstack.txt"
-COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
 
 
 class Site:
@@ -185,8 +185,8 @@ def test_what_an_assistant_could_not_delete_a_person_deletes_at_the_command_line
     ann.save(JIRA)
     assert ann.did("deleteMemory", id="1")["deleted"] is False
     done = subprocess.run(
-        [*COMMAND, "forget", "1", "--db", str(tmp_path / "shared.db"), "--user", "ann"],
-        env=os.environ | {"PYTHONPATH": str(Path(onrecord.__file__).parents[1])},
+        relayed(COMMAND[-1], "forget", "1", "--db", str(tmp_path / "shared.db"), "--user", "ann"),
+        env=os.environ | {"PYTHONPATH": SOURCE},
         capture_output=True,
         check=False,
     )
@@ -246,16 +246,9 @@ def test_the_conversation_of_a_request_is_where_a_memory_came_from(sites: list[S
 def test_over_the_streams_of_a_process_a_person_is_asked_in_both_eras(
     tmp_path: Path, office: Office, era: str
 ) -> None:
-    environment = {name: value for name, value in os.environ.items() if name.startswith("ONRECORD_")}
-    environment |= {
-        "ONRECORD_DB": str(tmp_path / "stdio.db"),
-        "PYTHONPATH": str(Path(onrecord.__file__).parents[1]),
-    }
-    started = StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], "mcp", "--face", "checkstack"], env=environment, cwd=tmp_path
-    )
     person = Person("yes")
-    ann = office.meet(Client(started, mode=era, elicitation_callback=person))
+    command = started(tmp_path, "--face", "checkstack")
+    ann = office.meet(Client(command, mode=era, elicitation_callback=person))
     assert ann.offered == THREE
     ann.about("pay", JIRA)
     assert ann.did("deleteMemory", id="1") == {"deleted": True}

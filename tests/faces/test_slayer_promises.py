@@ -269,15 +269,13 @@ class TestFolders:
 
 
 class TestInspecting:
-    def test_every_note_is_listed_however_many_there_are(self, quick: OnRecord) -> None:
+    def test_every_note_is_listed_however_many_there_are_and_what_is_beyond_the_tokens_is_counted(
+        self, quick: OnRecord
+    ) -> None:
         for _ in range(1_003):
             quick.remember("a note", entities=["orders.id"], dedupe=False)
         told = slayer.inspect_model(quick, "orders", format="json", max_tokens=1_000_000)
         assert len(told["learnings"]) == 1_003
-
-    def test_what_is_beyond_the_tokens_is_counted(self, quick: OnRecord) -> None:
-        for _ in range(1_003):
-            quick.remember("a note", entities=["orders.id"], dedupe=False)
         told = slayer.inspect_model(quick, "orders", format="json")
         assert f"{1_003 - len(told['learnings'])}" in " ".join(told["notes"]).replace(",", "")
 

@@ -83,6 +83,9 @@ def fill_up(folder: Path) -> Path:
     raise AssertionError("the disk was larger than thought")
 
 
+@pytest.mark.usefixtures(
+    "words_alone"
+)  # A disk is full of rows, whatever is in them; long texts are slowly embedded.
 def test_a_disk_that_fills_up_while_the_store_is_open_is_said_to_be_full(
     small_disk: Path, whole: Whole
 ) -> None:

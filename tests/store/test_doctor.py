@@ -5,12 +5,11 @@ import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
-from sqlalchemy import Table, text
+from sqlalchemy import text
 
 from onrecord import OnRecord, connect
 from onrecord.errors import StoreUnavailable
@@ -57,24 +56,21 @@ def _backend(request: pytest.FixtureRequest, folder: Path) -> Iterator[SqliteBac
 
 
 @pytest.fixture(scope="module")
-def rows(lived: OnRecord) -> dict[Table, list[dict[str, Any]]]:
-    """Every row of the store before anything was damaged."""
-    with lived._store._backend.reading() as connection:
-        return {
-            table: [dict(row) for row in connection.execute(table.select()).mappings()]
-            for table in metadata.sorted_tables
-        }
+def _kept_rows(lived: OnRecord) -> None:
+    """Every row of the store before anything was damaged, kept by the database itself."""
+    with lived._store._backend.writing() as connection:
+        for name in metadata.tables:
+            connection.exec_driver_sql(f"CREATE TABLE kept_{name} AS SELECT * FROM {name}")
 
 
 @pytest.fixture
-def root(lived: OnRecord, rows: dict[Table, list[dict[str, Any]]]) -> Iterator[OnRecord]:
+def root(lived: OnRecord, _kept_rows: None) -> Iterator[OnRecord]:
     """The store as it was, for each test: emptied of every damage and filled again."""
     yield lived
     with lived._store._backend.writing() as connection:
-        for table, its_rows in rows.items():
-            connection.execute(table.delete())
-            if its_rows:
-                connection.execute(table.insert(), its_rows)
+        for name in [table.name for table in metadata.sorted_tables]:
+            connection.exec_driver_sql(f"DELETE FROM {name}")
+            connection.exec_driver_sql(f"INSERT INTO {name} SELECT * FROM kept_{name}")
     if isinstance(lived._store._backend, SqliteBackend):
         # Vectors get their stamps again.
         lived._store._backend._vectors.clear()

@@ -14,7 +14,7 @@ from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import vectors
 
-_MEMORIES = 4_000
+_MEMORIES = 2_000
 #: One in a hundred memories is ann's, one in a thousand is bob's.
 _OWNERS = {"ann": (100, 7), "bob": (1_000, 3)}
 _QUESTIONS = [f"question {number}" for number in range(25)]
@@ -58,7 +58,7 @@ def _filled(door: OnRecord, folder: Path) -> None:
 
 @pytest.fixture
 def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
-    """A store whose index is built at once, though four thousand are few."""
+    """A store whose index is built at once, though two thousand are few."""
     monkeypatch.setattr(vectors, "MANY", 5)
     root = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS))
     with connect(postgres_dsn, caller=root, embedder=AnyDirection()) as door:

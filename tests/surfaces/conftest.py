@@ -25,6 +25,7 @@ from onrecord.operation import Terms
 from onrecord.surfaces.cli import main
 from onrecord.surfaces.serving import application
 from onrecord.surfaces.serving.connections import server_settings
+from tests.forked import relayed
 
 #: How the installed command starts, without needing it to be installed.
 COMMAND = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()"]
@@ -44,7 +45,7 @@ class Said(NamedTuple):
 
 
 class Shell:
-    """Calls the command line in this process, which is quick; `process` starts a real one."""
+    """Calls the command line in this process, which is quick; `process` in another, and `anew` with all that it loads."""
 
     command = COMMAND
 
@@ -62,9 +63,12 @@ class Shell:
             main(words)
         return Said(int(left.value.code or 0), out.getvalue(), err.getvalue())
 
-    def process(self, *words: str | bytes, typed: bytes = b"", **environment: str) -> Said:
+    def process(
+        self, *words: str | bytes, typed: bytes = b"", anew: bool = False, **environment: str
+    ) -> Said:
+        command = [*COMMAND] if anew else relayed(COMMAND[-1])
         done = subprocess.run(
-            [*COMMAND, *words], input=typed, capture_output=True, check=False, env=os.environ | environment
+            [*command, *words], input=typed, capture_output=True, check=False, env=os.environ | environment
         )
         return Said(done.returncode, done.stdout.decode(), done.stderr.decode(errors="replace"))
 

@@ -76,7 +76,7 @@ def completed(shell: Any, line: str, style: str = "bash", *, in_a_process: bool 
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
             patch.setenv(name, value)
-        said = shell.process() if in_a_process else _said_here()
+        said = shell.process(anew=True) if in_a_process else _said_here()
     assert (said.code, said.err) == (0, "")
     if style == "zsh":
         return said.out.splitlines()[1::3]
@@ -126,7 +126,7 @@ class TestTheTabKey:
 
     @pytest.mark.parametrize("style", ["bash", "zsh", "fish"])
     def test_a_script_for_the_shell_is_printed(self, shell: Any, style: str) -> None:
-        said = shell.process(_ONRECORD_COMPLETE=f"{style}_source")
+        said = shell.process(anew=True, _ONRECORD_COMPLETE=f"{style}_source")
         assert said.code == 0
         assert "_ONRECORD_COMPLETE" in said.out
 

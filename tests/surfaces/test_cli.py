@@ -433,7 +433,7 @@ class TestWhatIsTyped:
         assert "content: must not be empty" in said.err
 
     def test_standard_input_that_is_not_utf_8_is_refused(self, shell: Any) -> None:
-        said = shell.process("remember", "-", typed=b"caf\xe9", PYTHONIOENCODING="utf-8:strict")
+        said = shell.process("remember", "-", typed=b"caf\xe9", anew=True, PYTHONIOENCODING="utf-8:strict")
         assert said.code == 2
         assert "content: is not UTF-8" in said.err
 
@@ -442,14 +442,14 @@ class TestWhatIsTyped:
         [[b"remember", b"caf\xe9"], [b"recall", b"caf\xe9"], [b"show", b"caf\xe9"], [b"--tenant", b"\xff", b"browse"]],
     )  # fmt: skip
     def test_an_argument_that_is_not_utf_8_is_refused_clearly(self, shell: Any, words: list[bytes]) -> None:
-        said = shell.process(*words)
+        said = shell.process(*words, anew=True)
         assert said.code == 2
         assert re.search(r"lone surrogate|must not contain", said.err)
         assert "Traceback" not in said.err
 
     @pytest.mark.parametrize("word", [b"--caf\xe9", b"caf\xe9"])
     def test_a_command_or_option_that_is_not_utf_8_is_unknown(self, shell: Any, word: bytes) -> None:
-        said = shell.process(word)
+        said = shell.process(word, anew=True)
         assert said.code == 2
         assert "No such" in said.err
 

@@ -23,6 +23,7 @@ from onrecord.model.limits import PERMISSIONS, TENANT_PERMISSIONS
 from onrecord.surfaces.mcp.http import mcp_app
 from onrecord.surfaces.rest.request_runner import RequestRunner, RequestState
 from tests.faces.checkstack_people import Person
+from tests.forked import relayed
 
 from .conftest import COMMAND, SOURCE, Shell
 from .test_mcp import ERAS, NATIVE, Agent, caller, introduce, said
@@ -120,13 +121,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             thread.join()
 
 
-def started(folder: Path, *words: str) -> StdioServerParameters:
-    """The installed command, as a host would start it."""
+def started(folder: Path, *words: str, anew: bool = False) -> StdioServerParameters:
+    """The installed command, as a host would start it; `anew` with all that it loads."""
     environment = {name: os.environ[name] for name in os.environ if name.startswith("ONRECORD_")}
     environment |= {"ONRECORD_DB": str(folder / "stdio.db"), "PYTHONPATH": SOURCE}
-    return StdioServerParameters(
-        command=COMMAND[0], args=[*COMMAND[1:], "mcp", *words], env=environment, cwd=folder
-    )
+    program, *rest = [*COMMAND, "mcp", *words] if anew else relayed(COMMAND[-1], "mcp", *words)
+    return StdioServerParameters(command=program, args=rest, env=environment, cwd=folder)
 
 
 def whole_life(agent: Agent) -> None:

@@ -23,18 +23,27 @@ from onrecord.surfaces.serving import _waits_for_others
 from onrecord.surfaces.serving.workers import Workers
 from tests.forked import Forked
 
+from .conftest import COMMAND, SOURCE
+
 ANNOUNCED = re.compile(r"Listening on (http://\S+) ")
 
 
 class Process:
     """`onrecord serve`, as a person starts it; `anew` as the first program after a machine has started."""
 
-    def __init__(self, command: list[str], *words: str, anew: bool = False, **environment: str) -> None:
+    def __init__(
+        self,
+        command: list[str],
+        *words: str,
+        anew: bool = False,
+        log: int = subprocess.PIPE,
+        **environment: str,
+    ) -> None:
         command, env = [*command, "serve", "--port", "0", *words], os.environ | environment
         self._process: Any = (
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=env)
             if anew
-            else Forked(command, stderr=subprocess.PIPE, env=env)
+            else Forked(command, stderr=log, env=env)
         )
         self.said = self._process.stdout.readline()
         found = ANNOUNCED.search(self.said)
@@ -140,10 +149,16 @@ class Several:
 
     def under_way(self) -> int:
         """How many requests are being answered, this one among them."""
+        return self._counted("onrecord_requests_in_flight")
+
+    def saves(self) -> int:
+        """How many memories they have made, all together."""
+        return self._counted('onrecord_requests_total{method="POST",route="/v1/memories",status="201"}')
+
+    def _counted(self, name: str) -> int:
         said = httpx2.get(self.url.join("/metrics"), timeout=600).text
-        found = re.search(r"^onrecord_requests_in_flight ([\d.]+)$", said, re.M)
-        assert found
-        return int(float(found[1]))
+        found = re.search(rf"^{re.escape(name)} ([\d.]+)$", said, re.M)
+        return int(float(found[1])) if found else 0
 
     def wait_for_another(self, than: int) -> None:
         _until(lambda: len({*self.workers()} - {than}) == 2, lambda: "none follows")
@@ -187,14 +202,31 @@ def _close(lines: list[HTTPConnection]) -> None:
 )  # Who takes which connection does not depend on a model that each would load.
 @pytest.mark.skipif(sys.platform != "linux", reason="who holds which connection is read from /proc")
 class TestSeveral:
-    @pytest.fixture
-    def several(self, started: Starting) -> Several:
-        return Several(started("--workers", "2", "--no-worker"))
+    @pytest.fixture(scope="class")
+    @classmethod
+    def several(cls, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Several]:
+        """One server, whose processes are killed and followed by others; it ends well all the same."""
+        folder = tmp_path_factory.mktemp("several")
+        with pytest.MonkeyPatch.context() as patch:
+            for name in [name for name in os.environ if name.startswith("ONRECORD_")]:
+                patch.delenv(name)
+            server = Process(
+                COMMAND,
+                *("--workers", "2", "--no-worker"),
+                # A log that nobody reads would fill up.
+                log=subprocess.DEVNULL,
+                ONRECORD_CONFIG=str(folder / "no-config.toml"),
+                ONRECORD_DB=str(folder / "several.db"),
+                ONRECORD_EMBEDDER="none",
+                PYTHONPATH=SOURCE,
+            )
+        yield Several(server)
+        assert server.stop()[0] == 0
 
     def test_all_of_them_take_connections_serve_one_store_and_count_together(
         self, several: Several, shell: Any
     ) -> None:
-        lines = several.ask()
+        before, lines = several.saves(), several.ask()
         assert _answered(lines)
         assert 0 not in several.held()
         for number, line in enumerate(lines):
@@ -203,13 +235,11 @@ class TestSeveral:
         ids = {json.loads(line.getresponse().read())["memory"]["id"] for line in lines}
         assert len(ids) == len(lines)
         _close(lines)
-        figures = several.server.client.get("/metrics").text
-        assert 'onrecord_requests_total{method="POST",route="/v1/memories",status="201"} 32.0' in figures
+        assert several.saves() == before + len(lines)
         # Another server does not join them.
         said = shell("serve", "--workers", "2", "--port", str(several.url.port))
         assert said.code == 6
         assert f"port {several.url.port}" in said.err
-        assert several.server.stop()[0] == 0
 
     def test_what_one_caller_may_ask_is_counted_together(self, started: Starting) -> None:
         several = Several(started("--workers", "2", "--no-worker", ONRECORD_REQUESTS_PER_MINUTE="1"))
@@ -240,7 +270,6 @@ class TestSeveral:
         assert 1 < several.under_way() < 33
         _close(halves)
         _until(lambda: several.under_way() == 1, lambda: "some are counted for ever")
-        assert several.server.stop()[0] == 0
 
     def test_who_waits_for_one_that_is_killed_is_answered_by_the_one_that_follows(
         self, several: Several
@@ -257,9 +286,9 @@ class TestSeveral:
         _close(lines)
         found = httpx2.get(several.url.join(f"/v1/memories/{saved['memory']['id']}"), timeout=600)
         assert found.json()["memory"]["content"] == "Deploys are frozen."
-        assert several.server.stop()[0] == 0
 
-    def test_they_end_when_nobody_is_left_to_tell_them(self, several: Several) -> None:
+    def test_they_end_when_nobody_is_left_to_tell_them(self, started: Starting) -> None:
+        several = Several(started("--workers", "2", "--no-worker"))
         several.server.client.close()
         several.server.tell(signal.SIGKILL)
         _until(several.refuses, lambda: "they still listen")

@@ -152,7 +152,7 @@ def test_a_framework_that_reads_structure_alone_puts_no_payload_before_its_model
     tmp_path: Path,
 ) -> None:
     """The command as a host starts it, the client and the agent of the framework; only the model is scripted."""
-    server = started(tmp_path)
+    server = started(tmp_path, anew=True)
     with connect(tmp_path / "stdio.db") as door:
         for number, payload in enumerate(PAYLOADS):
             _saved(door, {"content": f"zeta{number} {payload}", "title": payload, "dedupe": False})

@@ -31,7 +31,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 @pytest.fixture
 def start(address: str) -> Iterator[Any]:
-    """Start processes that wait until they are told to go on; they end with the test at the latest."""
+    """Start processes that end with the test at the latest."""
     started: list[subprocess.Popen[str]] = []
     places = (Path(onrecord.__file__).parents[1], Path(__file__).parents[2])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, places))}
@@ -71,10 +71,8 @@ def dead_at(forker: subprocess.Popen[str], statement: int) -> str:
 
 def test_processes_that_write_at_once_fill_the_caps_and_never_pass_them(address: str, start: Any) -> None:
     connect(address).close()
-    processes = [start("fill", number) for number in range(PROCESSES)]
-    for process in processes:
-        ready(process)
-    told = [process.communicate("go\n")[0] for process in processes]
+    told = start("fill", PROCESSES).communicate()[0].splitlines()
+    assert len(told) == PROCESSES
     files, notes = (sum(each) for each in zip(*(map(int, line.split()) for line in told), strict=True))
     note = MARK_BYTES + len("process 0 turn 000")
     assert (files, notes) == (OF_CONVERSATION // 37, OF_PAD // note)
