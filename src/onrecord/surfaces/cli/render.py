@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from onrecord.model.workspace import Artifact, Conversation
     from onrecord.recall.browse import Browsed, Tallied
     from onrecord.recall.history import ShownHistory
-    from onrecord.recall.hits import Why
+    from onrecord.recall.hits import Hit, Why
     from onrecord.recall.recall import Recalled
     from onrecord.recall.relations import ListedRelations, Neighbourhood
     from onrecord.recall.show import Shown
@@ -263,15 +263,14 @@ def _(answer: "Recalled") -> Iterator[Part]:
         yield answer.why_nothing()
     for hit in answer.hits:
         memory = hit.memory
-        marks = "".join(f"  [{mark}]" for mark in _marks(memory))
-        yield f"#{memory.id}  [{memory.kind}]  {memory.title}  ({hit.relevance:.2f}){marks}"
+        yield _hit_line(hit, f"[{memory.kind}]  {memory.title}")
         if not memory.title.startswith(memory.content.strip()[: len(memory.title)]):
             yield "    " + _excerpt(memory.content)
         if answer.trace:
             yield f"    {_reasons(hit.why)}"
     if answer.queries:
         yield "Example queries:"
-        yield from (f"#{hit.memory.id}  {hit.memory.title}  ({hit.relevance:.2f})" for hit in answer.queries)
+        yield from (_hit_line(hit, hit.memory.title) for hit in answer.queries)
     yield from (f"Skipped {reason}" for reason in answer.degraded)
     yield from answer.warnings
     if answer.trace:
@@ -293,6 +292,11 @@ def _reasons(why: "Why") -> str:
     """The sum of the parts, times the boosts: `words 1st 0.35 + meaning 4th 0.21, pinned x1.5`."""
     parts = " + ".join(f"{part.channel} #{part.rank} {part.share:.3f}" for part in why.parts)
     return parts + "".join(f", {name} x{factor:g}" for name, factor in why.boosts)
+
+
+def _hit_line(hit: "Hit", told: str) -> str:
+    marks = "".join(f"  [{mark}]" for mark in _marks(hit.memory))
+    return f"#{hit.memory.id}  {told}  ({hit.relevance:.2f}){marks}"
 
 
 def _marks(memory: "Memory") -> Iterator[str]:
