@@ -534,7 +534,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
 }
 #: What is given to the care of a workspace alone, and tells none of it; what is asked of a memory at hand; and answers to
 #: requests, of which each is found by its tenant, its user and its key alone.
-UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.requests"}
+UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.sees", "Writing.requests"}
 #: What a store says of all that a caller sees; that it depends on nothing else is tried in `statistics.py`.
 COUNTS: Final = {
     "Reading.size",
