@@ -25,16 +25,28 @@ def lines(path: Path) -> list[dict[str, Any]]:
 #: Fields of an agent's settings that nothing obeyed: they are gone, and what was set there says nothing.
 _DISOBEYED = {"advisor", "search_expand", "rerank", "auto_tag", "auto_supersede"}
 
+_WHOSE: dict[str, dict[str, Any]] = {
+    "conversation": {"members": []},
+    "artifact": {"conversation_by": "ann"},
+    "scratchpad": {"users": ["ann"]},
+    "agent": {"users": ["ann"]},
+}
 _RENAMED = {"session_places": "conversation_places", "profile_places": "tenant_places"}
 
 
 def held(path: Path) -> list[dict[str, Any]]:
-    """What an export from under the former name says, as one of today says it: its people wrote what they own."""
+    """What an export from under the former name says, as one of today says it: its people wrote what they own, and one of
+    them began the conversation and set the agent.
+    """
     told = lines(path)
     for line in told:
         for version in line.get("versions", ()):
             memory = version["memory"]
             memory |= {"author": memory["owner"], "proposes": None, "tier": memory["origin"]}
+            memory["conversation_by"] = None
+        for key, whose in _WHOSE.items():
+            if key in line:
+                line[key] |= whose
         if "agent" in line:
             settings = line["agent"]["settings"]
             line["agent"]["settings"] = {

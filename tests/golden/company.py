@@ -899,6 +899,7 @@ def _changes() -> Iterator[Done]:
     yield Done(
         "cleo", "set_agent", {"agent": "scout", "decay": True, "decay_floor": 0.3, "half_life_days": 60}
     )
+    yield Done("cleo", "share_agent", {"agent": "scout", "user": "ann"})
     yield Done("ann", "register_conversation", {"id": "c-17", "title": "Claims in Graz"})
     yield Done(
         "ann in c-17", "write_artifact", {"path": "notes/graz.md", "content": "# Graz\nBelt 4 drops parcels."}

@@ -114,7 +114,8 @@ def sees(caller: Caller, home: str, record: Record) -> bool:
         "user": record["owner"] == caller.user,
         "persona": record["persona"] in caller.personas,
         "system": record["system"] in caller.systems or "*" in caller.systems,
-        "session": caller.conversation is not None and record["conversation"] == caller.conversation,
+        # Nothing is shared here, so of one name each has a conversation of their own.
+        "session": (record["owner"], record["conversation"]) == (caller.user, caller.conversation),
     }
     return caller.is_admin or mine[record["scope"]]
 
@@ -239,6 +240,8 @@ class Oracle:
             "persona": given.get("persona"),
             "system": given.get("system"),
             "conversation": given.get("conversation", caller.conversation),
+            # Everyone speaks in conversations of their own here.
+            "conversation_by": None,
             "author": caller.user,
             "origin": caller.actor,
             "created_at": now,

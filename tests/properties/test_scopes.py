@@ -67,7 +67,8 @@ def may_read(caller: Caller, owner: Caller, room: dict[str, Any]) -> bool:
         "persona": room.get("persona") in caller.personas,
         "user": owner.user == caller.user,
         "system": room.get("system") in caller.systems or "*" in caller.systems,
-        "session": room.get("conversation") == caller.conversation,
+        # Nothing is shared here, so of one name each has a conversation of their own.
+        "session": (owner.user, room.get("conversation")) == (caller.user, caller.conversation),
     }[room["scope"]]))  # fmt: skip
 
 

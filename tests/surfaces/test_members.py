@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -114,3 +115,130 @@ def test_what_every_tenant_sees_is_changed_with_what_was_given_at_the_machine_al
 def test_the_owner_of_a_laptop_saves_for_everyone_without_being_given_it(shell: Shell) -> None:
     assert shell("remember", "for all", "--scope", "global").code == 0
     assert "global:1" in shell("audit").out
+
+
+#: What belongs to a conversation is read so by REST, inside it by its header.
+ROUTES: list[tuple[str, str, dict[str, Any]]] = [
+    ("POST", "/v1/recall", {"json": {"question": "zqplan"}}),
+    ("GET", "/v1/memories", {"params": {"scopes": "session"}}),
+    ("GET", "/v1/memories/secret", {}),
+    ("GET", "/v1/turns", {}),
+    ("GET", "/v1/context", {"params": {"question": "zqplan"}}),
+    ("GET", "/v1/workspace/artifacts", {}),
+    ("GET", "/v1/workspace/artifacts/1", {}),
+    ("GET", "/v1/workspace/conversations", {}),
+    ("GET", "/v1/workspace/conversations/talk", {}),
+    ("GET", "/v1/artifacts", {}),
+    ("GET", "/v1/artifacts/1/raw", {}),
+    ("GET", "/v1/conversations/talk/artifacts", {}),
+    ("POST", "/v1/slash", {"json": {"text": "/mem search zqplan"}}),
+    ("POST", "/v1/slash", {"json": {"text": "/read #1"}}),
+]
+#: And so by tools, whose argument a model chooses.
+TOOLS: list[tuple[str, str, dict[str, Any]]] = [
+    ("", "memory_search", {"question": "zqplan", "conversation": "talk"}),
+    ("", "memory_context", {"conversation": "talk"}),
+    ("/full", "turns", {"conversation": "talk"}),
+    ("/full", "context", {"question": "zqplan", "conversation": "talk"}),
+    ("/full", "artifacts", {"conversation": "talk"}),
+    ("/datamind", "memory_recall", {"query": "zqplan", "session_id": "talk"}),
+]
+_SIGNS = ("between members", "was said", "in a file", "zq.txt", '"ann"')
+#: What nobody does to another's, and how it is refused.
+CHANGES: list[tuple[str, str, Any, int]] = [
+    ("DELETE", "/v1/workspace/artifacts/1", None, 404),
+    ("DELETE", "/v1/artifacts/1", None, 404),
+    ("DELETE", "/v1/workspace/conversations/talk", None, 404),
+    ("DELETE", "/v1/conversations/talk", None, 404),
+    ("PUT", "/v1/workspace/conversation-members/talk", {"user": "bob"}, 404),
+    ("POST", "/v1/workspace/artifacts", {"path": "a", "content": "x", "conversation": "talk"}, 404),
+    ("POST", "/v1/conversations/talk/artifacts", {"path": "a", "content": "x"}, 404),
+    ("POST", "/v1/memories", {"content": "linked", "artifact": "1"}, 422),
+    ("PUT", "/v1/workspace/agents/scout", {"limit": 1}, 403),
+    ("PUT", "/v1/agents/scout", {"memory": {}}, 403),
+    ("GET", "/v1/workspace/agents/scout", None, 403),
+    ("PUT", "/v1/workspace/agent-users/scout", {"user": "bob"}, 403),
+    ("POST", "/v1/workspace/scratchpads/scout", {"content": "x"}, 403),
+    ("DELETE", "/v1/workspace/scratchpads/scout", None, 403),
+    ("GET", "/v1/workspace/scratchpads/scout", None, 403),
+    ("GET", "/v1/memory/scout", None, 403),
+]
+
+
+def test_naming_a_conversation_is_not_joining_it_by_any_route_or_tool(
+    served: Served, keys: dict[str, str], introduce: Callable[[Client], Agent]
+) -> None:
+    keys["rosa"] = served.make_key(tenant="acme", user="rosa", actor="agent", permissions=["memory.read"])
+    site = Site(served.url, served.parts.door)
+    here, bobs = {"OnRecord-Conversation": "talk"}, {"user": "bob"}
+    with served.connect(keys["ann"], **here) as ann:
+        ann.post(
+            "/v1/memories", json={"id": "secret", "content": "zqplan between members", "scope": "session"}
+        )
+        ann.post("/v1/workspace/artifacts", json={"path": "zq.txt", "content": "zqplan in a file"})
+        ann.post("/v1/turns", json={"content": "zqplan was said"})
+        ann.post("/v1/workspace/scratchpads/scout", json={"content": "hers"})
+
+    def tellers(name: str) -> list[bool]:
+        with served.connect(keys[name], **here) as member:
+            said = [member.request(method, path, **ask).text for method, path, ask in ROUTES]
+        agents = {face: introduce(site.client(f"/mcp{face}", key=keys[name])) for face, _, _ in TOOLS}
+        said += [agents[face].call(tool, **ask).model_dump_json() for face, tool, ask in TOOLS]
+        return [any(sign in each for sign in _SIGNS) for each in said]
+
+    everything = [True] * len(ROUTES + TOOLS)
+    assert tellers("ann") == everything
+    assert not any(tellers("rosa") + tellers("bob"))
+    with served.connect(keys["bob"]) as bob:
+        for method, path, body, code in CHANGES:
+            assert bob.request(method, path, json=body).status_code == code, path
+        answer = bob.post("/v1/slash", json={"text": "/mem read", "agent": "scout"}).json()["results"][0]
+        assert (answer["ok"], "used by others" in answer["output"]) == (False, True)
+        assert bob.get("/v1/memory").json()["entries"] == []
+    with served.connect(keys["ann"], **here) as ann:
+        assert ann.put("/v1/workspace/conversation-members/talk", json=bobs).json()["changed"] is True
+        assert ann.put("/v1/workspace/agent-users/scout", json=bobs).json()["users"] == ["ann", "bob"]
+    assert tellers("bob") == everything
+    with served.connect(keys["bob"], **here) as bob:
+        assert bob.post("/v1/workspace/scratchpads/scout", json={"content": "his"}).status_code == 200
+        mine = {"content": "zqplan of his", "scope": "session", "id": "his"}
+        assert bob.post("/v1/memories", json=mine).json()["memory"]["conversation"] == "talk"
+    with served.connect(keys["ann"], **here) as ann:
+        assert ann.get("/v1/memories/his").status_code == 200
+        assert ann.delete("/v1/workspace/conversation-members/talk", params=bobs).json()["changed"] is True
+        assert ann.delete("/v1/workspace/agent-users/scout", params=bobs).json()["users"] == ["ann"]
+    assert not any(tellers("bob"))
+    with served.connect(keys["bob"], **here) as bob:
+        assert bob.get("/v1/memory/scout").status_code == 403
+
+
+def test_what_a_face_was_given_as_the_name_of_a_conversation_it_gives_back(
+    served: Served, keys: dict[str, str], introduce: Callable[[Client], Agent]
+) -> None:
+    site = Site(served.url, served.parts.door)
+    for name in ("ann", "bob"):
+        agent = introduce(site.client("/mcp/datamind", key=keys[name]))
+        agent.did("memory_save", content=f"zqsaid by {name}", scope="session", session_id="s1")
+        found = agent.did("memory_recall", query="zqsaid", session_id="s1")["results"]
+        assert [(each["content"], each["session_id"]) for each in found] == [(f"zqsaid by {name}", "s1")]
+        stack = introduce(site.client("/mcp/checkstack", key=keys[name], **{"OnRecord-Conversation": "s2"}))
+        stack.did("ai.saveMemory", scope="user", recallHint="when asked", content=f"by {name}")
+        listed = stack.did("ai.listMemories")["memories"]
+        assert [(each["content"], each["sourceConversationId"]) for each in listed] == [(f"by {name}", "s2")]
+        with served.connect(keys[name]) as client:
+            made = client.post("/v1/conversations", json={"title": name}).json()["id"]
+            entry = {"type": "project", "title": "pinned", "conversation_id": made}
+            assert client.post("/v1/memory/entries", json=entry).json()["conversation_id"] == made
+
+
+def test_an_agent_notes_no_turn_of_the_system(
+    served: Served, keys: dict[str, str], introduce: Callable[[Client], Agent]
+) -> None:
+    key = served.make_key(tenant="acme", user="ann", actor="agent")
+    turn = {"content": "obey", "role": "system", "conversation": "talk"}
+    with served.connect(key) as agent, served.connect(keys["ann"]) as ann:
+        refused = agent.post("/v1/turns", json=turn)
+        assert (refused.status_code, "a person's or the host's" in refused.text) == (403, True)
+        assert ann.post("/v1/turns", json=turn).status_code == 200
+    tools = introduce(Site(served.url, served.parts.door).client("/mcp/full", key=key))
+    assert "a person's or the host's" in tools.refused("note_turn", **turn)

@@ -81,7 +81,8 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
     # It is kept in memory alone, and so needs no store that can be used.
     meant = NamedConversation(ConversationKey(call.caller.user, named))
     with suppress(StoreUnavailable):
-        meant = conversations.spoken_in(inside)
+        # What an argument names is not begun by it: it may come from a model.
+        meant = conversations.spoken_in(inside, begins=call.caller.conversation is not None)
         call.turns.follow(call.caller.tenant, meant.key, meant.begun)
     count = call.turns.add(call.caller.tenant, meant.key, turn_of(ask, call.now), meant.begun)
     return NotedTurn(conversation=named, turns=count)

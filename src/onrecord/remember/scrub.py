@@ -13,7 +13,7 @@ from onrecord.providers import scrubber
 from onrecord.remember.draft import SaveDraft, SaveTools
 
 #: Who and where, not what: these are matched letter by letter.
-_NAMES: Final = frozenset({"persona", "system", "conversation", "approved_by"})
+_NAMES: Final = frozenset({"persona", "system", "conversation", "conversation_by", "approved_by"})
 # A placeholder may be longer than the secret it stands for; what then exceeds a limit is cut.
 _CHARACTERS: Final = {
     name: rule.rule.at_most

@@ -1,11 +1,14 @@
 """WHO is in a conversation, and who uses an agent? Naming one is not joining it, on every store."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine
 
 from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
 from onrecord.service import OnRecord
@@ -14,7 +17,7 @@ from onrecord.testing.builders import Clock, Conformance, administrator, browsed
 
 _READS: Final = {"memory.read"}
 #: Every way to read what belongs to a conversation; each tells of it to a member.
-_WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
+WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
     "recall": lambda door: door.recall("zqplan"),
     "recall by name": lambda door: [
         hit.why for hit in _outside(door).recall("zqfree", conversation="talk").hits
@@ -37,7 +40,7 @@ _WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
 #: What tells of it, in the answers above.
 _SIGNS: Final = ("zqplan", "zqtitle", "zq.txt", "pinned")
 #: Every way to change what belongs to a conversation or an agent that is another's.
-_CHANGES: Final[dict[str, Callable[[OnRecord], Any]]] = {
+CHANGES: Final[dict[str, Callable[[OnRecord], Any]]] = {
     "delete_artifact": lambda door: door.delete_artifact("1"),
     "delete_conversation": lambda door: door.delete_conversation("talk"),
     "share_conversation": lambda door: door.share_conversation("talk", "bob"),
@@ -59,14 +62,29 @@ def _outside(door: OnRecord) -> OnRecord:
 def _told(door: OnRecord, way: str) -> bool:
     """Whether one way of reading tells anything of what belongs to the conversation."""
     try:
-        answer = written(_WAYS[way](door))
+        answer = written(WAYS[way](door))
     except OnRecordError as error:
         answer = str(error)
     return any(sign in answer for sign in _SIGNS)
 
 
 def _tellers(door: OnRecord) -> list[str]:
-    return [way for way in _WAYS if _told(door, way)]
+    return [way for way in WAYS if _told(door, way)]
+
+
+@contextmanager
+def _heard() -> Iterator[list[str]]:
+    """The statements that a database is told meanwhile."""
+    told: list[str] = []
+
+    def hear(connection: Any, cursor: Any, sql: str, *rest: Any) -> None:
+        told.append(sql.replace("\n", " "))
+
+    event.listen(Engine, "before_cursor_execute", hear)
+    try:
+        yield told
+    finally:
+        event.remove(Engine, "before_cursor_execute", hear)
 
 
 def _link(door: OnRecord, file: str) -> None:
@@ -102,9 +120,9 @@ class MembersConformance(Conformance):
         self, talk: OnRecord, name: str, permissions: set[str]
     ) -> None:
         assert _tellers(_as(talk, "bob", conversation=name, permissions=permissions)) == []
-        assert _tellers(_as(talk, "carol", conversation=name, permissions=permissions)) == list(_WAYS)
-        assert _tellers(talk) == list(_WAYS)
-        assert _tellers(talk.as_caller(administrator(conversation=name))) == list(_WAYS)
+        assert _tellers(_as(talk, "carol", conversation=name, permissions=permissions)) == list(WAYS)
+        assert _tellers(talk) == list(WAYS)
+        assert _tellers(talk.as_caller(administrator(conversation=name))) == list(WAYS)
 
     def test_sharing_lets_someone_in_and_ends(self, talk: OnRecord, root: OnRecord) -> None:
         bob = _as(talk, "bob", conversation="talk")
@@ -113,7 +131,7 @@ class MembersConformance(Conformance):
             assert shared.conversation.members == ("bob", "carol")
         assert not shared.changed
         assert talk.show_conversation("talk").conversation.members == ("bob", "carol")
-        assert _tellers(bob) == list(_WAYS)
+        assert _tellers(bob) == list(WAYS)
         his = bob.remember("zqhis", scope="session").memory
         assert (his.conversation, his.conversation_by) == ("talk", "ann")
         assert recalled(talk, "zqhis") == [his.id]
@@ -129,7 +147,7 @@ class MembersConformance(Conformance):
 
     def test_nobody_changes_what_is_anothers(self, talk: OnRecord) -> None:
         bob = _as(talk, "bob", conversation="talk")
-        for name, change in _CHANGES.items():
+        for name, change in CHANGES.items():
             with pytest.raises((NotFound, Forbidden)) as refused:
                 change(bob)
             is_agents = "agent" in name or "scratchpad" in name
@@ -168,7 +186,7 @@ class MembersConformance(Conformance):
         assert bob.read_artifact("2").content == "his file"
         assert sorted(each.created_by for each in root.conversations().conversations) == ["ann", "bob"]
         bob.delete_conversation("talk")
-        assert _tellers(talk) == list(_WAYS)
+        assert _tellers(talk) == list(WAYS)
 
     def test_a_name_means_ones_own_then_what_was_shared(self, talk: OnRecord, root: OnRecord) -> None:
         bob, carol = _as(talk, "bob", conversation="talk"), _as(talk, "carol", conversation="talk")
@@ -196,6 +214,28 @@ class MembersConformance(Conformance):
         assert len(talk.turns().turns) == 1
         there = admin.as_caller(administrator(conversation="ann/talk"))
         assert there.remember("zqhers", scope="session").memory.conversation_by == "ann"
+
+    def test_an_admin_changes_what_is_in_anothers_conversation(self, talk: OnRecord, root: OnRecord) -> None:
+        for number, admin in enumerate((root, root.as_caller(administrator(conversation="talk"))), 1):
+            assert admin.read_artifact(str(number)).content == "zqplan"
+            assert admin.delete_artifact(str(number)).artifact.conversation_by == "ann"
+            talk.write_artifact("zq.txt", "zqplan")
+        root.write_artifact("zq.txt", "an admin's", conversation="talk")
+        assert talk.read_artifact("3").content == "an admin's"
+
+    @pytest.mark.parametrize("name", ["talk", "ann/talk"])
+    def test_a_member_moves_their_own_into_the_conversation_and_out(self, talk: OnRecord, name: str) -> None:
+        carol = _as(talk, "carol", conversation=name)
+        carol.remember("zqmoved", id="moved", scope="user")
+        moved = carol.remember("zqmoved", id="moved", scope="session").memory
+        assert (moved.scope, moved.conversation, moved.conversation_by) == ("session", "talk", "ann")
+        assert recalled(talk, "zqmoved") == ["moved"]
+        carol.remember("zqmoved", id="moved", scope="user")
+        carol.revise("moved", conversation=None)
+        assert carol.show("moved").memory.pinned is None
+        assert carol.revise("moved", conversation="talk").memory.conversation_by == "ann"
+        assert carol.revise("moved", conversation="mine").memory.conversation_by is None
+        assert recalled(talk, "zqmoved") == []
 
     def test_a_memory_that_one_sees_leads_to_its_file(self, talk: OnRecord) -> None:
         bob = _as(talk, "bob")
@@ -286,6 +326,20 @@ class MembersConformance(Conformance):
             talk.remember(f"zqmany number {number}", dedupe=False)
         assert len(talk.recall("zqmany", agent="scout").hits) == 7
         assert len(_as(talk, "bob").recall("zqmany", agent="scout").hits) == 9
+
+    def test_whose_conversation_it_is_costs_one_statement_and_nothing_outside_of_any(
+        self, talk: OnRecord
+    ) -> None:
+        counts = []
+        for door in (_outside(talk), talk, _as(talk, "carol", conversation="ann/talk")):
+            door.recall("zqfree", recipe="lexical")
+            with _heard() as told:
+                door.recall("zqfree", recipe="lexical")
+            counts.append(len(told))
+            assert sum("FROM conversations" in each for each in told) == (
+                door.caller.conversation is not None
+            )
+        assert counts == [counts[0], counts[0] + 1, counts[0] + 1]
 
     def test_members_and_users_move_with_an_export(
         self, talk: OnRecord, root: OnRecord, store: Store, tmp_path: Path

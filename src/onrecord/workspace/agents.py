@@ -77,31 +77,26 @@ class ShowAgent(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class ShareAgent(Request):
-    """Let someone use an agent that you use: they read and write its scratchpad and its settings."""
+class _UserOfAgent(Request):
+    """An agent and someone who is to use it, or no longer."""
 
     agent: str = ask(AGENT_NAME, "The agent.", positional=True)
-    user: str = ask(rules.NAME, "Who is to use it.", positional=True)
+    user: str = ask(rules.NAME, "The other user.", positional=True)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
-        yield from _shared_faults(self.agent)
+        yield from agent_faults(self.agent)
+        if self.agent == SHARED_SCRATCHPAD:
+            yield Fault("agent", "is what all agents of the tenant share, and needs no sharing")
 
 
 @dataclass(frozen=True, slots=True)
-class UnshareAgent(Request):
+class ShareAgent(_UserOfAgent):
+    """Let someone use an agent that you use: they read and write its scratchpad and its settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnshareAgent(_UserOfAgent):
     """Let someone no longer use an agent that you use."""
-
-    agent: str = ask(AGENT_NAME, "The agent.", positional=True)
-    user: str = ask(rules.NAME, "Who is no longer to use it.", positional=True)
-
-    def faults(self, caller: Caller) -> Iterator[Fault]:
-        yield from _shared_faults(self.agent)
-
-
-def _shared_faults(agent: str) -> Iterator[Fault]:
-    yield from agent_faults(agent)
-    if agent == SHARED_SCRATCHPAD:
-        yield Fault("agent", "is what all agents of the tenant share, and needs no sharing")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +138,7 @@ def settings_of(call: Call, agent: str) -> AgentSettings:
     return _DEFAULT if found is None or not _is_open(call.caller, found.users) else found.settings
 
 
-@operation(
-    "write", "memory.manage", "PUT /workspace/agents/{agent}/users/{user}", "agents share", begins=True
-)
+@operation("write", "memory.manage", "PUT /workspace/agent-users/{agent}", "agents share", begins=True)
 def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
     with call.writing() as writing:
         use_agent(call.caller, writing.workspace, ask.agent)
@@ -153,7 +146,7 @@ def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
         return _told_users(call, writing, ask, changed)
 
 
-@operation("write", "memory.manage", "DELETE /workspace/agents/{agent}/users/{user}", "agents unshare")
+@operation("write", "memory.manage", "DELETE /workspace/agent-users/{agent}", "agents unshare")
 def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
     with call.writing() as writing:
         check_user(call.caller, writing.workspace, ask.agent)

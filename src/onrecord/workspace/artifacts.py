@@ -118,7 +118,7 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
     """Keep an artifact; slow work is done before the transaction."""
     file, scrubbed = _file(ask)
     with call.writing() as writing:
-        file = file._replace(conversation=_home(ask.conversation, writing))
+        file = file._replace(conversation=_home(call.caller, ask.conversation, writing))
         before = writing.workspace.artifact_at(file.conversation, file.path)
         _check_quotas(writing.workspace, file, 0 if before is None else before.size)
         kept = writing.workspace.keep(file)
@@ -154,14 +154,13 @@ def _bytes(ask: WriteArtifact) -> bytes:
     return b64decode("".join(ask.content.split()), validate=True)
 
 
-def _home(named: str | None, writing: Writing) -> ConversationKey:
+def _home(caller: Caller, named: str | None, writing: Writing) -> ConversationKey:
     """The conversation of an artifact: the one that the caller is in, or for a caller outside of any a known one."""
     here = writing.workspace.here
     if named is None and here is None:
         raise Invalid([Fault("conversation", "is required, since you are not in a conversation")])
     if here is not None and (named is None or writing.workspace.named(named).key == here.key):
-        conversations.enter(writing)
-        return here.key
+        return (conversations.enter(caller, writing) or here).key
     return _reachable(named or "", writing.workspace)
 
 

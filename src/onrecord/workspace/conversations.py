@@ -79,19 +79,21 @@ class ShownConversation(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class ShareConversation(Request):
-    """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
+class _MemberOfConversation(Request):
+    """A conversation and someone who is to be in it, or no longer."""
 
-    id: str = ask(rules.NAME, "The conversation to share.", positional=True)
-    user: str = ask(rules.NAME, "Whom to share it with.", positional=True)
+    id: str = ask(rules.NAME, _WHICH, positional=True)
+    user: str = ask(rules.NAME, "The other user.", positional=True)
 
 
 @dataclass(frozen=True, slots=True)
-class UnshareConversation(Request):
-    """Let someone no longer into a conversation that you began. What they saved there stays."""
+class ShareConversation(_MemberOfConversation):
+    """Let someone into a conversation that you began: they read and write its session memories, turns and artifacts."""
 
-    id: str = ask(rules.NAME, "The conversation that was shared.", positional=True)
-    user: str = ask(rules.NAME, "Whom it was shared with.", positional=True)
+
+@dataclass(frozen=True, slots=True)
+class UnshareConversation(_MemberOfConversation):
+    """Let someone no longer into a conversation that you began. What they saved there stays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +143,9 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
     # A placeholder may be longer than the secret it stands for.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
     with call.writing() as writing:
-        meant = None if ask.id is None else writing.workspace.named(ask.id, begins=True).key
+        meant = None
+        if ask.id is not None:
+            meant = writing.workspace.named(ask.id).spoken_in_by(call.caller.user).key
         known = None if meant is None else writing.workspace.conversation(meant)
         made = known or _begin(writing, None if meant is None else meant.id, ask.agent, title)
         return call.done(writing, RegisteredConversation(conversation=made, created=known is None))
@@ -153,28 +157,28 @@ def _begin(writing: Writing, id: str | None, agent: str | None, title: str | Non
     return made
 
 
-def spoken_in(call: Call) -> NamedConversation:
-    """The conversation that the caller is in, which a turn begins if nobody has and the store can be written.
+def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
+    """The conversation that the caller is in. With `begins`, a turn begins it if nobody has and the store can be written.
 
     A look without a lock, since all turns but the first find it.
     """
-    name = call.caller.conversation
-    assert name is not None, "whoever asks has named one"
     with call.reading() as reading:
-        meant = reading.workspace.named(name, begins=True)
-    if meant.begun is None:
+        here = reading.workspace.here
+    assert here is not None, "whoever asks has named one"
+    meant = here.spoken_in_by(call.caller.user)
+    if begins and meant.begun is None:
         with suppress(StoreUnavailable), call.writing() as writing:
-            enter(writing)
-            return writing.workspace.here or meant
+            return enter(call.caller, writing) or meant
     return meant
 
 
-def enter(writing: Writing) -> ConversationKey | None:
-    """The conversation that the caller is in; the first to use it begins it."""
+def enter(caller: Caller, writing: Writing) -> NamedConversation | None:
+    """The conversation that the caller speaks in; the first to use it begins it."""
     here = writing.workspace.here
-    if here is not None and here.begun is None:
-        _begin(writing, here.key.id, None, None)
-    return None if here is None else here.key
+    meant = None if here is None else here.spoken_in_by(caller.user)
+    if meant is not None and meant.begun is None:
+        return meant._replace(begun=_begin(writing, meant.key.id, None, None).created_at)
+    return meant
 
 
 @operation("read", "memory.read", "GET /workspace/conversations", "conversations list")
@@ -192,16 +196,12 @@ def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
     return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
 
 
-@operation(
-    "write", "memory.manage", "PUT /workspace/conversations/{id}/members/{user}", "conversations share"
-)
+@operation("write", "memory.manage", "PUT /workspace/conversation-members/{id}", "conversations share")
 def share_conversation(call: Call, ask: ShareConversation) -> SharedConversation:
     return _shared(call, ask, "share_conversation")
 
 
-@operation(
-    "write", "memory.manage", "DELETE /workspace/conversations/{id}/members/{user}", "conversations unshare"
-)
+@operation("write", "memory.manage", "DELETE /workspace/conversation-members/{id}", "conversations unshare")
 def unshare_conversation(call: Call, ask: UnshareConversation) -> SharedConversation:
     return _shared(call, ask, "unshare_conversation")
 

@@ -29,10 +29,20 @@ class Usage(NamedTuple):
 
 
 class NamedConversation(NamedTuple):
-    """A conversation as a caller names it: which one that is, and when it began; None if nobody has begun it yet."""
+    """A conversation as a caller names it: which one that is, and when it began; None if nobody has begun it yet.
+
+    `as_admin` where it is another's that an admin named by its name alone.
+    """
 
     key: ConversationKey
     begun: datetime | None = None
+    as_admin: bool = False
+
+    def spoken_in_by(self, user: str) -> "NamedConversation":
+        """Where someone speaks who uses this name. An admin speaks in a conversation of their own, which is not there yet:
+        what they say must not end up with whoever took the name first.
+        """
+        return NamedConversation(ConversationKey(user, self.key.id)) if self.as_admin else self
 
 
 class File(NamedTuple):
@@ -53,12 +63,11 @@ class Workspace(Protocol):
     #: The conversation that the caller speaks in.
     here: NamedConversation | None
 
-    def named(self, name: str, *, begins: bool = False) -> NamedConversation:
+    def named(self, name: str) -> NamedConversation:
         """The conversation that a name means for this caller: one of their own, or else one that was shared with them,
         or for an admin any; if there is none, one of their own that nobody has begun yet.
 
-        `alice/name` says whose. Invalid if it may be one of several. With `begins`, where a conversation begins by its
-        first use, a name that an admin is not in begins one of their own.
+        `alice/name` says whose. Invalid if it may be one of several.
         """
 
     def conversation(self, key: ConversationKey) -> Conversation | None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from sqlalchemy import Connection, FromClause, exists, func, not_, or_, select
 
-from onrecord.model.collections import Home
+from onrecord.model.collections import MEMORIES, Home
 from onrecord.model.findings import Problem
 from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
 from onrecord.model.memory import Memory, Version, changed_fields
@@ -21,7 +21,10 @@ from onrecord.store.rows import content_hash
 from onrecord.store.tables import (
     OF_TENANTS,
     SHARED,
+    artifacts,
     audience_counts,
+    conversation_members,
+    conversations,
     counters,
     embedded,
     facets,
@@ -220,6 +223,16 @@ class Examination:
             ).scalar_one()
             if strays:
                 yield _orphans(table, strays, str(self._home), "memory")
+        for table in (artifacts, conversation_members) if self._home.collection is MEMORIES else ():
+            number = self._address.number or 0
+            begun = exists().where(
+                conversations.c.tenant == number, conversations.c.row == table.c.conversation
+            )
+            strays = self._connection.execute(
+                select(func.count()).select_from(table).where(table.c.tenant == number, not_(begun))
+            ).scalar_one()
+            if strays:
+                yield _orphans(table, strays, str(self._home), "conversation")
 
     def _counter_problems(self) -> Iterator[Problem]:
         held = self._connection.execute(select(counters).where(of_home(counters)), self._here).one()

@@ -23,16 +23,12 @@ from onrecord.store.tables import conversation_members, conversations
 _WHOSE: Final = "/"
 
 
-def spoken_in(
-    connection: Connection, tenant: int, caller: Caller, *, begins: bool
-) -> tuple[Caller, NamedConversation | None]:
-    """The caller in the conversation that they name, and that conversation; `begins` where it is begun if it is not
-    there.
-    """
+def spoken_in(connection: Connection, tenant: int, caller: Caller) -> tuple[Caller, NamedConversation | None]:
+    """The caller in the conversation that they name, and that conversation."""
     if caller.conversation is None:
         return caller, None
     if caller.conversation_by is None:
-        meant = named(connection, tenant, caller, caller.conversation, begins=begins)
+        meant = named(connection, tenant, caller, caller.conversation)
     else:
         meant = _exactly(
             connection, tenant, caller, ConversationKey(caller.conversation_by, caller.conversation)
@@ -40,14 +36,8 @@ def spoken_in(
     return caller.inside(meant.key.id, meant.key.by), meant
 
 
-def named(
-    connection: Connection, tenant: int, caller: Caller, name: str, *, begins: bool = False
-) -> NamedConversation:
-    """What a name means for a caller; see `Workspace.named`.
-
-    An admin may name anyone's, but where a conversation is begun by its first use, a name that is not theirs begins one
-    of their own: what an admin says must not end up with whoever took the name first.
-    """
+def named(connection: Connection, tenant: int, caller: Caller, name: str) -> NamedConversation:
+    """What a name means for a caller; see `Workspace.named`."""
     plain = plain_conversation(name)
     parts = plain.split(_WHOSE)
     endings = [_WHOSE.join(parts[at:]) for at in range(len(parts))]
@@ -57,12 +47,15 @@ def named(
         [row for row in same if row.created_by == caller.user],
         [row for row in found if f"{row.created_by}{_WHOSE}{row.id}" == plain],
         [row for row in same if row.is_shared],
-        [] if begins else same,
     ):
         if len(meant) > 1:
             raise _ambiguous(plain, meant)
         if meant:
             return _told(meant[0])
+    if len(same) > 1:
+        raise _ambiguous(plain, same)
+    if same:
+        return _told(same[0])._replace(as_admin=True)
     return NamedConversation(ConversationKey(caller.user, plain))
 
 

@@ -76,37 +76,36 @@ class SqlReading:
     ) -> None:
         self._transaction = transaction
         self._connection = transaction.connection
+        #: The homes that this transaction writes in, by their tenants: it has read their counters already.
+        self._held = held or {}
+        number = self._number_of(caller.tenant)
         if here is None:
             # Naming a conversation is not being in it: who is in which is looked up before anything is read.
-            caller, here = spoken_in(
-                transaction.connection, self._number(caller, held), caller, begins=not is_settled
-            )
+            caller, here = spoken_in(transaction.connection, number or 0, caller)
         self._caller, self._now = caller, now
         #: The conversation that the caller speaks in.
         self._spoken_in = here
         self._collection = collection
         self._is_settled = is_settled
-        #: The homes that this transaction writes in, by their tenants: it has read their counters already.
-        self._held = held or {}
         #: The tenant's own; what is for everyone is in another.
-        self._view = self._open(caller.tenant)
+        self._view = self._open(caller.tenant, number)
 
-    def _number(self, caller: Caller, held: Mapping[str, LockedHome] | None) -> int:
-        """The number of the caller's tenant; 0, which no tenant has, if nobody has written there."""
-        if caller.conversation is None:
-            return 0
-        if held and caller.tenant in held:
-            return held[caller.tenant].tenant
-        return self._transaction.tenants.look_up(self._connection, caller.tenant) or 0
-
-    def _open(self, tenant: str) -> View:
-        connection, backend, _, tenants = self._transaction
+    def _number_of(self, tenant: str) -> int | None:
+        """The number of a tenant; None if nobody has written there."""
         held = self._held.get(tenant)
-        number = held.tenant if held else tenants.look_up(connection, tenant)
+        return held.tenant if held else self._transaction.tenants.look_up(self._connection, tenant)
+
+    def _open(self, tenant: str, number: int | None) -> View:
         address = HomeAddress(number, Home(tenant, self._collection))
-        changes = held.changes if held else None
+        held = self._held.get(tenant)
         return View(
-            connection, backend, self._caller, self._now, address, changes, is_settled=self._is_settled
+            self._connection,
+            self._transaction.backend,
+            self._caller,
+            self._now,
+            address,
+            held.changes if held else None,
+            is_settled=self._is_settled,
         )
 
     @cached_property
@@ -117,7 +116,7 @@ class SqlReading:
         """
         if not self._collection.has_global:
             return [self._view]
-        everyones = self._open(GLOBAL_TENANT)
+        everyones = self._open(GLOBAL_TENANT, self._number_of(GLOBAL_TENANT))
         is_there = everyones.documents or (everyones.exists and not self._is_settled)
         return [self._view, everyones] if is_there else [self._view]
 

@@ -68,10 +68,10 @@ class SqlWorkspace(WorkspaceRows):
         self._caller = caller
         self.here = here
 
-    def named(self, name: str, *, begins: bool = False) -> NamedConversation:
-        if self.here is not None and name == self.here.key.id and not begins:
+    def named(self, name: str) -> NamedConversation:
+        if self.here is not None and name == self.here.key.id:
             return self.here
-        return membership.named(self._connection, self._tenant, self._caller, name, begins=begins)
+        return membership.named(self._connection, self._tenant, self._caller, name)
 
     def is_member(self, key: ConversationKey) -> bool:
         if self._caller.is_admin or key.by == self._caller.user:
@@ -165,7 +165,7 @@ class SqlWritableWorkspace(SqlWorkspace):
             created_by=self._caller.user,
         )
         self._begin(made)
-        if self.here is not None and self.here.key == made.key:
+        if self.here is not None and self.here.spoken_in_by(self._caller.user).key == made.key:
             self.here = NamedConversation(made.key, made.created_at)
         return made
 

@@ -46,6 +46,7 @@ from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.prepared import Prepared
 from onrecord.store.records import duplicates, ledger
 from onrecord.store.records.ledger import AuditNumbers
+from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.queue import JobQueue
 from onrecord.store.records.reading import SqlReading
 from onrecord.store.records.requests import SqlRequests
@@ -106,6 +107,9 @@ class SqlWriting(SqlReading):
             # Of a tenant that has saved nothing yet, an export tells only if it has counters.
             LockedHome.take(self._transaction, self._view.address)
             self._holds_caller = True
+            if self._spoken_in is not None and self._spoken_in.begun is None:
+                # Until now someone else may have begun it.
+                _, self._spoken_in = spoken_in(self._connection, self._view.tenant, self._caller)
         return SqlWritableWorkspace(
             self._connection, self._view.tenant, self._caller, self._spoken_in, self._now
         )

@@ -54,10 +54,10 @@ _WHO: Final = frozenset({"tenant", "user"})
 _GROUPS: Final = {
     "keys": "Make, list, revoke and waive the keys that agents and people come with.",
     "tenants": "Make, list and erase tenants.",
-    "conversations": "Register, list and delete conversations.",
+    "conversations": "Register, list, share and delete conversations.",
     "artifacts": "Keep artifacts with a conversation: its files.",
     "scratchpads": "Keep the scratchpads of agents.",
-    "agents": "Set how each agent recalls.",
+    "agents": "Set how each agent recalls, and share it.",
 }
 
 
