@@ -102,6 +102,8 @@ def _settle(keeper: OnRecord) -> dict[str, OnRecord]:
     ann.remember("Kept out of sight.", id="quiet")
     keeper.register_conversation("files")
     keeper.write_artifact("a.md", "a plan", conversation="files")
+    keeper.share_conversation("files", "ann")
+    ann.share_conversation("talk", "bob")
     ann.revise("rule-tenant", artifact="1")
     ann.revise("rule-user", conversation="files")
     bob = Caller(tenant="acme", user="bob", **PLACES)

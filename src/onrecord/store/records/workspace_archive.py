@@ -8,6 +8,7 @@ from sqlalchemy import Column, select
 
 from onrecord.model.agent import ShownAgent
 from onrecord.model.workspace import (
+    SHARED_SCRATCHPAD,
     Artifact,
     Conversation,
     ConversationKey,
@@ -138,8 +139,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
         return key.by
 
     def _let_use(self, agent: str, users: Iterable[str]) -> None:
-        """Say who uses an agent, unless it has users here."""
-        if not self.users_of(agent):
+        """Say who uses an agent, unless it has users here; what all share has none."""
+        if agent != SHARED_SCRATCHPAD and not self.users_of(agent):
             for user in users:
                 self._add(agent_users, agent=agent, user=user)
 

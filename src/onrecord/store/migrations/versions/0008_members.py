@@ -42,7 +42,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
     )
     bind.exec_driver_sql(
-        'INSERT INTO agent_users (tenant, agent, "user") SELECT tenant, agent, updated_by FROM agent_settings'
+        'INSERT INTO agent_users (tenant, agent, "user") SELECT tenant, agent, updated_by FROM agent_settings '
+        "WHERE agent <> 'shared'"
     )
     _begin_shared_names(bind)
     _take_members_in(bind)
