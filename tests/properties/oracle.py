@@ -422,7 +422,7 @@ class Oracle:
                 stripped += sees(caller, other.home, other.today)
         return {
             "id": kept.name,
-            "versions": len(kept.versions),
+            "versions": len(kept.told(caller)),
             "relations": sum(sees(caller, end.home, end.today) for end in ends),
             "references": stripped,
         }

@@ -261,8 +261,10 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "create_key": [{"tenant": "{tenant}"}, {"label": "mine", "tenant": "{tenant}", "user": "ann"}],
     "list_keys": [{}],
     "revoke_key": [{"id": "{key}"}],
+    "waive_keys": [{}],
     "create_tenant": [{"name": "{tenant}"}],
     "list_tenants": [{}],
+    "set_tenant": [{"members_retire": False}],
     "erase_tenant": [{"name": "{tenant}", "confirm": "{tenant}"}],
     "audit": [{"subject": "{key}"}, {"subject": "{beside}", "user": "ann"}],
     "approve": [{"id": "{id}"}],
@@ -447,6 +449,9 @@ class Attempt:
     template: Any
     ask: Callable[[Any], str]
 
+    def __str__(self) -> str:
+        return f"{self.name} {self.template}"
+
     @property
     def is_for(self) -> set[str]:
         return named_in(self.template)
@@ -472,18 +477,16 @@ def faults_of(house: House, who: str, attempts: Sequence[Attempt]) -> list[str]:
     attempts = [each for each in attempts if is_abroad or not each.is_for & OF_THE_TENANT]
     for attempt in attempts:
         raw, expected = attempt.told(ghost)
-        faults += [
-            f"{attempt.name} {attempt.template} tells of {word}: {raw}" for word in secrets if word in raw
-        ]
+        faults += [f"{attempt} tells of {word}: {raw}" for word in secrets if word in raw]
         for scope in attempt.scopes(tried_in(stranger)):
             if attempt.name in NUMBERED:
                 house.sweep("own")
             _, answer = attempt.told(house.hidden(scope))
             if answer != expected:
-                faults.append(f"{attempt.name} {attempt.template} on {scope}: {answer} instead of {expected}")
+                faults.append(f"{attempt} on {scope}: {answer} instead of {expected}")
         if attempt.name in NUMBERED:
             house.sweep("own")
-        since.append(f"{attempt.name} {attempt.template}")
+        since.append(f"{attempt}")
         if len(since) == LOOKED_AFTER or attempt is attempts[-1]:
             before, since, faults = looked(before, house.held(stranger), since, faults)
     return faults
@@ -503,7 +506,7 @@ def unseen_by_the_owner(house: House, attempts: Sequence[Attempt]) -> list[str]:
         raw, nothing = attempt.told(ghost)
         differs = any(attempt.told(house.hidden(scope))[1] != nothing for scope in attempt.scopes(SCOPES))
         if not differs and not any(word in raw for word in secrets):
-            blind.append(f"{attempt.name} {attempt.template}")
+            blind.append(f"{attempt}")
     return blind
 
 
@@ -554,8 +557,8 @@ def operations_tried(house: House, who: str, door: Any, *, most: int = len(SCOPE
     return faults
 
 
-def shared_attempts(door: Any) -> Iterator[Attempt]:
-    for name, templates in SHARED.items():
+def shared_attempts(door: Any, tried: Mapping[str, list[dict[str, Any]]] = SHARED) -> Iterator[Attempt]:
+    for name, templates in tried.items():
 
         def ask(fields: dict[str, Any], name: str = name) -> str:
             try:
@@ -601,9 +604,11 @@ def command_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator
                 yield Attempt(command, {"text": text, **agent}, ask)
 
 
-def tool_attempts(agent: Agent, face: str, *, reads: bool = False) -> Iterator[Attempt]:
+def tool_attempts(
+    agent: Agent, face: str, tried: Mapping[str, list[dict[str, Any]]] = TOOLS, *, reads: bool = False
+) -> Iterator[Attempt]:
     effects = {tool.name: tool.operation.effect for tool in FACES[face]}
-    for name, templates in TOOLS.items():
+    for name, templates in tried.items():
         its_face, _, tool = name.partition(" ")
         if its_face != face or (reads and effects[tool] != "read"):
             continue
@@ -637,7 +642,8 @@ def test_every_operation_has_an_attempt() -> None:
 
 def test_every_operation_on_what_a_tenant_shares_has_an_attempt() -> None:
     kinds = ("workspace", "access", "catalog", "context")
-    shared = {each.name for each in OPERATIONS if each.request.__module__.rpartition(".")[2] in kinds}
+    shared = {each.name for each in OPERATIONS if each.request.__module__.split(".")[1] in kinds}
+    assert shared
     assert shared <= set(SHARED)
 
 

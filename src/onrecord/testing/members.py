@@ -256,6 +256,18 @@ class MembersConformance(Conformance):
             bob.read_artifact("1", via="link")
         assert bob.show("link").artifact is None
 
+    def test_deleting_tells_of_no_link_that_one_does_not_see(self, talk: OnRecord) -> None:
+        carol = _as(talk, "carol")
+        for scope in ("user", "tenant"):
+            talk.remember(f"a {scope} link", artifact="1", scope=scope)
+        assert carol.delete_artifact("1").unlinked == 1
+        carol.register_conversation("hers")
+        carol.share_conversation("hers", "ann")
+        file = carol.write_artifact("a.txt", "x", conversation="hers").artifact.id
+        for scope in ("user", "tenant"):
+            talk.remember(f"another {scope} link", artifact=file, scope=scope)
+        assert carol.delete_conversation("hers").unlinked == 1
+
     def test_deleting_a_conversation_changes_nothing_that_others_saved_there(
         self, talk: OnRecord, root: OnRecord
     ) -> None:

@@ -66,6 +66,15 @@ class PastConformance(Conformance):
         with pytest.raises(NotFound, match="No memory k that you can see"):
             bob.history("k")
 
+    def test_whoever_erases_a_memory_is_told_of_no_past_that_is_anothers(self, ann: OnRecord) -> None:
+        ann = ann.as_caller(_ANN)
+        manager = ann.as_caller(person("bob", systems={"crm": "manage"}))
+        for door, versions in ((manager, 1), (ann, 2)):
+            ann.remember("mine", id="k", scope="user")
+            ann.remember("for all of it", id="k", scope="system", system="crm")
+            assert door.forget("k", dry_run=True).versions == versions
+            assert door.forget("k").versions == versions
+
     def test_changes_at_one_moment_are_told_apart_all_the_same(self, ann: OnRecord) -> None:
         for content, scope in (
             ("zqsecret", "user"),

@@ -19,7 +19,7 @@ from onrecord.recall.hits import Hit
 from onrecord.service import OnRecord
 from onrecord.store.index.entries import reference_facet
 from onrecord.store.index.search import match_of
-from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk
+from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk, TallyFilter
 from onrecord.store.ports.index import Found, Key, Match, Near
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
@@ -344,6 +344,11 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.browse: by reference": lambda t: t.read(
         lambda r: r.browse(MemoryFilter(entities=t.one.entities))
     ),
+    "Reading.count": lambda t: t.read(lambda r: r.count(MemoryFilter(entities=t.one.entities))),
+    "Reading.tally": lambda t: t.read(lambda r: r.tally(TallyFilter("tag", tags=t.one.tags))),
+    "Reading.narrow": lambda t: t.read(
+        lambda r: len(r.narrow(_keys(t), MemoryFilter(statuses=STATUSES), {}))
+    ),
     "Reading.reading_of": lambda t: t.read(lambda r: r.reading_of(ENTITIES).size),
     "Reading.filed": lambda t: t.read(lambda r: r.filed(reference_facet(t.one.entities[0]))),
     "Reading.filed_memories": lambda t: t.read(
@@ -463,6 +468,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "browse: system": lambda t: (
         t.door.browse(system="crm", scopes=["system"]).memories if t.one.scope == "system" else ()
     ),
+    "browse: counted": lambda t: t.door.browse(tags=list(t.one.tags), count=True).total,
+    "tally": lambda t: t.door.tally("entity", entities=list(t.one.entities)),
+    "tally: past": lambda t: t.door.tally("tag", known_at=START, tags=list(t.one.tags)),
     "revise": lambda t: t.door.revise(t.one.id, content="changed"),
     "revise: version": lambda t: t.door.revise(t.one.id, content="changed", expected_version=99),
     "revise: status": lambda t: t.door.revise(t.one.id, status="stale"),
@@ -532,9 +540,9 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "embed_missing": lambda t: t.door.embed_missing() and None,
     "status": lambda t: t.door.status() and None,
 }
-#: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` is about a memory that the caller
-#: has already, and `requests` finds kept answers by tenant, user and key.
-UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.requests"}
+#: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` and `sees` are about a memory
+#: that the caller has already, and `requests` finds kept answers by tenant, user and key.
+UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.sees", "Writing.requests"}
 #: Counts over all that a caller sees; `statistics.py` shows that they depend on nothing else.
 COUNTS: Final = {
     "Reading.size",

@@ -107,7 +107,7 @@ class DeleteArtifact(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedArtifact(Answer):
-    """A deleted artifact, and how many memories were linked to it."""
+    """A deleted artifact, and how many memories that you see were linked to it."""
 
     artifact: Artifact
     unlinked: int

@@ -108,8 +108,8 @@ class SharedConversation(Answer):
 class DeleteConversation(Request):
     """Delete a conversation with its artifacts. Your memories pinned to it stay and are no longer pinned.
 
-    Those of yours that only this conversation could see are retired. What others saved there stays as it is, but nobody
-    except admins sees the session memories among it any more.
+    Those of yours that only this conversation could see are retired. What others saved there stays as it is; the session
+    memories among it are seen by admins, and by you if you begin a conversation of this name anew.
     """
 
     id: str = ask(rules.NAME, "The conversation to delete.", positional=True)
@@ -117,8 +117,8 @@ class DeleteConversation(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeletedConversation(Answer):
-    """What was deleted with a conversation: its artifacts; and how many memories lost their pin, lost a link, or were
-    retired.
+    """What was deleted with a conversation: its artifacts; and how many memories that you see lost their pin, lost a
+    link, or were retired.
     """
 
     id: str
@@ -245,7 +245,7 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
             artifacts=len(files),
             unpinned=changes.count(_UNPIN),
             retired=changes.count(_RETIRE),
-            unlinked=sum(memory.artifact in files for memory in touched),
+            unlinked=sum(memory.artifact in files and writing.sees(memory) for memory in touched),
         )
         call.done(writing, deleted)
     call.turns.clear(call.caller.tenant, gone.key)
@@ -285,10 +285,12 @@ def _let_go(
 
 
 def unlink(writing: Writing, call: Call, file: str) -> int:
-    """Remove the links to a deleted artifact from every memory; returns how many had one."""
+    """Remove the links to a deleted artifact from every memory; returns how many had one that the caller sees."""
     linked = writing.attached(None, [file])
     _refuse_higher(writing, f"artifact {file}", linked)
-    return sum(_let_go(writing, call, memory, None, [file]) is not None for memory in linked)
+    for memory in linked:
+        _let_go(writing, call, memory, None, [file])
+    return sum(map(writing.sees, linked))
 
 
 def known(workspace: Workspace, name: str) -> Conversation:

@@ -168,6 +168,9 @@ class Writing(Reading, Protocol):
     def is_outranked(self, memory: Memory) -> bool:
         """Whether the text of a memory is of a higher tier than the caller."""
 
+    def sees(self, memory: Memory) -> bool:
+        """Whether the caller sees a memory, or it is theirs: what is told of others' counts no more than these."""
+
     def reviewable(self, id: str) -> Memory:
         """A memory that this caller may approve or reject, even another user's; otherwise NotFound or Forbidden."""
 

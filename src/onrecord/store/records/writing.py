@@ -366,17 +366,17 @@ class SqlWriting(SqlReading):
         self._pending.remove(memory, place)
         joined = or_(relations.c.source == place.row, relations.c.target == place.row)
         edges = self._count_seen_edges(place.row, joined)
+        # Not how many rows go: some may be a past that is another's.
+        past = len(self.versions(memory.id))
         self._connection.execute(delete(relations).where(*self._here(relations), joined))
-        past, _ = (
+        for table in (versions, memories):
             self._connection.execute(delete(table).where(*self._here(table), table.c.row == place.row))
-            for table in (versions, memories)
-        )
         self._embeddings.drop(memory, place.row)
         self._jobs.drop(place.row)
         self._erased = True
         self._note_erased(memory, change)
         self.requests.forget(self._touched_tenants(), memory.id)
-        return Erased(past.rowcount, edges, references)
+        return Erased(past, edges, references)
 
     def _count_seen_edges(self, row: int, joined: ColumnElement[bool]) -> int:
         """How many edges of a memory lead to one that the caller sees."""
@@ -384,6 +384,9 @@ class SqlWriting(SqlReading):
         here = and_(*self._here(memories), *self._here(relations), memories.c.row == other, joined)
         told = self._connection.execute(select(memories.c.audience).where(here))
         return sum(map(self._home_view.sees, told.scalars()))
+
+    def sees(self, memory: Memory) -> bool:
+        return memory.owner == self._caller.user or self._home_view.sees(audience_of(memory))
 
     def _proposals_of(self, memory: Memory) -> list[Memory]:
         """The proposals to change a memory, by anyone, settled or not."""
