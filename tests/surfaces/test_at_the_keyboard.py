@@ -111,7 +111,7 @@ class TestTheTabKey:
             ("onrecord mcp --face s", ["slayer"]),
             ("onrecord serve --face native,fu", ["native,full"]),
             ("onrecord install cl", ["claude-desktop", "claude-code"]),
-            ("onrecord recall --only", ["--only-kind"]),
+            ("onrecord recall --only-k", ["--only-kind"]),
         ],
     )
     def test_it_completes_commands_options_and_closed_lists(

@@ -250,11 +250,13 @@ def test_another_tenant_reads_and_changes_nothing_and_learns_nothing(keyed: Any)
     ]
     with keyed.connect(other) as theirs:
         for method, path in routes:
-            body = (
+            body: dict[str, Any] = (
                 {"json": {"title": "mine"} if method == "PATCH" else {}}
                 if method in ("POST", "PATCH")
                 else {}
             )
+            if path.startswith("/workspace/conversation-members/"):
+                body = {"json": {"user": "bob"}} if method == "PUT" else {"params": {"user": "bob"}}
             known, unknown = (
                 theirs.request(method, "/v1" + path.replace("{id}", id), **body) for id in ("plan", "nope")
             )

@@ -194,6 +194,7 @@ class TestWhereThereIsNone:
         assert set(READING) <= set(NEEDING)
         assert BEGINNING == [
             "remember", "ingest", "conversations register", "artifacts write", "scratchpads append", "agents set",
+            "agents share",
             "keys create", "tenants create", "tenants set", "import",
         ]  # fmt: skip
 

@@ -116,7 +116,7 @@ QUESTION_CHARACTERS: Final = 10_000
 RECALL_LIMIT: Final = 200
 BROWSE_LIMIT: Final = 1_000
 #: How many memories a page may leave out before it; beyond that, marks lead on.
-BROWSE_SKIP: Final = 100_000
+BROWSE_SKIP: Final = 10_000
 #: How many names of one field a filter takes.
 FILTER_NAMES: Final = 32
 NEIGHBOUR_DEPTH: Final = 4

@@ -99,7 +99,7 @@ def crowds_of(draft: RecallDraft, tools: RecallTools) -> Sequence[Crowd]:
         return draft.among.crowds
     crowds = []
     if draft.ask.query_limit is not None:
-        learnings = Crowd(lambda match: not match.has_query, draft.ask.limit, math.inf)
+        learnings = Crowd(lambda match: not match.has_query, draft.page.first, math.inf)
         crowds += [learnings, Crowd(lambda match: match.has_query, draft.ask.query_limit, math.inf)]
     if draft.caller.conversation is not None:
         crowds.append(Crowd(lambda match: match.scope == "session", draft.ask.conversation_places, _FARTHEST))

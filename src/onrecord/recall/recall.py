@@ -176,6 +176,8 @@ class Recall(Request):
             page_after(self.after)
         except ValueError as reason:
             yield Fault("after", str(reason))
+        if self.after is not None and self.max_tokens is not None:
+            yield Fault("after", "cannot be combined with max_tokens; ask for fewer with limit")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,7 +188,8 @@ class Recalled(Answer):
     `ranking` is the recipe, `channels` those that were asked, `tokens` an estimate of what the hits cost to read.
     `queries` holds example queries if they were requested separately. `looked_at` counts the memories that the caller
     sees, and `best_relevance` is that of the best of them: without hits, it says how close they came. `next` asks for
-    the hits that follow; example queries of their own are told once, with the first.
+    the hits that follow, among as many as the first answer looked at; example queries of their own are told once, with the
+    first.
     """
 
     hits: tuple[Hit, ...]

@@ -3,6 +3,7 @@ most.
 """
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
@@ -19,6 +20,9 @@ _DELTA: Final = 1.0
 #: What being about a part is worth, against its whole: less than any memory about the whole has.
 _PART: Final = 0.3
 _MOST_PARTS: Final = 1_000
+#: A model is named by its datasource and its name. Each costs a look at all references, so only so many are looked at.
+_MODEL: Final = re.compile(r"[^.:]+\.[^.:]+")
+_MOST_WHOLES: Final = 8
 #: Of one thing that very many memories are about, the newest are looked at.
 MOST_HOLDERS: Final = 1_000
 
@@ -40,8 +44,7 @@ def _parts_of(given: Sequence[str], tools: RecallTools) -> dict[str, str]:
     """The parts of given things that memories are about, such as columns of a model, each with its whole."""
     return {
         part: whole
-        for whole in given
-        if ":" not in whole
+        for whole in islice((each for each in given if _MODEL.fullmatch(each)), _MOST_WHOLES)
         for part in islice(tools.reading.references(whole), _MOST_PARTS)
         if part not in given
     }

@@ -48,13 +48,16 @@ def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
     """Choose the hits of a page. Circles have places on the first; what follows is told in its order."""
     page = draft.page
     first = _shared(draft, ranked, page.first)
-    rest = [key for key in ranked if key not in set(first)] if len(ranked) > len(first) else []
+    shown = set(first)
+    rest = [key for key in ranked if key not in shown]
     if draft.ask.after is None:
         chosen, told = first, 0
     else:
         told = page.told + draft.ask.limit
         chosen = rest[page.told : told]
-    following = str(Page(page.first, told)) if told < len(rest) else None
+    # What does not fit into the tokens is left out and not told later, so there is no going on.
+    goes_on = told < len(rest) and draft.ask.max_tokens is None
+    following = str(Page(page.first, told)) if goes_on else None
     return replace(draft, chosen=tuple(chosen), next=following)
 
 

@@ -175,7 +175,8 @@ def _targets(writing: Writing, proposal: Memory) -> list[Memory]:
 def _settle(call: Call, writing: Writing, proposal: Memory, reason: str | None) -> None:
     """Archive a proposal that has taken effect; it was never part of an answer itself."""
     assert proposal.proposes is not None
-    why = f": {reason}" if reason else ""
+    # Scrubbed before it is cut, or a part of a secret could stay.
+    why = f": {scrub_reason(reason)}" if reason else ""
     done = f"taken into {', '.join(proposal.proposes.of)}{why}"[:REASON_CHARACTERS]
     end(writing, proposal, "archived", proposal.valid_from, done, call.change("approve"))
 
@@ -194,10 +195,11 @@ def reject(call: Call, ask: Reject) -> Reviewed:
 
 
 def _was_proposed(memory: Memory, writing: Writing) -> bool:
-    """Whether a live memory began as a proposal and counts by an approval alone."""
+    """Whether a live memory began as a proposal, and nothing has happened to it since it was approved."""
     if not memory.is_live or memory.approved_by is None:
         return False
-    return writing.versions(memory.id)[0].memory.status == "pending"
+    versions = writing.versions(memory.id)
+    return versions[0].memory.status == "pending" and versions[-1].change == "approve"
 
 
 def _refuse_settled(memory: Memory, writing: Writing) -> None:

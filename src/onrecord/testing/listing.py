@@ -144,6 +144,8 @@ class BrowseConformance(Conformance):
         assert browsed(ann) == ["a", "c", "b"]
         assert browsed(ann, order="created") == ["c", "b", "a"]
         assert _pages(ann, 1, order="created") == [["c"], ["b"], ["a"]]
+        with pytest.raises(Invalid, match="after"):
+            ann.browse(order="created", after=ann.browse(limit=1).next)
 
     def test_a_page_that_leaves_some_out_is_the_same_as_the_one_that_its_mark_leads_to(
         self, root: OnRecord
@@ -257,6 +259,11 @@ class TallyConformance(Conformance):
         assert _tally(full, "owner", categories=["billing"]) == [("bob", 1), ("root", 1)]
         assert _tally(full, "status", statuses=["stale", "pending"]) == [("stale", 1)]
         assert _tally(full, "kind", tags=["nobody's"]) == []
+        assert _tally(full, "tag", tags=["y%_"]) == [("x", 1), ("y%_", 1)]
+        assert _tally(full, "entity", entities=["thing:lamps"], has_query=False) == [
+            ("thing:lamp", 1),
+            ("thing:lamps", 1),
+        ]
         few = full.tally("tag", limit=1)
         assert [(each.value, each.memories) for each in few.groups] == [("x", 3)]
         assert (few.omitted, few.total) == (2, 4)

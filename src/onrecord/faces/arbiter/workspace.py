@@ -41,8 +41,10 @@ def get_conversation(door: OnRecord, id: str) -> dict[str, Any]:
 
 def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
     """Delete a conversation and its files. Entries stay, but lose their pin to it and their links to the files."""
-    _known(door, id)
-    door.delete_conversation(id)
+    try:
+        door.delete_conversation(id)
+    except NotFound:
+        raise _no_conversation(id) from None
     return {"deleted": True}
 
 

@@ -32,6 +32,9 @@ _TIMES: Final[dict[ListOrder, str]] = {"updated": "updated_at", "created": "crea
 _FACETS: Final[dict[TallyBy, Callable[[str], str]]] = {"tag": tag_facet, "entity": reference_facet}
 _SEVERAL: Final[dict[TallyBy, str]] = {"tag": "tags", "entity": "entities"}
 
+#: The facets that a tally counts; filters look at them too, and must not look at these rows alone.
+_COUNTED: Final = facets.alias("counted")
+
 
 def browse(
     views: Sequence[View], ask: MemoryFilter, pinned: ConversationKey | None
@@ -51,7 +54,7 @@ def _browsed(
     record, statement = _matching(view, ask, pinned)
     statement = statement.order_by(record.c[time].desc(), memories.c.row.desc())
     if ask.after is not None:
-        statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after)))
+        statement = statement.where(_before(record.c[time], view.tenant, _read_mark(ask.after, time)))
     if ask.known_at is None:
         return view.memories(statement.limit(most), _when(ask), ask.statuses)
     return list(islice(_as_known(view, ask, statement), most))
@@ -108,8 +111,8 @@ def _tallied(view: View, ask: TallyFilter, pinned: ConversationKey | None) -> It
         return
     column, prefix = _grouped(record, ask.by)
     if ask.by in _FACETS:
-        statement = statement.join(facets, same_row(memories, facets)).where(
-            facets.c.facet.startswith(prefix, autoescape=True)
+        statement = statement.join(_COUNTED, same_row(memories, _COUNTED)).where(
+            _COUNTED.c.facet.startswith(prefix, autoescape=True)
         )
     # `source` reads whole rows: of these only the groups are wanted.
     grouped = statement.with_only_columns(column, func.count(), func.min(record.c.created_at)).group_by(
@@ -122,7 +125,7 @@ def _tallied(view: View, ask: TallyFilter, pinned: ConversationKey | None) -> It
 def _grouped(record: FromClause, by: TallyBy) -> tuple[ColumnElement[Any], str]:
     """The column to group by, and how its values begin."""
     filed = _FACETS.get(by)
-    return (record.c[by], "") if filed is None else (facets.c.facet, filed(""))
+    return (record.c[by], "") if filed is None else (_COUNTED.c.facet, filed(""))
 
 
 def _values(memory: Memory, by: TallyBy) -> Sequence[str | None]:
@@ -228,12 +231,16 @@ def _before(time: ColumnElement[Any], tenant: int, mark: _Mark) -> ColumnElement
 
 def _mark(memory: Memory, time: str) -> str:
     tenant, row = key_of(memory)
-    return f"{getattr(memory, time).isoformat()}~{tenant}~{row}"
+    # Of the time by which most pages are ordered, nothing need be said.
+    order = "" if time == _TIMES["updated"] else f"~{time}"
+    return f"{getattr(memory, time).isoformat()}~{tenant}~{row}{order}"
 
 
-def _read_mark(mark: str) -> _Mark:
+def _read_mark(mark: str, time: str) -> _Mark:
     try:
-        written, tenant, row = mark.split("~")
+        written, tenant, row, *order = mark.split("~")
+        if order != ([] if time == _TIMES["updated"] else [time]):
+            raise ValueError("of another order")
         moment = datetime.fromisoformat(written).astimezone(UTC)
         if not (0 <= int(tenant) < 2**31 and 0 <= int(row) < 2**63):
             raise ValueError("no such row")
