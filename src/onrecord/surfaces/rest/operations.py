@@ -236,6 +236,7 @@ def _is_known(wanted: str | None, tag: str) -> bool:
 
 def _next(request: Request, mark: str) -> str:
     """The address of the next page: the same question, after this mark."""
-    query = [pair for pair in _pairs(_query(request)) if pair[0] != "after"]
+    # What was left out lies before the mark.
+    query = [pair for pair in _pairs(_query(request)) if pair[0] not in ("after", "skip")]
     asked = urlencode([*query, ("after", mark)], errors="surrogateescape")
     return f'<{quote(request.scope["path"])}?{asked}>; rel="next"'
