@@ -98,7 +98,8 @@ def diversify(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         return draft
     met = np.array([draft.met[key] for key in keys])
     weights = token_weights(draft)
-    whole = met @ weights
+    # A dot product for each row: some processors' kernels for a matrix and a vector warn of values that are not there.
+    whole = np.vecdot(met, weights)
     given = draft.recipe.rerank / max(float(whole.max()), 1e-9)
     rest = np.array([_without_tokens(draft, key) for key in keys])
     boost = np.array([_boost(draft, key) for key in keys])
@@ -108,7 +109,7 @@ def diversify(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         best = int(np.argmax(np.where(left, (rest + tokens) * boost, -np.inf)))
         left[best] = False
         weights = weights * (1 - _USED_UP * met[best])
-        tokens[left] = given * (whole[left] - _TAKEN * (whole[left] - met[left] @ weights))
+        tokens[left] = given * (whole[left] - _TAKEN * (whole[left] - np.vecdot(met[left], weights)))
     parts = dict(draft.parts)
     for key, share in zip(keys, tokens.tolist(), strict=True):
         parts[key] = tuple(

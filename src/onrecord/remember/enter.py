@@ -1,4 +1,4 @@
-"""WHERE is it said? The first save from inside a conversation begins it; and a name means one that its user is in."""
+"""WHICH conversation does it belong to? A save from inside one begins it if need be; a name is resolved for the caller."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""WHEN has a process ended that was told to? Soon after its time, also if a thread of it waits for something that hangs.
+"""HOW does a process end in time when it is told to? By force, if a thread still waits for something that hangs.
 
 A thread that waits for an unresponsive database cannot be ended from within this process, and everything that waits
 for that thread would wait with it.

@@ -256,6 +256,18 @@ class MembersConformance(Conformance):
             bob.read_artifact("1", via="link")
         assert bob.show("link").artifact is None
 
+    def test_no_way_is_left_by_linking_anothers_memory_either(self, talk: OnRecord) -> None:
+        eve = _as(talk, "eve", systems={"crm": "manage"})
+        eve.remember("of the system", id="link", scope="system", system="crm")
+        dan = _as(talk, "dan", systems={"crm": "manage"})
+        talk.share_conversation("talk", "dan")
+        dan.revise("link", artifact="1")
+        assert dan.read_artifact("1", via="link").content == "zqplan"
+        talk.unshare_conversation("talk", "dan")
+        for door in (dan, eve):
+            with pytest.raises(NotFound):
+                door.read_artifact("1", via="link")
+
     def test_deleting_tells_of_no_link_that_one_does_not_see(self, talk: OnRecord) -> None:
         carol = _as(talk, "carol")
         for scope in ("user", "tenant"):

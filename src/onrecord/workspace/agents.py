@@ -182,7 +182,7 @@ def check_user(caller: Caller, workspace: Workspace, agent: str) -> None:
 
 
 def _may_use(caller: Caller, workspace: Workspace, agent: str) -> bool:
-    return agent == SHARED_SCRATCHPAD or caller.is_admin or _is_open(caller, workspace.users_of(agent))
+    return agent == SHARED_SCRATCHPAD or _is_open(caller, workspace.users_of(agent))
 
 
 def _is_open(caller: Caller, users: Sequence[str]) -> bool:

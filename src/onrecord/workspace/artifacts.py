@@ -216,15 +216,19 @@ def _is_linked(caller: Caller, artifact: Artifact, via: str | None, reading: Rea
     return (
         memory is not None
         and (memory.tenant, memory.artifact) == (caller.tenant, artifact.id)
-        and _leads_to(caller, memory, artifact, reading.workspace)
+        and _leads_to(memory, artifact, reading.workspace)
     )
 
 
-def _leads_to(caller: Caller, memory: Memory, artifact: Artifact, workspace: Workspace) -> bool:
-    """Whether a link opens an artifact: another's does, and one's own only while one is a member there, so that nobody
-    keeps a way in by linking to it beforehand.
+def _leads_to(memory: Memory, artifact: Artifact, workspace: Workspace) -> bool:
+    """Whether a link opens an artifact: only while the owner of the memory is a member of its conversation. So whoever
+    loses access keeps no way in, through their own memory or another's.
     """
-    return memory.owner != caller.user or workspace.is_member(_home_of(artifact))
+    home = _home_of(artifact)
+    if workspace.is_member(home):
+        return True
+    there = workspace.conversation(home)
+    return there is not None and there.has_member(memory.owner)
 
 
 def _is_near(artifact: Artifact, workspace: Workspace) -> bool:
@@ -267,7 +271,7 @@ def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | No
     if memory.artifact is None or memory.tenant != caller.tenant:
         return None
     found = reading.workspace.artifact(memory.artifact)
-    is_open = found is not None and _leads_to(caller, memory, found, reading.workspace)
+    is_open = found is not None and _leads_to(memory, found, reading.workspace)
     return found if is_open else None
 
 

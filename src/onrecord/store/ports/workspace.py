@@ -57,7 +57,8 @@ class File(NamedTuple):
 class Workspace(Protocol):
     """What a tenant keeps beside its memories, in one consistent state; nothing of other tenants.
 
-    A conversation is told to its members; what else is kept is told to whoever asks for it by number or name.
+    Listings hold what the caller is a member of. `conversation`, `artifact`, `content` and `scratchpad` do not check who
+    asks: whoever calls them must.
     """
 
     #: The conversation that the caller speaks in.
@@ -172,8 +173,8 @@ class WorkspaceRestoring(WorkspaceArchive, Protocol):
         """Make sure that numbers used elsewhere are not used again here."""
 
     def adopt(self, name: str, owner: str) -> str | None:
-        """Who began the one conversation of this name, for a memory that does not say it, and whose owner becomes a
-        member; None if there is none, or several.
+        """Make the owner of an imported memory, which does not say whose conversation it is in, a member of the only one
+        of this name; returns who began that. None if there is none, or several.
         """
 
     def usage(self, conversation: ConversationKey | None = None) -> Usage:

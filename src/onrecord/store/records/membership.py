@@ -21,6 +21,8 @@ from onrecord.store.tables import conversation_members, conversations
 
 #: Between who began a conversation and its name, where someone says whose they mean.
 _WHOSE: Final = "/"
+#: So many of those that a name may mean are listed in an error.
+_MOST_NAMED: Final = 5
 
 
 def spoken_in(connection: Connection, tenant: int, caller: Caller) -> tuple[Caller, NamedConversation | None]:
@@ -109,7 +111,7 @@ def was_shared() -> ColumnElement[bool]:
 
 
 def _ambiguous(name: str, meant: Sequence[AnyRow]) -> Invalid:
-    whose = " or ".join(sorted(f"{row.created_by}{_WHOSE}{row.id}" for row in meant))
+    whose = " or ".join(sorted(f"{row.created_by}{_WHOSE}{row.id}" for row in meant)[:_MOST_NAMED])
     return Invalid(
         [Fault("conversation", f"{name!a} is the name of several that you are a member of: say {whose}")]
     )

@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
+from onrecord.access.identity import CONVERSATION
 from onrecord.access.keys import CreatedKey
 from onrecord.access.tenants import CreatedTenant, EraseTenant
 from onrecord.errors import Conflict, Fault, Invalid, NotFound, OnRecordError, StoreUnavailable
@@ -53,7 +54,8 @@ def sent(request: HttpRequest, body: bytes) -> tuple[bytes, ...]:
     """Everything that makes a request the same as another."""
     expected = request.headers.get("if-match", "").encode("latin-1")
     query: bytes = request.scope.get("query_string", b"")
-    return request.method.encode(), request.scope["path"].encode(), query, expected, body
+    spoken_in = request.headers.get(CONVERSATION, "").encode("latin-1")
+    return request.method.encode(), request.scope["path"].encode(), query, expected, spoken_in, body
 
 
 def once(
@@ -85,7 +87,9 @@ def once_translated(
     sent: tuple[bytes, ...],
     act: Callable[[OnRecord], Response],
 ) -> Response:
-    """The same for what does at most one write on its way, in words of its own: that write is done once."""
+    """Handle a request of a face, which may write once, under an idempotency key: that write is done once. The face makes
+    the response from the kept answer too.
+    """
     _check(key)
     guard = _Guard(runner, door, name, key, sent)
     if guard.done is not None:
