@@ -40,6 +40,7 @@ from onrecord.care import lines
 from onrecord.catalog.extraction import read_without_catalog
 from onrecord.catalog.formulas import mentions_in_filter
 from onrecord.catalog.inspection import as_markdown
+from onrecord.catalog.mentions import mentions
 from onrecord.catalog.resolution import resolve_leniently
 from onrecord.catalog.sources.yaml_models import model_from
 from onrecord.catalog.sql_text import entities_of_sql
@@ -96,6 +97,14 @@ def numbered(pattern: str, between: str, before: str = "", after: str = "") -> C
         return before + between.join(pattern.replace("#", str(each)) for each in range(count)) + after
 
     return make
+
+
+def nested_lists(size: int) -> Any:
+    """Lists in each other, as many as characters are asked for."""
+    value: Any = "thing:core"
+    for _ in range(size):
+        value = [value]
+    return value
 
 
 class Attack(NamedTuple):
@@ -273,6 +282,16 @@ ATTACKS: tuple[Attack, ...] = (
     Attack("tokens of the model", "marks", times("p/w=-"), tokens),
     Attack("tokens of the model", "no spaces", times("a"), tokens),
     Attack("tokens of the model", "words of unknown letters", times("\u0416" * 99 + " "), tokens),
+    Attack("another tool's answer", "URNs", numbered("urn:li:dataset:(#)", " "), mentions),
+    Attack("another tool's answer", "URNs within URNs", times("urn:li:("), mentions),
+    Attack("another tool's answer", "words", numbered("word#", " "), mentions),
+    Attack("another tool's answer", "one long name", times("a."), mentions),
+    Attack("another tool's answer", "nested without end", times("["), mentions),
+    Attack("another tool's answer", "nested values", nested_lists, mentions),
+    Attack("another tool's answer", "JSON in a text", numbered('"n#":"a.b"', ",", "{", "}"), mentions),
+    Attack("another tool's answer", "SQL that never ends", times("select a from b where ("), mentions),
+    Attack("another tool's answer", "many statements", times("select a from b; "), mentions),
+    Attack("another tool's answer", "line breaks", times("\n ", "select a from b"), mentions),
     Attack("title", "no spaces", times("a"), lambda text: derive_title(None, text)),
 )
 

@@ -297,6 +297,7 @@ def describe(rule: rules.Rule) -> str:
         rules.Timestamp: "a time",
         rules.Flag: "true or false",
         rules.Reference: "a reference",
+        rules.Document: "any JSON value or text",
         rules.SystemGrant: "a system, with `=manage` behind it if more than to read",
     }[type(rule)]
 

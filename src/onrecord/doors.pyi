@@ -14,6 +14,7 @@ from onrecord.care.reindex import Reindexed
 from onrecord.care.status import StoreStatus
 from onrecord.catalog.ingest import Ingested
 from onrecord.catalog.operations import DroppedEntity, Inspected, ListedEntities, Prioritised
+from onrecord.context.attaching import Attached
 from onrecord.context.parts import ContextGiven
 from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
 from onrecord.model.agent import ShownAgent
@@ -384,6 +385,18 @@ class Door:
         max_tokens: int = ...,
     ) -> ContextGiven:
         """What an agent should know before it begins: standing notes, this conversation so far, and memories on a"""
+        ...
+    def attach(
+        self,
+        answer: Any,
+        *,
+        arguments: Any = ...,
+        conversation: str | None = ...,
+        limit: int = ...,
+        max_tokens: int = ...,
+        again: bool = ...,
+    ) -> Attached:
+        """What is known of the things that another tool's answer mentions, to be told beside it."""
         ...
     def note_turn(
         self,
@@ -1013,6 +1026,18 @@ class AsyncDoor:
         max_tokens: int = ...,
     ) -> ContextGiven:
         """What an agent should know before it begins: standing notes, this conversation so far, and memories on a"""
+        ...
+    async def attach(
+        self,
+        answer: Any,
+        *,
+        arguments: Any = ...,
+        conversation: str | None = ...,
+        limit: int = ...,
+        max_tokens: int = ...,
+        again: bool = ...,
+    ) -> Attached:
+        """What is known of the things that another tool's answer mentions, to be told beside it."""
         ...
     async def note_turn(
         self,

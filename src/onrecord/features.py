@@ -30,6 +30,7 @@ FEATURES: Final = {
     "onrecord.catalog.operations": ("entities", "inspect", "drop_entity", "prioritise"),
     "onrecord.remember.review": ("approve", "reject"),
     "onrecord.context.give": ("context",),
+    "onrecord.context.attaching": ("attach",),
     "onrecord.context.turns": ("note_turn", "turns", "clear_turns"),
     "onrecord.workspace.conversations": (
         "register_conversation",

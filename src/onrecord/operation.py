@@ -24,6 +24,7 @@ from onrecord.providers.embedding import Embedders
 from onrecord.store.ports.ledger import Done, Ledger, SentRequest
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
+from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
 
 Asked = TypeVar("Asked", bound=Request)
@@ -93,6 +94,7 @@ class Call:
     store: Store
     embedders: Embedders
     turns: TurnBuffer
+    told: ToldBuffer
     terms: Terms
     progress: Progress
     once: IdempotentRequest | None = None

@@ -15,6 +15,7 @@ from onrecord.model.request import Request
 from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms, build_request
 from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
+from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
 
 _FREE: Final = Terms()
@@ -39,6 +40,7 @@ class OnRecord(Door):
     ) -> None:
         self._store = store
         self._turns = turns or TurnBuffer()
+        self._told = ToldBuffer()
         self._terms = terms
         self._embedders = embedders
         self.caller = caller
@@ -73,6 +75,7 @@ class OnRecord(Door):
             store=self._store,
             embedders=self._embedders,
             turns=self._turns,
+            told=self._told,
             terms=self._terms,
             progress=self._progress,
             once=once,

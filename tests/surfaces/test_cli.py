@@ -50,6 +50,7 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "approve": (["1"], "changed"),
     "reject": (["proposal"], "changed"),
     "context": (["revenue"], "text"),
+    "attach": (["orders", "--arguments", "select amount from orders"], "references"),
     "conversations register": (["talk"], "created"),
     "conversations list": ([], "conversations"),
     "conversations show": (["told"], "artifacts"),

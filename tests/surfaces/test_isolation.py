@@ -235,6 +235,10 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "drop_entity": [{"entity": "{beside}.orders"}, {"entity": "{beside}"}],
     "prioritise": [{"datasources": ["{beside}"]}],
     "context": [{"question": "{beside}", "conversation": "{beside}-talk", "max_tokens": 100_000}],
+    "attach": [
+        {"answer": {"table": "{beside}.orders"}, "arguments": "select amount from {beside}.orders"},
+        {"answer": "{beside} orders amount", "conversation": "{beside}-talk", "again": True},
+    ],
     "turns": [{"conversation": "{beside}-talk"}],
     "clear_turns": [{"conversation": "{beside}-talk"}],
     "note_turn": [{"content": "mine", "conversation": "{beside}-elsewhere"}],
@@ -679,7 +683,17 @@ def test_the_owner_sees_what_strangers_do_not(house: House, introduce: Meet) -> 
         blind = unseen_by_the_owner(house, attempts)
         for scope in SCOPES:
             trial = Try(house.world, client, *house.world.kept[scope])
-            for name in ("recall", "show", "browse", "neighbours", "history", "diff", "search", "context"):
+            for name in (
+                "recall",
+                "show",
+                "browse",
+                "neighbours",
+                "history",
+                "diff",
+                "search",
+                "context",
+                "attach",
+            ):
                 told = outcome(ATTEMPTS[name], trial)
                 if "zqghost" not in told and told != "True":
                     blind.append(f"{name} on {scope}: {told}")

@@ -113,6 +113,10 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "diff": [{"since": "2026-02-01", "limit": 1_000}],
     "search": [{"question": "{code}", "entities": ["thing:{code}", "memory:{id}"], "max_memories": 50}],
     "context": [{"question": "{code}", "max_tokens": 100_000}, {"conversation": "ann/{beside}-talk"}],
+    "attach": [
+        {"answer": ["thing:{code}", "memory:{id}"], "max_tokens": 100_000},
+        {"answer": "thing:{code} {beside}.orders", "conversation": "ann/{beside}-talk", "again": True},
+    ],
     "turns": [{"conversation": "ann/{beside}-talk"}],
     "artifacts": [{"conversation": "ann/{beside}-talk"}],
     "show_conversation": [{"id": "ann/{beside}-talk"}],

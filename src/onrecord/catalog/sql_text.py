@@ -53,7 +53,7 @@ class ParsedSql(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
+def parse_sql(text: str, dialect: str | None = None, *, most_steps: int = _MOST_PARSED) -> ParsedSql:
     """Parse in the given dialect, or in the first that reads all of the text; never raises."""
     try:
         import sqlglot  # noqa: F401
@@ -64,7 +64,7 @@ def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
         Text(at_most_bytes=limits.CONTENT_BYTES)(text)
     except ValueError as reason:
         return ParsedSql((), (f"the SQL was not read for tables and columns: it {reason}.",))
-    parsing = BoundedParsing(text, _MOST_PARSED)
+    parsing = BoundedParsing(text, most_steps)
     reasons: list[str] = []
     readings: list[list[Expr]] = []
     for name in _DIALECTS if dialect is None else [dialect]:
@@ -88,6 +88,13 @@ def parse_sql(text: str, dialect: str | None = None) -> ParsedSql:
             if not _is_readable(statement)
         ),
     )
+
+
+def tables_of(parsed: ParsedSql) -> list[tuple[str, ...]]:
+    """The names of the tables in parsed SQL as they are written, each with its qualifiers; the first few."""
+    named = (node for statement in parsed.statements for node in statement.walk() if node.key == "table")
+    names = (tuple(part.name for part in _steps(node) if part.key == "identifier") for node in named)
+    return list(islice(dict.fromkeys(filter(None, names)), limits.ENTITIES))
 
 
 def entities_of_sql(sql: str | ParsedSql, lookup: Lookup, *, datasource: str | None = None) -> Entities:

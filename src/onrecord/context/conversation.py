@@ -30,5 +30,5 @@ def needed(caller: Caller, named: str | None) -> str:
 
 
 def for_own_eyes(caller: Caller) -> Caller:
-    """The same caller without an admin's view: agents get only what is meant for their user."""
-    return replace(caller, permissions=caller.permissions - {"memory.admin", CHANGE_GLOBAL})
+    """The same caller without an admin's and a reviewer's view: agents get only what is meant for their user."""
+    return replace(caller, permissions=caller.permissions - {"memory.admin", "memory.review", CHANGE_GLOBAL})

@@ -128,6 +128,11 @@ SESSIONS: Final = 1_000
 #: How many memories are told unasked, and how many entries of a conversation a delegate is briefed with.
 ALWAYS_INJECTED: Final = 25
 BRIEFED: Final = 15
+#: How many memories are attached to another tool's answer at most; and of how many it is kept that a conversation was told
+#: them, in all and for one of its members.
+ATTACHED: Final = 50
+TOLD: Final = 100_000
+TOLD_OF_ONE: Final = 1_000
 #: How many saves an unattended run may make.
 SAVES_PER_RUN: Final = 3
 #: What one file, the files of a conversation and those of a tenant may take.

@@ -202,6 +202,14 @@ class Json:
 
 
 @dataclass(frozen=True, slots=True)
+class Document:
+    """Any JSON value or text. It is read and not kept, so that nothing about its size is a fault."""
+
+    def __call__(self, value: Any, /) -> Any:
+        return value
+
+
+@dataclass(frozen=True, slots=True)
 class OrNone:
     """What the inner rule says, or nothing at all."""
 

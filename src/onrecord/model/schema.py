@@ -12,6 +12,7 @@ from onrecord.model.memory import RowPlace
 from onrecord.model.request import Request, request_fields
 from onrecord.model.rules import (
     Choice,
+    Document,
     Flag,
     Fraction,
     Identifier,
@@ -106,6 +107,7 @@ def _shape_of(rule: type, exact: bool) -> Schema:
         Fraction: {"type": "number", "minimum": 0, "maximum": 1},
         Number: {"type": "number"},
         Timestamp: {"type": "string", "format": "date-time"},
+        Document: {},
         Reference: name | {"maxLength": limits.ENTITY_CHARACTERS},
         SystemGrant: name | {"maxLength": limits.NAME_CHARACTERS},
     }

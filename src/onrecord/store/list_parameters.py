@@ -8,7 +8,18 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, BigInteger, ColumnElement, Dialect, Integer, Text, TypeDecorator, bindparam
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Dialect,
+    Integer,
+    TableValuedAlias,
+    Text,
+    TypeDecorator,
+    bindparam,
+    column,
+)
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -19,6 +30,30 @@ def one_of(column: ColumnElement[Any], name: str) -> ColumnElement[bool]:
     """Whether the column holds an item of the list that is passed under this name."""
     several = _Numbers if isinstance(column.type, Integer) else _Texts
     return _OneOf(column, bindparam(name, type_=several))
+
+
+def items(name: str) -> TableValuedAlias:
+    """The items of the list of texts that is passed under this name, as rows of `value` and, in their order, `key`."""
+    listed = _Items(bindparam(name, type_=_Texts))
+    return listed.table_valued(column("key", BigInteger), column("value", Text), name="item")
+
+
+class _Items(FunctionElement[Any]):
+    inherit_cache = True
+    name = "items"
+
+
+@compiles(_Items, "sqlite")
+def _json_each(element: _Items, compiler: SQLCompiler, **how: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **how)})"
+
+
+@compiles(_Items, "postgresql")
+def _unnest(element: _Items, compiler: SQLCompiler, **how: Any) -> str:
+    several = compiler.process(element.clauses, **how)
+    return (
+        f"(SELECT each.key - 1 AS key, each.value FROM unnest({several}) WITH ORDINALITY AS each(value, key))"
+    )
 
 
 class Joined(FunctionElement[str]):

@@ -32,7 +32,7 @@ class LockedHome:
         """Wait for other writers and lock the counters; the first write makes the row. Unregistered if the tenant is
         gone.
         """
-        connection, backend, statements, _ = transaction
+        connection, backend, statements = transaction.connection, transaction.backend, transaction.statements
         found = backend.fetch(connection, _LOCK, address.parameters)
         if not found:
             # Erasing a tenant deletes its name first, and so waits until this transaction ends.

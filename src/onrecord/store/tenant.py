@@ -1,6 +1,6 @@
 """WHERE does a record live? In a collection of a tenant; rows hold the tenant's number."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Final, NamedTuple
 
@@ -8,6 +8,7 @@ from sqlalchemy import ColumnElement, Connection, FromClause, and_, bindparam, s
 
 from onrecord.model.collections import Collection, Home
 from onrecord.store.backend import Backend
+from onrecord.store.list_parameters import one_of
 from onrecord.store.tables import tenants
 
 
@@ -58,6 +59,10 @@ class Tenants:
         found = self._backend.fetch(connection, _NUMBER, {"wanted": name})
         return found[0][0] if found else None
 
+    def look_up_all(self, connection: Connection, names: Sequence[str]) -> dict[str, int]:
+        """The numbers of those that have one, by one statement."""
+        return dict(map(tuple, self._backend.fetch(connection, _NUMBERS, {"wanted": names})))
+
     def register(self, name: str) -> None:
         """Give tenants numbers, in a transaction of its own: with many servers all must learn of it, and no save
         should wait.
@@ -73,3 +78,4 @@ class Tenants:
 
 
 _NUMBER: Final = select(tenants.c.key).where(tenants.c.name == bindparam("wanted"))
+_NUMBERS: Final = select(tenants.c.name, tenants.c.key).where(one_of(tenants.c.name, "wanted"))

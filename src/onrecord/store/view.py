@@ -59,14 +59,8 @@ class View:
         self.is_settled = is_settled
         self.visibility: Visibility = visibility_of(caller)
         self._parameters = address.parameters | visibility_parameters(caller) | time_parameters(NOW, (), now)
-        # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
-        if changes is None and address.number is not None:
-            found = backend.fetch(connection, _state(self.visibility), self._parameters)
-            if found:
-                changes, self._seen = found[0][0], Seen(*found[0][1:])
-        self.exists = changes is not None
-        #: How often it was written to.
-        self.changes = changes or 0
+        #: How often it was written to, where a transaction has read the counters already.
+        self._changes = changes
         #: In how many records that the caller sees a term stands, as far as it was asked for.
         self.counts: dict[str, int] = {}
         self._sees: dict[str, bool] = {}
@@ -95,11 +89,27 @@ class View:
         """How many words these have together."""
         return self._seen.words
 
-    @cached_property
+    @property
+    def exists(self) -> bool:
+        return self._changes is not None or self._state[0] is not None
+
+    @property
+    def changes(self) -> int:
+        """How often it was written to."""
+        return (self._state[0] if self._changes is None else self._changes) or 0
+
+    @property
     def _seen(self) -> "Seen":
-        """Asked for where a transaction has read the counters already: nearly every save can do without."""
-        found = self.exists and self.fetch(_state(self.visibility))
-        return Seen(*found[0][1:]) if found else Seen()
+        return self._state[1]
+
+    @cached_property
+    def _state(self) -> tuple[int | None, "Seen"]:
+        """The counters of the home. They are asked for when first needed: nearly every save can do without, and so can
+        whoever looks up names.
+        """
+        # A tenant that nobody wrote to has no row: it is empty, and reading must not create it.
+        found = self.address.number is not None and self.fetch(_state(self.visibility))
+        return (found[0][0], Seen(*found[0][1:])) if found else (None, Seen())
 
     @cached_property
     def has_references(self) -> bool:

@@ -1,6 +1,7 @@
 """WHAT must every store do? A test class that inherits this one and adds a fixture `store`, an empty store, tests all of it."""
 
 from onrecord.testing.archive import ArchiveConformance, CareConformance
+from onrecord.testing.attaching import AttachConformance
 from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
@@ -71,6 +72,7 @@ class StoreConformance(
     QuestionConformance,
     BrowseConformance,
     TallyConformance,
+    AttachConformance,
     VectorConformance,
     NearConformance,
     CatchingUpConformance,

@@ -354,6 +354,14 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Reading.filed_memories": lambda t: t.read(
         lambda r: r.filed_memories(reference_facet(t.one.entities[0]))
     ),
+    "Reading.newest": lambda t: t.read(
+        lambda r: r.newest(
+            [reference_facet(each) for each in (*t.one.entities, *t.two.entities)],
+            each=50,
+            most=50,
+            statuses=STATUSES,
+        )
+    ),
     "Reading.proposals": lambda t: t.read(lambda r: r.proposals(t.one.id)),
     "Reading.references": lambda t: t.read(lambda r: r.references(t.one.entities[0])),
     "Index.match_terms": lambda t: t.read(
@@ -502,6 +510,10 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "approve": lambda t: t.door.approve(t.one.id),
     "reject": lambda t: t.door.reject(t.one.id),
     "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
+    "attach": lambda t: t.door.attach({"found": [*t.one.entities, t.code]}, max_tokens=100_000),
+    "attach: in a conversation": lambda t: t.door.attach(
+        " ".join(t.one.entities), arguments={"of": t.code}, conversation="mine", again=True
+    ),
     "note_turn": lambda t: t.door.note_turn("said", conversation="mine") and None,
     "turns": lambda t: t.door.turns(conversation="talk"),
     "clear_turns": lambda t: t.door.clear_turns(conversation="talk"),

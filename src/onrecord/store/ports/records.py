@@ -111,6 +111,15 @@ class Reading(Protocol):
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         """The same as whole memories, with retired ones on request."""
 
+    def newest(
+        self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()
+    ) -> list[tuple[str, Memory]]:
+        """The memories saved last under each of some names, the global ones among them, by one statement for each home.
+
+        At most `each` under one name and `most` in all. The last of every name come first, in the order of the names.
+        Only active ones, unless statuses are given.
+        """
+
     def proposals(self, id: str) -> list[Memory]:
         """The waiting proposals to change a memory that the caller sees, in the order of saving."""
 

@@ -37,8 +37,8 @@ class AuditNumbers:
 
     def next(self, tenant: int) -> int:
         if tenant not in self._last:
-            connection, backend, *_ = self._transaction
-            [[last]] = backend.fetch(connection, _LAST_NUMBER, {"home": tenant})
+            backend = self._transaction.backend
+            [[last]] = backend.fetch(self._transaction.connection, _LAST_NUMBER, {"home": tenant})
             self._last[tenant] = last or 0
         self._last[tenant] += 1
         return self._last[tenant]

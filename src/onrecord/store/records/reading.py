@@ -39,6 +39,7 @@ from onrecord.store.ports.filters import ChangeFilter, MemoryCriteria, MemoryFil
 from onrecord.store.ports.index import Key, Match
 from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.records import candidates, comparing, listing
+from onrecord.store.records.filing import newest_filed
 from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.relations import SqlRelations
 from onrecord.store.records.workspace import SqlWorkspace
@@ -86,7 +87,7 @@ class SqlReading:
     def _number_of(self, tenant: str) -> int | None:
         """The number of a tenant; None if nobody has written there."""
         held = self._held.get(tenant)
-        return held.tenant if held else self._transaction.tenants.look_up(self._connection, tenant)
+        return held.tenant if held else self._transaction.number_of(tenant)
 
     def _open(self, tenant: str, number: int | None) -> View:
         address = HomeAddress(number, Home(tenant, self._collection))
@@ -189,6 +190,15 @@ class SqlReading:
     def filed_memories(self, facet: str, *, gone: bool = False) -> list[Memory]:
         found = self._view.fetch(_filed(self._view.visibility, whole=True, gone=gone), facet=facet)
         return [read_memory(row, self._view.home.tenant) for row in found]
+
+    def newest(
+        self, facets: Sequence[str], *, each: int, most: int, statuses: Sequence[Status] = ()
+    ) -> list[tuple[str, Memory]]:
+        homes = [self._view]
+        if self._collection.has_global:
+            # Whether there is anything in it, its counters would say by a statement more.
+            homes.append(self._open(GLOBAL_TENANT, self._number_of(GLOBAL_TENANT)))
+        return newest_filed(homes, facets, each=each, most=most, statuses=statuses)
 
     def proposals(self, id: str) -> list[Memory]:
         view = self._view_of(ids.address(id).tenant)

@@ -40,7 +40,8 @@ class SqlRequests:
         return Done("answered", row.status, json.loads(row.body)["answer"])
 
     def keep(self, sent: SentRequest, status: int, answer: Any, about: Sequence[str]) -> bool:
-        connection, backend, _, tenants = self._transaction
+        connection, backend = self._transaction.connection, self._transaction.backend
+        tenants = self._transaction.tenants
         number = tenants.look_up(connection, sent.tenant) or tenants.register_in(connection, sent.tenant)
         old = (idempotency.c.tenant == number, idempotency.c.at < sent.at - _KEPT)
         connection.execute(delete(idempotency).where(*old))

@@ -1,10 +1,12 @@
 """WHICH commands are there? Each request becomes a command: its fields are the arguments and options."""
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import MISSING, Field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -13,6 +15,7 @@ from onrecord.errors import invalid
 from onrecord.model.request import Request, checked, request_fields
 from onrecord.model.rules import (
     Choice,
+    Document,
     Flag,
     Fraction,
     Identifier,
@@ -142,6 +145,7 @@ def _metavar(rule: Rule) -> str:
         Fraction: "SHARE",
         Timestamp: "TIME",
         Json: "JSON",
+        Document: "JSON",
         Identifier: "ID",
     }
     return names.get(type(rule), "TEXT")
@@ -196,19 +200,37 @@ def _request(kind: type[Request], given: dict[str, Any]) -> Request:
         value = given.get(each.name)
         if value is not None and value != ():
             is_nobody = each.name in _WHO and not value.strip()
+            if isinstance(each.metadata["rule"], Document) and not each.kw_only:
+                value = _document(value, each.name)
             values[each.name] = value if is_nobody else _read(value, each.metadata["rule"])
     if values.get("content") == _STANDARD:
-        values["content"] = _standard_input()
+        values["content"] = _standard_input("content")
     return kind(**values)
 
 
-def _standard_input() -> str:
+def _standard_input(field: str) -> str:
     """All of standard input, without the line break that `echo` adds."""
-    try:
+    with _as_utf8(field):
         return sys.stdin.read().removesuffix("\n")
+
+
+def _document(given: str, field: str) -> str:
+    """What is in a file or comes from standard input; a name that is none of a file is the text itself."""
+    if given == _STANDARD:
+        return _standard_input(field)
+    if not os.path.isfile(given):
+        return given
+    with _as_utf8(field):
+        return Path(given).read_text(encoding="utf-8")
+
+
+@contextmanager
+def _as_utf8(field: str) -> Iterator[None]:
+    try:
+        yield
     except UnicodeDecodeError as problem:
         reason = f"is not UTF-8 ({problem.reason} at byte {problem.start}); convert it first"
-        raise invalid("content", reason) from None
+        raise invalid(field, reason) from None
 
 
 def _read(value: Any, rule: Rule) -> Any:

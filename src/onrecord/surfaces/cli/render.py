@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from onrecord.catalog.ingest import Ingested
     from onrecord.catalog.operations import DroppedEntity, ListedEntities
     from onrecord.config import Setting
+    from onrecord.context.attaching import Attached
     from onrecord.context.parts import ContextGiven
     from onrecord.model.agent import ShownAgent
     from onrecord.model.findings import Compared, Edge
@@ -705,6 +706,22 @@ def _(answer: "Reviewed") -> Iterator[Part]:
 def _(answer: "ContextGiven") -> Iterator[Part]:
     yield answer.text
     yield from (f"Left out {reason}" for reason in answer.degraded)
+
+
+@_shows
+def _(answer: "Attached") -> Iterator[Part]:
+    if answer.text:
+        yield answer.text
+    elif answer.repeated:
+        yield f"Told before in this conversation: {_numbered(answer.repeated)}"
+    else:
+        yield "Nothing is known of what it mentions."
+    if answer.cut:
+        yield "It is too long to be read to its end."
+
+
+def _numbered(ids: Sequence[str]) -> str:
+    return ", ".join(f"#{each}" for each in ids)
 
 
 @_shows

@@ -1,0 +1,223 @@
+"""HOW do memories reach an agent beside other tools' answers? As one more text in the result of each call, in any server
+that is built with `mcp`.
+
+A store that fails, or does not answer in time, leaves the result as it was.
+"""
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from functools import partial
+from threading import Lock, Thread
+from typing import Any, Final
+from uuid import uuid4
+
+import anyio
+import anyio.to_thread
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from pydantic import BaseModel
+
+from onrecord.catalog.sql_text import parse_sql
+from onrecord.context.attaching import Attached
+from onrecord.doors import AsyncDoor, Door
+from onrecord.lru_cache import LruCache
+
+Context = ServerRequestContext[Any, Any]
+AnyDoor = Door | AsyncDoor
+
+_LOG: Final = logging.getLogger(__name__)
+#: Under this name the text stands in structured content that has no declared shape.
+KEY: Final = "memory_context"
+_SESSION: Final = "mcp-session-id"
+#: So many questions are under way at once; while as many hang, none is asked.
+_MOST_AT_ONCE: Final = 8
+_MOST_PAGES: Final = 100
+_MOST_SESSIONS: Final = 1_000
+
+
+def attach_memories(
+    door: AnyDoor | Callable[[Context], AnyDoor],
+    *,
+    deadline_s: float = 0.2,
+    limit: int = 5,
+    max_tokens: int = 600,
+    skip: Collection[str] = (),
+    conversation: Callable[[Context], str | None] | None = None,
+) -> "AttachingMiddleware":
+    """Middleware for `Server.middleware`: what is known of the things in a tool's answer is told with that answer.
+
+    `door` is a door to the store, or gives the door of whoever sent a request. After `deadline_s` the result goes out
+    without. `skip` names tools whose results are left alone. `conversation` gives the name of the conversation of a
+    request, in which each memory is told once; without it each session of the protocol is one.
+    """
+    # The parser takes longer to load than a first answer may wait.
+    Thread(target=parse_sql, args=("SELECT 1",), daemon=True).start()
+    ask: dict[str, Any] = {"limit": limit, "max_tokens": max_tokens}
+    named = conversation or _Sessions()
+    return AttachingMiddleware(
+        door if callable(door) else lambda context: door, deadline_s, frozenset(skip), named, ask
+    )
+
+
+class AttachingMiddleware:
+    """Adds one text to the result of a `tools/call`, failed ones too; everything else passes as it came."""
+
+    def __init__(
+        self,
+        door_of: Callable[[Context], AnyDoor],
+        deadline_s: float,
+        skip: frozenset[str],
+        conversation: Callable[[Context], str | None],
+        ask: Mapping[str, Any],
+    ) -> None:
+        self._door_of, self._deadline_s, self._skip = door_of, deadline_s, skip
+        self._conversation, self._ask = conversation, ask
+        self._places = _Places(_MOST_AT_ONCE)
+        #: Conversations that the store has told something, too late to be passed on.
+        self._missed: LruCache[str, bool] = LruCache(_MOST_SESSIONS)
+
+    async def __call__(self, context: Context, call_next: CallNext) -> HandlerResult:
+        result = await call_next(context)
+        if context.method != "tools/call":
+            return result
+        given = context.params or {}
+        told = _wire(result)
+        if not isinstance(told, dict) or not isinstance(told.get("content"), list):
+            # Such as a question to the person at the other end.
+            return result
+        if given.get("name") in self._skip or not (text := await self._known(context, told)):
+            return result
+        more: dict[str, Any] = {"content": [*told["content"], {"type": "text", "text": text}]}
+        shaped = told.get("structuredContent")
+        if isinstance(shaped, dict) and KEY not in shaped and not await self._declared(context, call_next):
+            more["structuredContent"] = {**shaped, KEY: text}
+        return {**told, **more}
+
+    async def _known(self, context: Context, result: Mapping[str, Any]) -> str:
+        """The text to add; empty if nothing is known, or cannot be known in time."""
+        reason = "the store did not answer in time"
+        try:
+            door = self._door_of(context)
+            named = None if _is_in_one(door) else self._conversation(context)
+            with anyio.move_on_after(self._deadline_s):
+                attached = await self._asked(door, context, result, named)
+                return "" if attached is None else str(attached.text)
+            if named is not None:
+                self._missed.put(named, True)
+        except Exception as problem:
+            # Its message may quote a memory.
+            reason = type(problem).__name__
+        _LOG.warning("Nothing was attached to an answer: %s", reason)
+        return ""
+
+    async def _asked(
+        self, door: AnyDoor, context: Context, result: Mapping[str, Any], named: str | None
+    ) -> Attached | None:
+        if not (place := self._places.take()):
+            _LOG.warning("Nothing was attached to an answer: the store is busy")
+            return None
+        asked = {
+            "answer": [*map(_text_of, result["content"]), result.get("structuredContent")],
+            "arguments": (context.params or {}).get("arguments"),
+            "conversation": named,
+            # What came too late was not told.
+            "again": named is not None and self._missed.pop(named) is True,
+            **self._ask,
+        }
+        with place:
+            if isinstance(door, AsyncDoor):
+                return await door.attach(**asked)
+            return await anyio.to_thread.run_sync(
+                partial(place.hold, door.attach, asked), abandon_on_cancel=True
+            )
+
+    async def _declared(self, context: Context, call_next: CallNext) -> bool:
+        """Whether the tool declares the shape of its structured content; where that is unclear, it does."""
+        name, meta = (context.params or {}).get("name"), (context.params or {}).get("_meta")
+        params: dict[str, Any] = {} if meta is None else {"_meta": meta}
+        try:
+            with anyio.move_on_after(self._deadline_s):
+                for _ in range(_MOST_PAGES):
+                    listed = _wire(await call_next(replace(context, method="tools/list", params=params)))
+                    for tool in listed["tools"]:
+                        if tool["name"] == name:
+                            return tool.get("outputSchema") is not None
+                    if not listed.get("nextCursor"):
+                        break
+                    params = {**params, "cursor": listed["nextCursor"]}
+        except Exception as problem:
+            _LOG.warning("The tools could not be listed: %s", type(problem).__name__)
+        return True
+
+
+class _Sessions:
+    """The conversation of a request: its session over HTTP; over anything else there is one client for each server."""
+
+    def __init__(self) -> None:
+        self._own = f"mcp-{uuid4().hex}"
+
+    def __call__(self, context: Context) -> str | None:
+        if context.request is None:
+            return self._own
+        session: str | None = getattr(context.request, "headers", {}).get(_SESSION)
+        return session
+
+
+class _Place:
+    """One question under way. It ends when the question has an answer, though nobody may wait for it any longer."""
+
+    def __init__(self, end: Callable[["_Place"], None]) -> None:
+        self._end = end
+        self._is_held = False
+
+    def hold(self, ask: Callable[..., Attached], asked: Mapping[str, Any]) -> Attached:
+        """Ask in a thread that cannot be stopped: the place is taken until it ends."""
+        self._is_held = True
+        try:
+            return ask(**asked)
+        finally:
+            self._end(self)
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        if not self._is_held:
+            self._end(self)
+
+
+class _Places:
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._taken: set[_Place] = set()
+        self._lock = Lock()
+
+    def take(self) -> _Place | None:
+        with self._lock:
+            if len(self._taken) >= self._most:
+                return None
+            place = _Place(self._end)
+            self._taken.add(place)
+            return place
+
+    def _end(self, place: _Place) -> None:
+        with self._lock:
+            self._taken.discard(place)
+
+
+def _wire(result: HandlerResult) -> Any:
+    """A result as it goes out; other middleware may have made one itself."""
+    if isinstance(result, BaseModel):
+        return result.model_dump(by_alias=True, mode="json", exclude_none=True)
+    return result
+
+
+def _is_in_one(door: AnyDoor) -> bool:
+    """Whether the caller is in a conversation already; a client over HTTP does not know."""
+    caller = getattr(door, "caller", None)
+    return caller is not None and caller.conversation is not None
+
+
+def _text_of(block: Mapping[str, Any]) -> Any:
+    """What can be read of a block of content: no image, no sound."""
+    return block.get("text") or block.get("uri") or (block.get("resource") or {}).get("text")
