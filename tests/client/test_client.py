@@ -96,6 +96,22 @@ class TestAsking:
                 memory.remember("A step up.", id=id, dedupe=False)
                 assert memory.show(id).memory.id == id
 
+    def test_an_answer_of_another_tool_travels_whatever_its_size_and_shape(self, server: Served) -> None:
+        deep: Any = ["thing:lamp"]
+        for _ in range(5_000):
+            deep = [deep]
+        odd = ["thing:lamp", float("nan"), "\ud800", {"a": {1, 2}}, b"bytes"]
+        with connect(server.url) as memory:
+            memory.remember("It is green.", id="lamp", entities=["thing:lamp"])
+            for answer in (
+                deep,
+                odd,
+                {"thing:lamp": "\U0001f600" * 3_000_000},
+                "thing:lamp" + " \x01" * 3_000_000,
+            ):
+                told = memory.attach(answer, arguments=answer)
+                assert [each.id for each in told.memories] == ["lamp"]
+
     def test_many_can_ask_at_once(self, server: Served) -> None:
         async def ask() -> list[str]:
             async with connect_async(server.url) as memory:

@@ -432,6 +432,17 @@ class TestWhatIsTyped:
         filled("revise", "1", "--content", "-", typed="Revenue is gross.\n")
         assert filled("show", "1", "--json").json["memory"]["content"] == "Revenue is gross."
 
+    def test_another_tools_answer_is_a_file_standard_input_or_the_text_itself(self, shell: Any) -> None:
+        shell("remember", "Store 12 closed in May.", "--entity", "shop.stores")
+        Path("answer.json").write_text('{"rows": [{"table": "shop.stores"}]}')
+        for given, typed in (("answer.json", ""), ("-", "no rows in shop.stores"), ("shop.stores", "")):
+            assert "| Store 12 closed in May." in shell("attach", given, typed=typed).out, given
+        sql = ("--arguments", "select * from shop.stores")
+        assert "| Store 12 closed in May." in shell("attach", "12 rows", *sql).out
+        assert shell("attach", "12 rows").out == "Nothing is known of what it mentions.\n"
+        Path("answer.bin").write_bytes(b"\xff\xfe")
+        assert "answer: is not UTF-8" in shell("attach", "answer.bin").err
+
     def test_nothing_on_standard_input_is_refused(self, shell: Any) -> None:
         said = shell("remember", "-", typed="")
         assert said.code == 2

@@ -11,11 +11,11 @@ from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.sql_text import ParsedSql, parse_sql
 from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
-from onrecord.model.limits import ENTITY_CHARACTERS
+from onrecord.model.limits import DOCUMENT_CHARACTERS, ENTITY_CHARACTERS
 from onrecord.model.rules import storable
 
 #: So many characters are read, of all texts together, and so many values.
-MOST_CHARACTERS: Final = 500_000
+MOST_CHARACTERS: Final = DOCUMENT_CHARACTERS
 MOST_VALUES: Final = 100_000
 #: So many different names are looked up: of those that are written as names, and of plain words.
 MOST_NAMES: Final = 1_000
@@ -44,6 +44,7 @@ _SQL_BEGINS: Final = re.compile(
 _SQL_ENDS: Final = re.compile(r";|```|\n[ \t\r]*\n|\n[ \t]*\^")
 _SQL_GOES_ON: Final = re.compile(r"\b(?:from|into|set|join)\b", re.IGNORECASE)
 _END: Final = object()
+_NO_JSON: Final = object()
 
 
 class Mention(NamedTuple):
@@ -72,6 +73,49 @@ def mentions(*values: Any) -> Mentions:
     return Mentions(tuple(reader.found.values()), reader.is_whole)
 
 
+class Texts:
+    """The texts in a value, names of fields among them, in their order; as many as there are steps for.
+
+    Without recursion: a value may be nested as deep as it likes.
+    """
+
+    def __init__(self, value: Any, most: int = MOST_VALUES) -> None:
+        self._value = value
+        #: How many values may still be looked at.
+        self.left = most
+        self.is_whole = True
+
+    def __iter__(self) -> Iterator[str]:
+        open_values: list[Iterator[Any]] = [iter((self._value,))]
+        while open_values:
+            each = next(open_values[-1], _END)
+            if each is _END:
+                open_values.pop()
+                continue
+            self.left -= 1
+            if self.left < 0:
+                self.is_whole = False
+                return
+            if isinstance(each, str):
+                yield each
+            elif isinstance(each, Mapping):
+                open_values.append(part for item in each.items() for part in item)
+            elif isinstance(each, list | tuple):
+                open_values.append(iter(each))
+
+
+def beginning(value: Any) -> list[str]:
+    """What is read of a value wherever it is sent: its texts, and of these the first characters."""
+    texts, left = [], MOST_CHARACTERS
+    for text in Texts(value):
+        # One more than is read, so that whoever reads it knows that there was more.
+        texts.append(text[: left + 1].encode("utf-8", "replace").decode())
+        left -= len(text)
+        if left < 0:
+            break
+    return texts
+
+
 class _Reader:
     def __init__(self) -> None:
         self.found: dict[str, Mention] = {}
@@ -81,36 +125,29 @@ class _Reader:
         self._names_left = {True: MOST_NAMES, False: MOST_NAMES}
 
     def read(self, value: Any) -> None:
-        """Read a value from the outside in, without recursion: it may be nested as deep as it likes."""
-        open_values: list[Iterator[Any]] = [iter((value,))]
-        while open_values:
-            each = next(open_values[-1], _END)
-            if each is _END:
-                open_values.pop()
-                continue
-            self._values -= 1
-            if self._values < 0 or self._characters <= 0:
+        texts = Texts(value, self._values)
+        for text in texts:
+            if self._characters <= 0:
                 self.is_whole = False
                 return
-            if isinstance(each, str):
-                parsed = self._parsed(each)
-                if parsed is _END:
-                    self._read_text(each)
-                else:
-                    open_values.append(iter((parsed,)))
-            elif isinstance(each, Mapping):
-                open_values.append(part for item in each.items() for part in item)
-            elif isinstance(each, list | tuple):
-                open_values.append(iter(each))
+            self._values = texts.left
+            if (parsed := self._parsed(text)) is _NO_JSON:
+                self._read_text(text)
+            else:
+                # As deep as texts are in each other, and each doubles the signs before its quotes.
+                self.read(parsed)
+                texts.left = self._values
+        self._values = texts.left
+        self.is_whole = self.is_whole and texts.is_whole
 
     def _parsed(self, text: str) -> Any:
-        """The JSON in a text; `_END` if there is none."""
+        """The JSON in a text; `_NO_JSON` if there is none."""
         if text.lstrip()[:1] not in ("{", "[") or len(text) > self._characters:
-            return _END
+            return _NO_JSON
         try:
             parsed = json.loads(text)
         except (ValueError, RecursionError):
-            return _END
+            return _NO_JSON
         # What is in it is read again.
         self._characters -= len(text)
         return parsed

@@ -10,8 +10,10 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
+from onrecord.catalog.mentions import beginning
 from onrecord.errors import Fault, Forbidden, Invalid, invalid
 from onrecord.model.request import Request, request_fields
+from onrecord.model.rules import Document
 from onrecord.model.unset import Unset
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation, build_request
@@ -63,6 +65,9 @@ def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str
             continue
         try:
             clean = each.metadata["rule"](value)
+            if isinstance(each.metadata["rule"], Document) and clean is not None:
+                # A server takes no body of any size, and no value of any depth.
+                clean = beginning(clean)
         except ValueError as reason:
             faults.append(Fault(each.name, str(reason)))
             continue

@@ -128,6 +128,8 @@ SESSIONS: Final = 1_000
 #: How many memories are told unasked, and how many entries of a conversation a delegate is briefed with.
 ALWAYS_INJECTED: Final = 25
 BRIEFED: Final = 15
+#: How much is read of another tool's answer.
+DOCUMENT_CHARACTERS: Final = 500_000
 #: How many memories are attached to another tool's answer at most; and of how many it is kept that a conversation was told
 #: them, in all and for one of its members.
 ATTACHED: Final = 50

@@ -14,8 +14,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from onrecord.errors import Fault, Invalid, invalid
+from onrecord.model.limits import DOCUMENT_CHARACTERS
 from onrecord.model.request import request_fields
-from onrecord.model.rules import Identifier, Integer, ListOf, OrNone, Text
+from onrecord.model.rules import Document, Identifier, Integer, ListOf, OrNone, Text
 from onrecord.operation import Operation
 from onrecord.surfaces.parsing import list_parser, text_parser
 from onrecord.surfaces.rest import idempotency
@@ -59,6 +60,8 @@ class OperationHandler:
             for rule in inner.values()
             if isinstance(rule, Text) and (rule.at_most_bytes or 0) > BODY_BYTES // 4
         )
+        # A character takes six bytes where it is escaped.
+        self._most += 6 * DOCUMENT_CHARACTERS * sum(isinstance(rule, Document) for rule in inner.values())
         self._one: Mapping[str, Callable[[str], Any]] = {
             name: text_parser(rule) for name, rule in rules.items()
         }
