@@ -88,7 +88,9 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     if written := read_moment("created_at", body.get("created_at")):
         saved["created_at"] = written
     try:
-        answer = _linked(body, lambda: door.remember(**saved, dedupe=False, supersedes=supersedes))
+        answer = _linked(
+            body, lambda: door.remember(**saved, dedupe=False, alike="keep", supersedes=supersedes)
+        )
     except OnRecordError:
         _require_active(door, supersedes)
         raise

@@ -170,6 +170,8 @@ def _saved(saved: Remembered) -> ToolAnswer:
         "status": memory.status,
         "scrubbed": saved.scrubbed,
         "superseded": list(saved.superseded),
+        "similar": to_json(saved.similar),
+        "turned_down": to_json(saved.turned_down),
         "notes": list(notes),
     }
     told = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
@@ -180,6 +182,8 @@ def _saved(saved: Remembered) -> ToolAnswer:
         told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
     if saved.superseded:
         told += f" It supersedes {', '.join(f'#{id}' for id in saved.superseded)}."
+    if saved.similar:
+        told += f" Nearly the same: {', '.join(f'#{each.id}' for each in saved.similar)}."
     return ToolAnswer(structured, _with_notes(told, notes))
 
 
@@ -263,7 +267,9 @@ def _approval(door: OnRecord, arguments: Arguments) -> str | None:
     here, given = in_conversation(door, arguments)
     memory = here.show(given["id"]).memory
     old = [here.show(id).memory for id in (memory.proposes.of if memory.proposes else ())]
-    what = memory.proposes.change if memory.proposes else "approve"
+    what: str = memory.proposes.change if memory.proposes else "approve"
+    if memory.proposes and memory.proposes.what_is_new:
+        what += f"; rejected before, new is {in_quotes(memory.proposes.what_is_new)}"
     replaced = framed(old, heading="What it would change:") + "\n" if old else ""
     return f"{replaced}{framed([memory], heading=f'Accept this ({what})?')}"
 
@@ -404,6 +410,7 @@ TOOLS: Final = (
                     "entities": "What it is about, e.g. shop.orders.amount.",
                     "query": "An example query it explains.",
                     "scope": "Who sees it; tenant if left out.",
+                    "what_is_new": "If the same was rejected: what changed since.",
                 },
             ),
             required=("content",),

@@ -279,6 +279,7 @@ class _Turn:
                 source=_SOURCE,
                 supersedes=asked.supersedes,
                 dedupe=False,
+                alike="keep",
                 **given,
             )
         except Invalid as problem:
