@@ -19,8 +19,6 @@ _TEXTS: Final = frozenset({"title", "hint", "content"})
 
 def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Proposal) -> SaveDraft:
     """Tell of rejected proposals that are like this one. If one is the same and nothing is new, the save ends here."""
-    if draft.ask.alike == "keep":
-        return draft
     near = [each for each in draft.alike if each.rejected is not None]
     known = {each.memory.id: each for each in (*near, *writing.turned_down(wanted))}
     told = sorted(

@@ -234,6 +234,10 @@ class TurnedDownConformance(Conformance):
         assert "hunter2" not in waits.proposes.what_is_new
         assert eve.approve(again.memory.id).memory.status == "active"
 
+    def test_no_option_lets_the_very_same_wait_again(self, knowing: OnRecord, rejected: Remembered) -> None:
+        for more in ({"alike": "keep"}, {"dedupe": False}, {"by_hint_alone": True}, {"dry_run": True}):
+            assert knowing.remember(_SAID, review=True, **more).outcome == "turned_down"  # type: ignore[arg-type]
+
     def test_without_vectors_the_very_same_is_remembered(self, ann: OnRecord, rejected: Remembered) -> None:
         assert ann.remember(_SAID, review=True).outcome == "turned_down"
         assert ann.remember(_AGAIN, review=True).outcome == "created"
@@ -248,8 +252,6 @@ class TurnedDownConformance(Conformance):
     def test_what_does_not_wait_is_saved(self, knowing: OnRecord, rejected: Remembered) -> None:
         saved = knowing.remember(_SAID)
         assert (saved.outcome, saved.memory.status, saved.turned_down) == ("created", "active", ())
-        knowing.retire(saved.memory.id)
-        assert knowing.remember(_SAID, review=True, alike="keep").outcome == "created"
 
     def test_who_does_not_see_the_rejected_one_learns_nothing_of_it(
         self, knowing: OnRecord, eve: OnRecord, rejected: Remembered

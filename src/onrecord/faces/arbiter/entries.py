@@ -94,6 +94,8 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     except OnRecordError:
         _require_active(door, supersedes)
         raise
+    if answer.outcome == "turned_down":
+        raise Conflict(answer.warnings[-1])
     told = hydrated(door, answer.memory)
     if supersedes:
         told["supersedes_manual"] = {

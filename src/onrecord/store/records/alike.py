@@ -52,7 +52,9 @@ def _read(view: View, memory: Memory, scores: Mapping[int, float]) -> list[Alike
 def turned_down(view: View, memory: Memory) -> list[Alike]:
     """Those with the very same content that were rejected."""
     asked = _asked(memory) | {"digest": content_hash(memory.content)}
-    return [_alike(row, view, 1.0) for row in view.run(_same_content(view.visibility), **asked).all()]
+    # Not sorted by the database: SQLite would go through all rows for it.
+    rows = sorted(view.run(_same_content(view.visibility), **asked).all(), key=lambda row: -row.row)
+    return [_alike(row, view, 1.0) for row in rows]
 
 
 def _asked(memory: Memory) -> dict[str, Any]:
@@ -90,4 +92,4 @@ def _near(visibility: Visibility) -> Select[Any]:
 @cache
 def _same_content(visibility: Visibility) -> Select[Any]:
     same = memories.c.content_hash == bindparam("digest")
-    return _of_some(visibility).where(same, _rejected()).order_by(memories.c.row.desc())
+    return _of_some(visibility).where(same, _rejected())

@@ -393,7 +393,7 @@ TOOLS: Final = (
         name="memory_save",
         title="Save a memory",
         description=(
-            "Save one thing worth knowing in later conversations: a correction by the user, a decision and its reason, "
+            "Save one thing worth knowing later: a correction by the user, a decision and its reason, "
             "a preference, how data really behaves, a query that worked. Call when the user says 'remember' or corrects "
             "you. Do not save live state (counts, today's figures), secrets, guesses, or what the platform already "
             "stores (code, schemas, tickets). A near-duplicate is updated in place."
@@ -408,9 +408,9 @@ TOOLS: Final = (
                     "kind": "",
                     "tags": "",
                     "entities": "What it is about, e.g. shop.orders.amount.",
-                    "query": "An example query it explains.",
+                    "query": "A query it explains.",
                     "scope": "Who sees it; tenant if left out.",
-                    "what_is_new": "If the same was rejected: what changed since.",
+                    "what_is_new": "",
                 },
             ),
             required=("content",),

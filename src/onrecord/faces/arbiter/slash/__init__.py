@@ -286,6 +286,8 @@ class _Turn:
             if {fault.field for fault in problem.faults} == {"artifact"}:
                 raise _Failed(f"artifact #{asked.artifact} does not exist for this tenant") from None
             raise
+        if saved.outcome == "turned_down":
+            raise _Failed(saved.warnings[-1])
         *told, last = self._saved(saved)
         yield from told
         yield f"{last.removesuffix('.')}.  Use this id in subsequent /mem add link calls to reference it."
