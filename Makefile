@@ -45,8 +45,9 @@ load: $(VENV)/dev ## Ask real servers from sixteen clients, beside the same call
 attack: $(VENV)/dev ## For ten minutes: what hostile inputs cost, and what load, floods and kills do
 	$(BIN)/python benchmarks/attack.py
 
-evals: $(VENV)/dev ## Measure quality: secrets found, and questions answered on DATA
+evals: $(VENV)/dev ## Measure quality: secrets found, repetitions seen, and questions answered on DATA
 	$(BIN)/python evals/scrubbing.py
+	$(BIN)/python evals/said_already.py
 	$(if $(DATA),$(BIN)/onrecord eval --data $(DATA))
 
 peers: $(VENV)/dev ## Do the same work as the systems whose adapters are in PEERS, and compare

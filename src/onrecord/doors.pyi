@@ -20,7 +20,7 @@ from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
 from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times
+from onrecord.model.limits import Actor, Alike, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -73,6 +73,8 @@ class Door:
         review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
+        alike: Alike = ...,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -714,6 +716,8 @@ class AsyncDoor:
         review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
+        alike: Alike = ...,
+        what_is_new: str | None = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""

@@ -11,7 +11,7 @@ from sqlalchemy import Select
 
 from onrecord import connect
 from onrecord.store.index import search
-from onrecord.store.records import duplicates
+from onrecord.store.records import alike, duplicates
 from onrecord.store.sqlite.fetching import DIALECT
 from onrecord.store.visibility import Visibility
 
@@ -36,3 +36,12 @@ def test_a_save_looks_for_its_twin_by_an_index(tmp_path: Path, visibility: Visib
     )
     assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._same_content(visibility))
     assert "content_hash=?" in _plan(tmp_path / "store.db", duplicates._SAME_CONTENT)
+
+
+@pytest.mark.parametrize("visibility", _VISIBILITIES)
+def test_a_save_reads_what_is_like_it_by_an_index(tmp_path: Path, visibility: Visibility) -> None:
+    connect(tmp_path / "store.db").close()
+    assert "memories USING INDEX sqlite_autoindex_memories_1 (tenant=? AND collection=? AND row=?)" in _plan(
+        tmp_path / "store.db", alike._near(visibility)
+    )
+    assert "content_hash=?" in _plan(tmp_path / "store.db", alike._same_content(visibility))

@@ -53,7 +53,7 @@ def save_all(
         fields = memory_of(document, now, notices)
         fields["entities"] = [*references(document), *fields["entities"]][: limits.ENTITIES]
         if fields["content"].strip():
-            answer = door.remember(**fields, id=str(number))
+            answer = door.remember(**fields, id=str(number), alike="keep")
             names[answer.memory.id] = document.id
             notices["Secrets taken out of documents"] += answer.scrubbed
         else:

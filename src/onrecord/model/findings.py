@@ -32,6 +32,32 @@ class Group(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Similar(Answer):
+    """A memory that says nearly the same as a saved one. `likeness` is 1 for the same meaning and 0 for what any two
+    texts have in common.
+    """
+
+    id: str
+    title: str
+    likeness: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnedDown(Answer):
+    """An earlier proposal that says nearly the same as a saved one and was rejected: by whom, when and why. `is_same`
+    if it says the very same in the same words, so that it is not proposed again without something new.
+    """
+
+    id: str
+    title: str
+    likeness: float
+    by: str
+    at: datetime
+    reason: str | None
+    is_same: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Answer):
     """One memory as known at the earlier and at the later time; `before` is None where it was new."""
 

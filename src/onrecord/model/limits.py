@@ -24,6 +24,8 @@ Confidence = Literal["high", "medium", "low"]
 Origin = Literal["person", "agent", "unattended", "tool", "import"]
 Tier = Literal["approved", "person", "agent", "unattended", "tool", "import"]
 Actor = Literal["person", "agent", "unattended"]
+#: What a save does about memories that say nearly the same.
+Alike = Literal["keep", "tell", "supersede"]
 ProposedChange = Literal["save", "revise", "supersede", "retire", "forget"]
 Permission = Literal["memory.read", "memory.manage", "memory.review", "memory.admin", "memory.global"]
 Grant = Literal["read", "manage"]
@@ -50,6 +52,7 @@ ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 #: How far the writer of a text is trusted, the highest first: the origins, and above them what a person has approved.
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 ACTORS: Final[tuple[Actor, ...]] = get_args(Actor)
+ALIKE: Final[tuple[Alike, ...]] = get_args(Alike)
 PROPOSED_CHANGES: Final[tuple[ProposedChange, ...]] = get_args(ProposedChange)
 PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
 #: To change what every tenant sees. It is given at the machine: no admin of a tenant, no token and no route gives it.
@@ -100,6 +103,8 @@ TAG_CHARACTERS: Final = 64
 ENTITIES: Final = 256
 ENTITY_CHARACTERS: Final = 512
 SUPERSEDED_AT_ONCE: Final = 100
+#: To how many digits the likeness of two texts is told: more would be the noise of a model.
+DIGITS_OF_LIKENESS: Final = 2
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
 #: How many faults of one value an error lists at most.

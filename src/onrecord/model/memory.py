@@ -47,6 +47,8 @@ class Proposal:
     versions: tuple[int, ...] = ()
     fields: tuple[str, ...] = ()
     at: datetime | None = None
+    #: What has changed since the same was rejected, for whoever reviews it now.
+    what_is_new: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

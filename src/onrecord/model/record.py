@@ -22,6 +22,7 @@ _PROPOSAL: Final = Object(
         "versions": Several(rules.Integer(1, 2**31 - 1)),
         "fields": ListOf(rules.NAME, at_most=None),
         "at": OrNone(rules.INSTANT),
+        "what_is_new": OrNone(rules.REASON),
     },
     needed=("change",),
     build=Proposal,

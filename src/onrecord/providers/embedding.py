@@ -10,7 +10,18 @@ from onrecord.text.transcripts import spoken_by_people
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["NO_EMBEDDERS", "Calibration", "Embedder", "Embedders", "EmbeddingModel", "Passage", "embed_texts"]
+__all__ = [
+    "NO_EMBEDDERS",
+    "Calibration",
+    "Embedder",
+    "Embedders",
+    "EmbeddingModel",
+    "Passage",
+    "embed_texts",
+    "likeness_of",
+    "score_of",
+    "unrelated_score",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +58,24 @@ def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[tuple[Passage,
     pieces = [spoken_by_people(text) or (text,) for text in texts]
     found = iter(embedder.embed_documents([piece for each in pieces for piece in each]))
     return [tuple(passage for _ in each for passage in next(found)) for each in pieces]
+
+
+def unrelated_score(embedder: Embedder | None) -> float:
+    """The score of texts that have nothing to do with each other; 0 for a model that nobody has calibrated."""
+    calibration: Calibration | None = getattr(embedder, "calibration", None)
+    return 0.0 if calibration is None else calibration.unrelated
+
+
+def likeness_of(score: float, embedder: Embedder) -> float:
+    """How far a score lies above that of unrelated texts: 0 for those, 1 for the same text."""
+    unrelated = unrelated_score(embedder)
+    return (score - unrelated) / (1 - unrelated)
+
+
+def score_of(likeness: float, embedder: Embedder) -> float:
+    """The score that has this likeness."""
+    unrelated = unrelated_score(embedder)
+    return unrelated + likeness * (1 - unrelated)
 
 
 class Embedders(Protocol):

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from onrecord.model.embedding import EmbeddingModel
-from onrecord.providers.embedding import Calibration
+from onrecord.providers.embedding import unrelated_score
 from onrecord.recall.channels import asked
 from onrecord.recall.draft import RecallDraft, RecallTools, best_first, replace
 from onrecord.store.ports.index import Found, Near
@@ -32,8 +32,7 @@ def search_semantic(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
         return draft
     vector, model = draft.vector.vector, draft.model
     # What scores no more than any two texts do is not near.
-    calibration: Calibration | None = getattr(tools.embedder, "calibration", None)
-    unrelated = 0.0 if calibration is None else calibration.unrelated
+    unrelated = unrelated_score(tools.embedder)
     nearest: dict[tuple[int, int], Near] = {}
 
     def search(most: int) -> Sequence[Found]:

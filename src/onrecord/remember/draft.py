@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Literal
 from onrecord.catalog.extraction import ReadQuery
 from onrecord.model.caller import Caller
 from onrecord.model.embedding import EmbeddingModel, Passage
+from onrecord.model.findings import TurnedDown
 from onrecord.model.limits import GLOBAL_TENANT, SAVES_PER_RUN
 from onrecord.model.memory import Change, Memory
 from onrecord.providers.embedding import Embedder
+from onrecord.store.ports.records import Alike
 from onrecord.store.ports.store import Store
 
 if TYPE_CHECKING:
     from onrecord.remember.remember import Remember
 
 
-Outcome = Literal["created", "updated", "unchanged", "proposed"]
+Outcome = Literal["created", "updated", "unchanged", "proposed", "turned_down"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,17 @@ class SaveDraft:
     embedded_text: str = ""
     passages: tuple[Passage, ...] = ()
     degraded: tuple[str, ...] = ()
+    #: What is near by meaning, by its likeness; and which of it ends with this save.
+    alike: tuple[Alike, ...] = ()
+    replaces: tuple[str, ...] = ()
+    turned_down: tuple[TurnedDown, ...] = ()
+    #: What the request says is new, without secrets.
+    what_is_new: str | None = None
+
+    @property
+    def supersedes(self) -> tuple[str, ...]:
+        """The memories that end with this one: those that the request names, and those that say the same."""
+        return *self.ask.supersedes, *self.replaces
 
     @property
     def ready(self) -> Memory:

@@ -1,10 +1,11 @@
 """WHAT does it mean? A vector of the text, made before anything is locked; a job does later what takes long or fails."""
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from onrecord.errors import ProviderError
+from onrecord.errors import ProviderError, StoreUnavailable
 from onrecord.model.embedding import embedded_text, text_hash
 from onrecord.providers.embedding import embed_texts
 from onrecord.remember.draft import SaveDraft, SaveTools
@@ -39,9 +40,13 @@ def embed(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
         draft = replace(draft, model=tools.embedder.model, embedded_text=text)
         assert draft.model is not None
         with tools.store.reading(draft.caller, draft.now) as reading:
-            is_known = reading.index.has_vectors(text_hash(text), draft.model)
-        if is_known:
-            return draft
+            known = reading.index.passages_of(text_hash(text), draft.model)
+            if draft.ask.alike != "keep":
+                # A damaged vector is noted where it is searched for.
+                with suppress(StoreUnavailable):
+                    reading.index.warm(draft.model)
+        if known:
+            return replace(draft, passages=tuple(known))
         if takes_long(text):
             return replace(draft, degraded=(*draft.degraded, TOO_LONG))
         return replace(draft, passages=embed_texts(tools.embedder, [text])[0])

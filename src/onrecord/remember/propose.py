@@ -14,6 +14,7 @@ from onrecord.model.limits import HINT_CHARACTERS, ProposedChange
 from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title, pinned_to
 from onrecord.model.tiers import WORDS
 from onrecord.operation import Call
+from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.scrub import scrub_memory
 from onrecord.remember.within_limits import refuse_too_many
 from onrecord.store.ports.records import Writing
@@ -41,10 +42,16 @@ class Proposer(NamedTuple):
     saves_per_run: int
     embeds: bool
     tries: bool = False
+    what_is_new: str | None = None
 
     @classmethod
     def of(cls, call: Call, tries: bool = False) -> "Proposer":
         return cls(call.caller, call.now, call.terms.saves_per_run, call.embedders.current is not None, tries)
+
+    @classmethod
+    def of_draft(cls, draft: SaveDraft, tools: SaveTools, *, embeds: bool) -> "Proposer":
+        tries, new = draft.ask.dry_run, draft.what_is_new
+        return cls(draft.caller, draft.now, tools.saves_per_run, embeds, tries, new)
 
     @property
     def change(self) -> Change:
@@ -58,9 +65,14 @@ class Proposed(NamedTuple):
     told: str
 
 
+def proposed_fields(before: Memory, after: Memory) -> tuple[str, ...]:
+    """The fields that a proposal would change."""
+    return tuple(name for name in changed_fields(before, after) if name not in _FOLLOWS)
+
+
 def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memory) -> Proposed:
     """Store the memory as it would be, waiting beside the present one."""
-    fields = tuple(name for name in changed_fields(before, after) if name not in _FOLLOWS)
+    fields = proposed_fields(before, after)
     if not fields:
         # An approval alone cannot be proposed, so this refuses it.
         writing.target(before.id)
@@ -99,7 +111,10 @@ def _kept(
 ) -> Proposed:
     """Add the proposal, or replace the same caller's earlier proposal for the same memory."""
     named = replace(
-        proposal, of=tuple(each.id for each in targets), versions=tuple(each.version for each in targets)
+        proposal,
+        of=tuple(each.id for each in targets),
+        versions=tuple(each.version for each in targets),
+        what_is_new=by.what_is_new,
     )
     fresh = pinned_to(replace(wanted, **_anew(by), proposes=named), wanted.pinned)
     earlier = _earlier(writing, by.caller, named)

@@ -14,12 +14,14 @@ from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
-from onrecord.model.limits import Confidence, Dimension, Kind, Scope
+from onrecord.model.findings import Similar, TurnedDown
+from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope
 from onrecord.model.memory import Memory
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.unset import UNSET, Unset
 from onrecord.operation import Call, operation
+from onrecord.remember.alike import compare, similar_to
 from onrecord.remember.check import check
 from onrecord.remember.cut import cut
 from onrecord.remember.dedupe import dedupe
@@ -89,6 +91,17 @@ class Remember(Request):
     by_hint_alone: bool = ask(
         rules.FLAG, "Compare hints alone, so that the same content may be saved twice.", False
     )
+    alike: Alike = ask(
+        rules.Choice(limits.ALIKE),
+        "What to do about memories of yours that say nearly the same: keep both, tell which they are, or supersede those "
+        "that say the very same in almost the same words.",
+        "tell",
+    )
+    what_is_new: str | None = ask(
+        OrNone(rules.REASON),
+        "If the same was rejected before: what has changed since, for the reviewer.",
+        None,
+    )
     dry_run: bool = ask(rules.FLAG, "Say what would be saved, and save nothing.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -100,13 +113,18 @@ class Remembered(Answer):
     """A save that is on disk. `scrubbed` counts the secrets that were taken out of it.
 
     A save that would change a text of a higher tier is `proposed`: `memory` is the proposal, and answers keep the old
-    text. `degraded` says what could not be done now and will be done later.
+    text. `similar` are memories of the same owner for the same readers that say nearly the same, most similar first;
+    `turned_down` are proposals like this one that were rejected. If one of those is the same and nothing is new, the
+    outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
+    now and will be done later.
     """
 
     memory: Memory
     outcome: Outcome
     scrubbed: int = 0
     superseded: tuple[str, ...] = ()
+    similar: tuple[Similar, ...] = ()
+    turned_down: tuple[TurnedDown, ...] = ()
     degraded: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
@@ -126,6 +144,7 @@ COMMIT: Final[tuple[Callable[[SaveDraft, Writing, SaveTools], SaveDraft], ...]] 
     enter,
     refer,
     dedupe,
+    compare,
     defer,
     save,
     within_limits,
@@ -139,14 +158,16 @@ STEPS: Final[tuple[Callable[..., SaveDraft], ...]] = (*PREPARE, *COMMIT)
 def remember(call: Call, ask: Remember) -> Remembered:
     """Run each step; the answer comes after the commit."""
     trace: list[Note] = []
-    embedder = None if ask.dry_run else call.embedders.current
     draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
-    tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
+    tools = SaveTools(
+        store=call.store, embedder=call.embedders.current, saves_per_run=call.terms.saves_per_run
+    )
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
     with tried(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
         for commit in COMMIT:
-            draft = _timed(commit, trace, draft, writing, tools)
+            if draft.outcome != "turned_down":
+                draft = _timed(commit, trace, draft, writing, tools)
         saved = call.done(
             writing,
             Remembered(
@@ -154,6 +175,8 @@ def remember(call: Call, ask: Remember) -> Remembered:
                 outcome=draft.outcome,
                 scrubbed=draft.scrubbed,
                 superseded=draft.superseded,
+                similar=similar_to(draft),
+                turned_down=draft.turned_down,
                 degraded=draft.degraded,
                 warnings=draft.warnings,
                 trace=tuple(trace),

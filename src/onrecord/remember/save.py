@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 from onrecord.errors import Conflict, Invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES
-from onrecord.model.memory import Memory, derive_title, pinned_to
+from onrecord.model.memory import Memory, Proposal, derive_title, pinned_to
 from onrecord.model.tiers import written
 from onrecord.model.unset import Unset
 from onrecord.remember.check import given_values
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
-from onrecord.remember.propose import Proposer, propose_revision, told_of
+from onrecord.remember.propose import Proposer, propose_revision, proposed_fields, told_of
+from onrecord.remember.turned_down import look_back
 from onrecord.store.ports.records import Writing
 
 if TYPE_CHECKING:
@@ -31,7 +32,11 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
         return replace(draft, memory=before, outcome="unchanged")
     waits = draft.ask.review and before.status != "pending"
     if waits or writing.is_outranked(before) or asks_to_be_told(draft.caller, before, after):
-        by = Proposer(draft.caller, draft.now, tools.saves_per_run, embeds=False, tries=draft.ask.dry_run)
+        fields = proposed_fields(before, after)
+        draft = look_back(draft, writing, after, Proposal(change="revise", of=(before.id,), fields=fields))
+        if draft.outcome == "turned_down":
+            return draft
+        by = Proposer.of_draft(draft, tools, embeds=False)
         proposed = propose_revision(by, writing, before, after)
         warnings = (*draft.warnings, proposed.told)
         return replace(draft, memory=proposed.memory, outcome="proposed", warnings=warnings)
@@ -46,15 +51,18 @@ def _added(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """
     new, caller = draft.ready, draft.caller
     if new.proposes is not None:
-        saved = writing.add(new, draft.change("remember"))
-        outcome: Outcome = "proposed" if new.proposes.of else "created"
+        draft = look_back(draft, writing, new, new.proposes)
+        if draft.outcome == "turned_down":
+            return draft
+        proposal = replace(new.proposes, what_is_new=draft.what_is_new)
+        saved = writing.add(replace(new, proposes=proposal), draft.change("remember"))
+        outcome: Outcome = "proposed" if proposal.of else "created"
         told = told_of(saved, is_trial=draft.ask.dry_run)
         return replace(draft, memory=saved, outcome=outcome, warnings=(*draft.warnings, told))
     if not new.always_inject or caller.actor == "person":
         return replace(draft, memory=writing.add(new, draft.change("remember")))
     saved = writing.add(replace(new, always_inject=False), draft.change("remember"))
-    embeds, tries = tools.embedder is not None, draft.ask.dry_run
-    by = Proposer(caller, draft.now, tools.saves_per_run, embeds, tries)
+    by = Proposer.of_draft(draft, tools, embeds=tools.embedder is not None)
     proposed = propose_revision(by, writing, saved, replace(saved, always_inject=True))
     return replace(draft, memory=saved, warnings=(*draft.warnings, proposed.told))
 
@@ -70,6 +78,8 @@ def merged(before: Memory, draft: SaveDraft) -> Memory:
     if before.status == "stale":
         # Saving it again says that it is true now.
         changes |= {"status": "active", "status_reason": None}
+    if before.proposes is not None and draft.what_is_new is not None:
+        changes["proposes"] = replace(before.proposes, what_is_new=draft.what_is_new)
     after = with_derived(before, replace(before, **changes), set(changes))
     if "conversation" in changes:
         after = pinned_to(after, fresh.pinned)

@@ -31,7 +31,7 @@ _optional: Final = attrgetter(*_CHARACTERS)
 
 def scrub(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     clean, count = scrub_memory(draft.ready)
-    return replace(draft, memory=clean, scrubbed=count)
+    return replace(draft, memory=clean, scrubbed=count, what_is_new=scrub_reason(draft.ask.what_is_new))
 
 
 def scrub_memory(memory: Memory) -> tuple[Memory, int]:
@@ -48,6 +48,9 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
     changes["entities"] = cleaner.words(memory.entities, ENTITY_CHARACTERS)
     changes["metadata"] = cleaner.json(memory.metadata)
     changes["query"] = cleaner.json(memory.query)
+    if memory.proposes is not None and (new := memory.proposes.what_is_new):
+        new = cleaner.text(new, REASON_CHARACTERS)
+        changes["proposes"] = replace(memory.proposes, what_is_new=new)
     own_title = memory.has_own_title
     if own_title:
         changes["title"] = cleaner.text(memory.title, TITLE_CHARACTERS)
@@ -68,7 +71,9 @@ def scrub_reason(reason: str | None) -> str | None:
 def _texts_of(memory: Memory) -> list[str]:
     """Every text of a memory; a title that is part of the content is not checked again."""
     title = () if memory.title in memory.content else (memory.title,)
-    return [memory.content, *title, *filter(None, _optional(memory)), *memory.tags, *memory.entities]
+    new = memory.proposes and memory.proposes.what_is_new
+    optional = filter(None, (*_optional(memory), new))
+    return [memory.content, *title, *optional, *memory.tags, *memory.entities]
 
 
 class _Cleaner:

@@ -13,7 +13,7 @@ from onrecord.store.ports.records import Writing
 
 def defer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     """Let a save wait that would end a memory of a higher tier; a save that waits ends nothing yet."""
-    new, olds = draft.ready, [writing.named(id, ends=True) for id in draft.ask.supersedes]
+    new, olds = draft.ready, [writing.named(id, ends=True) for id in draft.supersedes]
     higher = [old for old in olds if writing.is_outranked(old)]
     if not higher and (not olds or new.status != "pending"):
         return draft
@@ -32,7 +32,7 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
     nothing yet.
     """
     new = draft.ready
-    olds = [writing.named(id, ends=True) for id in draft.ask.supersedes]
+    olds = [writing.named(id, ends=True) for id in draft.supersedes]
     if any(old.id == new.id for old in olds):
         # The save names its own new id, which did not exist before.
         raise no_memory(new.id)
@@ -54,7 +54,11 @@ def supersede(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft
 def end_by(writing: Writing, new: Memory, old: Memory, change: Change) -> None:
     """Retire a memory that another one replaces."""
     writing.relate(new, "supersedes", old, change)
-    end(writing, old, "superseded", new.valid_from, f"superseded by {new.id}", change)
+    end(writing, old, "superseded", new.valid_from, superseded_by(new), change)
+
+
+def superseded_by(new: Memory) -> str:
+    return f"superseded by {new.id}"
 
 
 def end(

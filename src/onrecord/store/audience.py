@@ -28,10 +28,10 @@ LATER: Final = len(WAITING) + 2 * _OWNER_BYTES
 
 def audience_of(memory: Memory) -> str:
     """The audience of a memory. One letter tells the kind; the rest are unchanged names, so nothing can be forged."""
-    return waiting(memory.owner) + _later(memory) if memory.waits else _later(memory)
+    return waiting(memory.owner) + later_audience(memory) if memory.waits else later_audience(memory)
 
 
-def _later(memory: Memory) -> str:
+def later_audience(memory: Memory) -> str:
     """The audience of a memory once it is approved."""
     match memory.scope:
         case "tenant":
@@ -47,6 +47,11 @@ def _later(memory: Memory) -> str:
             return _session(*memory.pinned)
         case "global":
             return GLOBAL
+
+
+def once_approved(audience: str) -> str:
+    """The audience that a waiting memory will have; any other as it is."""
+    return audience[LATER:] if audience.startswith(WAITING) else audience
 
 
 def _session(by: str, conversation: str) -> str:
@@ -92,6 +97,6 @@ def may_add(caller: Caller, memory: Memory) -> bool:
         return caller.changes_global
     if caller.is_admin:
         return True
-    seen = _later(memory) in audiences_of(caller)
+    seen = later_audience(memory) in audiences_of(caller)
     every = memory.scope == "system" and EVERY_SYSTEM in caller.systems
     return memory.owner == caller.user and (seen or every)

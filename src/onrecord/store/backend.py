@@ -72,8 +72,20 @@ class Backend(Protocol):
     ) -> Sequence[Any]:
         """All rows of a statement that is built once and run often, with values as the driver returns them."""
 
-    def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
-        """The memories of a tenant nearest to a vector that the caller may see: exact, nearest first."""
+    def nearest(
+        self,
+        view: "View",
+        covered: Coverage,
+        vector: "NDArray[Any]",
+        most: int,
+        later: str | None = None,
+    ) -> list[Near]:
+        """The memories of a tenant nearest to a vector that the caller may see: exact, nearest first. With an audience,
+        those that have it, or will once they are approved.
+        """
+
+    def warm(self, view: "View", covered: Coverage) -> None:
+        """Read what `nearest` needs, if this database keeps it in memory."""
 
     def similarity(
         self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]

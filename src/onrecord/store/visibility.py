@@ -88,6 +88,13 @@ def visible(table: FromClause, visibility: Visibility) -> ColumnElement[bool]:
     return and_(home, or_(*seen) if len(seen) > 1 else seen[0])
 
 
+def of_audience(table: FromClause) -> ColumnElement[bool]:
+    """In addition to `visible`: rows of one audience, and those that wait to be."""
+    audience, later = table.c.audience, bindparam("later", type_=Text)
+    waits = audience.startswith(WAITING, autoescape=True)
+    return or_(audience == later, and_(waits, func.substr(audience, LATER + 1, type_=Text) == later))
+
+
 def past_visible(
     row: ColumnElement[int], visibility: Visibility, since: Callable[[FromClause], ColumnElement[bool]]
 ) -> Iterator[ColumnElement[bool]]:

@@ -157,10 +157,11 @@ class DedupeConformance(Conformance):
         assert saved.outcome == outcome
         assert saved.memory.owner == ("ann" if outcome == "updated" else "bob")
 
-    def test_what_waits_for_review_and_what_does_not_are_kept_apart(self, ann: OnRecord) -> None:
+    def test_what_waits_for_review_is_kept_apart_unless_it_says_the_very_same(self, ann: OnRecord) -> None:
         unattended = ann.as_caller(person(actor="unattended"))
         assert ann.remember("the same", hint="house rules").memory.status == "active"
-        proposed = unattended.remember("the same", hint="house rules")
-        assert (proposed.outcome, proposed.memory.status) == ("created", "pending")
         assert unattended.remember("the same", hint="house rules").outcome == "unchanged"
+        proposed = unattended.remember("another", hint="house rules")
+        assert (proposed.outcome, proposed.memory.status) == ("created", "pending")
+        assert unattended.remember("another", hint="house rules").outcome == "unchanged"
         assert ann.remember("the same", hint="house rules").memory.id == "1"

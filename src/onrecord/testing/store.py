@@ -27,6 +27,7 @@ from onrecord.testing.listing import BrowseConformance, TallyConformance
 from onrecord.testing.past import PastConformance
 from onrecord.testing.refused import RefusedSaveConformance
 from onrecord.testing.relations import RelateConformance, WalkConformance
+from onrecord.testing.said_already import SaidAlreadyConformance, TurnedDownConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.tiers import (
@@ -92,5 +93,7 @@ class StoreConformance(
     WaitingConformance,
     TenantSettingConformance,
     ImportedTierConformance,
+    SaidAlreadyConformance,
+    TurnedDownConformance,
 ):
     """All suites together."""

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 from onrecord.errors import NotFound, OnRecordError
 from onrecord.model.caller import Caller
 from onrecord.model.collections import ENTITIES, Home
-from onrecord.model.embedding import embedded_text, text_hash
+from onrecord.model.embedding import Passage, embedded_text, text_hash
 from onrecord.model.limits import GLOBAL_TENANT, PERMISSIONS, SCOPES, STATUSES, Scope
 from onrecord.model.memory import Change, Memory, RowPlace
 from onrecord.model.when import When
@@ -396,8 +396,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
         lambda r: len(r.index.similarity(_vector(t), t.world.stub.model, _keys(t)))
     ),
     "Index.tokens": lambda t: t.read(lambda r: len(r.index.tokens(_near(t), t.world.stub.model))),
-    "Index.has_vectors": lambda t: t.read(
-        lambda r: r.index.has_vectors(text_hash(embedded_text(t.one)), t.world.stub.model)
+    "Index.passages_of": lambda t: t.read(
+        lambda r: len(r.index.passages_of(text_hash(embedded_text(t.one)), t.world.stub.model))
     ),
     "Index.about": lambda t: t.read(
         lambda r: [
@@ -433,6 +433,10 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.save_counts": lambda t: t.write(lambda w: w.save_counts()),
     "Writing.holder": lambda t: t.write(lambda w: w.holder(t.one.id)),
     "Writing.similar": lambda t: t.write(lambda w: w.similar(replace(t.one, owner=t.door.caller.user))),
+    "Writing.alike": lambda t: t.write(
+        lambda w: w.alike(t.one, t.world.stub.model, [Passage(_vector(t))], least=0.1)
+    ),
+    "Writing.turned_down": lambda t: t.write(lambda w: w.turned_down(t.one)),
     "Writing.add": _added,
     "Writing.replace": lambda t: t.write(
         lambda w: w.replace(t.one, replace(t.one, content="changed"), t.change)
@@ -553,8 +557,14 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "status": lambda t: t.door.status() and None,
 }
 #: Not tried: `attached` serves those who delete conversations and artifacts, `is_outranked` and `sees` are about a memory
-#: that the caller has already, and `requests` finds kept answers by tenant, user and key.
-UNSEEN: Final = {"Writing.attached", "Writing.is_outranked", "Writing.sees", "Writing.requests"}
+#: that the caller has already, `requests` finds kept answers by tenant, user and key, and `warm` answers nothing.
+UNSEEN: Final = {
+    "Writing.attached",
+    "Writing.is_outranked",
+    "Writing.sees",
+    "Writing.requests",
+    "Index.warm",
+}
 #: Counts over all that a caller sees; `statistics.py` shows that they depend on nothing else.
 COUNTS: Final = {
     "Reading.size",
@@ -575,10 +585,11 @@ FOUND: Final = {
     "Index.near": "2",
     "Index.similarity": "2",
     "Index.tokens": "2",
-    "Index.has_vectors": "True",
+    "Index.passages_of": "1",
     "Index.about": "thing:zqghost",
     "Relations.joined": "supports",
     "Reading.saved_before": "True",
+    "Writing.alike": "zqghost",
 }
 #: Here a hidden memory shows that its id is taken; the error says only that the id cannot be used.
 TAKEN: Final = {"remember: id", "Writing.holder"}

@@ -88,10 +88,14 @@ def create_entry(door: OnRecord, body: Mapping[str, Any]) -> dict[str, Any]:
     if written := read_moment("created_at", body.get("created_at")):
         saved["created_at"] = written
     try:
-        answer = _linked(body, lambda: door.remember(**saved, dedupe=False, supersedes=supersedes))
+        answer = _linked(
+            body, lambda: door.remember(**saved, dedupe=False, alike="keep", supersedes=supersedes)
+        )
     except OnRecordError:
         _require_active(door, supersedes)
         raise
+    if answer.outcome == "turned_down":
+        raise Conflict(answer.warnings[-1])
     told = hydrated(door, answer.memory)
     if supersedes:
         told["supersedes_manual"] = {

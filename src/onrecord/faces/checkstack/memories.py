@@ -227,7 +227,7 @@ def _saved(door: OnRecord, asked: Asked, *, dry_run: bool) -> tuple[Remembered, 
     if door.caller.conversation is not None:
         given["conversation"] = door.caller.conversation
     with _in_its_words():
-        saved = _own(door).remember(asked.content, **given, dry_run=dry_run)
+        saved = _own(door).remember(asked.content, **given, alike="keep", dry_run=dry_run)
     return saved, [*notes, *saved.warnings]
 
 

@@ -80,6 +80,7 @@ def save(
         conversation=there.caller.conversation if ours == "session" else None,
         metadata=metadata or {},
         dedupe=False,
+        alike="keep",
     )
     return Saved(saved.memory.id, saved.warnings)
 

@@ -92,6 +92,7 @@ def save_memory(
         "kind": "learning",
         "hint": (description or "").strip() or None,
         "dedupe": False,
+        "alike": "keep",
     }
     if id is not None:
         given["id"] = _identifier(id)

@@ -88,6 +88,7 @@ def _keep(door: OnRecord, note: Note, references: Sequence[str], warnings: list[
         "kind": "learning",
         "hint": (note["description"] or "").strip() or None,
         "dedupe": False,
+        "alike": "keep",
         **({"created_at": note["created_at"]} if "created_at" in note else {}),
     }
     if note["query"] is not None:

@@ -130,6 +130,18 @@ class Embeddings:
         )
         return True
 
+    def coverage(self, model: EmbeddingModel) -> Coverage | None:
+        """What a search needs to know of the model's vectors; None if there are none, and once this transaction has
+        written some, which must not get into what others search.
+        """
+        key = self._known().get(model)
+        if key is None or self._tallies[key].is_changed:
+            return None
+        tally = self._tallies[key]
+        counts = (tally.whole.memories, tally.whole.passages)
+        assert self._address.number is not None
+        return Coverage(self._address.number, key, model, *counts, (), tally.stamp, tally.dropped)
+
     def clear(self) -> None:
         """Drop every vector of the tenant, so that all are made anew."""
         for table in (vectors, audience_vectors):

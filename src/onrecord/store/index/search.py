@@ -122,14 +122,14 @@ class SqlIndex:
     def coverage(self) -> list[Coverage]:
         return [covered for view in self._views for covered in view.coverage]
 
-    def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
-        """Whether a visible memory has these vectors. Others do not count: a save would reveal that someone has
-        written this text.
-        """
-        return self._twin(text_hash, model) is not None
+    def warm(self, model: EmbeddingModel) -> None:
+        for view, covered in self._covered_by(model):
+            self._backend.warm(view, covered)
 
     def passages_of(self, text_hash: str, model: EmbeddingModel) -> list[Passage]:
-        """The vectors of a visible memory with exactly this text."""
+        """The vectors of a visible memory with exactly this text. Others do not count: a save would reveal that someone
+        has written it.
+        """
         twin = self._twin(text_hash, model)
         if twin is None:
             return []

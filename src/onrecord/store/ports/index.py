@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from onrecord.model.embedding import EmbeddingModel
+from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import Kind, Scope, Status
 from onrecord.model.when import When
 from onrecord.model.workspace import ConversationKey
@@ -179,8 +179,11 @@ class Index(Protocol):
     def coverage(self) -> list[Coverage]:
         """How many memories that the caller sees each model has embedded, in each home."""
 
-    def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
-        """Whether a memory that the caller sees has the vectors of exactly this text."""
+    def passages_of(self, text_hash: str, model: EmbeddingModel) -> list[Passage]:
+        """The vectors of exactly this text, if a memory that the caller sees has them."""
+
+    def warm(self, model: EmbeddingModel) -> None:
+        """Read what a search by vectors needs, so that a transaction need not while others wait for it."""
 
     def about(
         self,

@@ -5,6 +5,7 @@ Both belong to one caller: there is no way to read or write without saying for w
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple, Protocol
 
 from onrecord.model.collections import Collection
@@ -41,6 +42,22 @@ class SaveCounts(NamedTuple):
     by_run: int
     by_key: int
     key_may: int | None
+
+
+class Rejection(NamedTuple):
+    """Who rejected a proposal, when and why."""
+
+    by: str
+    at: datetime
+    reason: str | None
+
+
+class Alike(NamedTuple):
+    """A memory that says nearly the same: how similar its vector is, and what became of it if it was rejected."""
+
+    memory: Memory
+    score: float
+    rejected: Rejection | None = None
 
 
 class Relations(Protocol):
@@ -193,6 +210,16 @@ class Writing(Reading, Protocol):
         """The live memory that this one repeats, by content or by its given hint, if the caller may change it; of any
         tier.
         """
+
+    def alike(
+        self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage], *, least: float
+    ) -> list[Alike]:
+        """The memories for the same readers whose vectors are at least so similar, most similar first: live ones of the
+        same owner, and rejected ones that the caller sees.
+        """
+
+    def turned_down(self, memory: Memory) -> list[Alike]:
+        """The rejected memories for the same readers with the same content, newest first, that the caller sees."""
 
     def add(self, memory: Memory, change: Change) -> Memory:
         """Add a row and its first version; an empty id becomes the tenant's next whole number."""

@@ -71,6 +71,7 @@ class PostgresBackend:
     version_table = VERSION_TABLE
     nearest = staticmethod(vectors.nearest)
     similarity = staticmethod(vectors.similarity)
+    warm = staticmethod(vectors.warm)
     positional: Dialect = psycopg_dialect.dialect(paramstyle="format")  # type: ignore[no-untyped-call]
 
     def __init__(self, dsn: str, timeouts: Timeouts = _USUAL) -> None:

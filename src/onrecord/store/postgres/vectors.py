@@ -7,16 +7,28 @@ which are compared again in full precision.
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Float, Integer, Select, bindparam, cast, func, select, text
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Float,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    cast,
+    func,
+    select,
+    text,
+)
 
 from onrecord.errors import StoreUnavailable
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.index import Coverage, Near
 from onrecord.store.tables import Vector, embedded, vectors
 from onrecord.store.view import View
-from onrecord.store.visibility import Visibility, visible
+from onrecord.store.visibility import Visibility, of_audience, visible
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -60,8 +72,17 @@ _HAS_PUBLIC: Final = text("SELECT to_regnamespace('public') IS NOT NULL")
 _TYPE: Final = text("SELECT CAST(to_regtype('vector') AS text)")
 
 
-def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
-    through_index = covered.memories > MANY and _visible(view, covered) > MANY and _has_index(view, covered)
+def warm(view: View, covered: Coverage) -> None:
+    """The server keeps what a search needs."""
+
+
+def nearest(
+    view: View, covered: Coverage, vector: "NDArray[Any]", most: int, later: str | None = None
+) -> list[Near]:
+    seen = Sight(view.visibility, later is not None)
+    here = _here(covered) | {"later": later}
+    is_large = covered.memories > MANY and _visible(view, seen, here) > MANY
+    through_index = is_large and _has_index(view, covered)
     if through_index:
         # Where the vectors lie on other servers, these settings must reach them.
         view.connection.execute(text("SET LOCAL citus.propagate_set_commands = 'local'"))
@@ -69,13 +90,11 @@ def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) ->
         view.connection.execute(text(f"SET LOCAL hnsw.ef_search = {_WIDTH}"))
         view.connection.execute(text(f"SET LOCAL hnsw.max_scan_tuples = {_FARTHEST}"))
     statement = (
-        _indexed(view.visibility, covered.model.dimensions, _place(view, covered))
-        if through_index
-        else _exact(view.visibility)
+        _indexed(seen, covered.model.dimensions, _place(view, covered)) if through_index else _exact(seen)
     )
     size = most * _PASSAGES
     while True:
-        rows = view.run(statement, **_here(covered), query=vector, size=size).all()
+        rows = view.run(statement, **here, query=vector, size=size).all()
         found = _best(covered, rows)
         if len(found) >= most or len(rows) < size:
             return found[:most]
@@ -83,9 +102,8 @@ def nearest(view: View, covered: Coverage, vector: "NDArray[Any]", most: int) ->
 
 
 def similarity(view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]) -> list[Near]:
-    told = view.run(
-        _exact(view.visibility, of_some=True), **_here(covered), query=vector, rows=list(rows), size=None
-    )
+    some = _exact(Sight(view.visibility), of_some=True)
+    told = view.run(some, **_here(covered), query=vector, rows=list(rows), size=None)
     return _best(covered, told.all())
 
 
@@ -119,15 +137,24 @@ def _has_index(view: View, covered: Coverage) -> bool:
     return bool(found)
 
 
-def _visible(view: View, covered: Coverage) -> int:
-    return int(view.run(_count(view.visibility), **_here(covered), size=MANY + 1).scalar_one())
+class Sight(NamedTuple):
+    """Which vectors are searched: those that the caller sees, or of these the ones of one audience."""
+
+    visibility: Visibility
+    of_one: bool = False
+
+    def __call__(self) -> ColumnElement[bool]:
+        seen = visible(vectors, self.visibility)
+        return and_(seen, of_audience(vectors)) if self.of_one else seen
+
+
+def _visible(view: View, seen: Sight, here: dict[str, Any]) -> int:
+    return int(view.run(_count(seen), **here, size=MANY + 1).scalar_one())
 
 
 @cache
-def _count(visibility: Visibility) -> Select[Any]:
-    some = (
-        select(vectors.c.row).where(*_MINE, visible(vectors, visibility)).limit(bindparam("size")).subquery()
-    )
+def _count(seen: Sight) -> Select[Any]:
+    some = select(vectors.c.row).where(*_MINE, seen()).limit(bindparam("size")).subquery()
     return select(func.count()).select_from(some)
 
 
@@ -150,9 +177,9 @@ def _best(covered: Coverage, rows: Sequence[Any]) -> list[Near]:
 
 
 @cache
-def _exact(visibility: Visibility, of_some: bool = False) -> Select[Any]:
+def _exact(seen: Sight, of_some: bool = False) -> Select[Any]:
     distance = vectors.c.vector.op("<#>", return_type=Float())(_QUERY).label("distance")
-    statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, visible(vectors, visibility))
+    statement = select(vectors.c.row, vectors.c.passage, distance).where(*_MINE, seen())
     if of_some:
         statement = statement.where(one_of(vectors.c.row, "rows"))
     # Equal texts have equal distances, so the order needs a second key.
@@ -161,7 +188,7 @@ def _exact(visibility: Visibility, of_some: bool = False) -> Select[Any]:
 
 
 @cache
-def _indexed(visibility: Visibility, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
+def _indexed(seen: Sight, dimensions: int, place: tuple[int, int, int]) -> Select[Any]:
     """The search through an index. Home and model are literals in the statement, since the index covers only these."""
     from pgvector.sqlalchemy import HALFVEC
 
@@ -169,7 +196,7 @@ def _indexed(visibility: Visibility, dimensions: int, place: tuple[int, int, int
     roughly = cast(vectors.c.vector, half).op("<#>", return_type=Float())(cast(_QUERY, half))
     near = (
         select(vectors.c.row, vectors.c.passage, vectors.c.vector)
-        .where(text(_of_index(*place)), visible(vectors, visibility))
+        .where(text(_of_index(*place)), seen())
         .order_by(roughly)
         .limit(bindparam("size", type_=Integer))
         .subquery()

@@ -9,7 +9,7 @@ from sqlalchemy import Boolean, ColumnElement, Select, and_, bindparam, literal_
 
 from onrecord.model.limits import LIVE
 from onrecord.model.memory import Memory
-from onrecord.store.audience import audience_of
+from onrecord.store.audience import audience_of, later_audience
 from onrecord.store.list_parameters import one_of
 from onrecord.store.rows import PRESENT, as_stored, content_hash
 from onrecord.store.tables import memories, postings, terms
@@ -25,8 +25,8 @@ SIMILAR_HINT: Final = 0.6
 
 
 def find(view: View, memory: Memory, by_hint_alone: bool = False) -> Memory | None:
-    """The caller's own row, or for a system any that the caller manages; memories that wait for review are compared
-    only with each other.
+    """The caller's own row, or for a system any that the caller manages. What is to wait for review repeats what counts
+    already if it says the very same; hints that wait are compared only with each other.
     """
     asked: dict[str, Any] = {
         "audience": audience_of(memory),
@@ -34,10 +34,12 @@ def find(view: View, memory: Memory, by_hint_alone: bool = False) -> Memory | No
         "waiting": memory.status == "pending",
         "digest": content_hash(memory.content),
     }
-    # Nearly every save is new, and one query of an index shows that.
-    repeated = not by_hint_alone and view.run(_SAME_CONTENT, **asked).first() is not None
-    if repeated and (same := view.memories(_same_content(view.visibility), **asked)):
-        return same[0]
+    counted = asked | {"audience": later_audience(memory), "waiting": False}
+    for each in () if by_hint_alone else (counted, asked) if asked["waiting"] else (asked,):
+        # Nearly every save is new, and one query of an index shows that.
+        repeated = view.run(_SAME_CONTENT, **each).first() is not None
+        if repeated and (same := view.memories(_same_content(view.visibility), **each)):
+            return same[0]
     return _find_by_hint(view, asked, memory.hint) if memory.hint else None
 
 
@@ -73,9 +75,13 @@ def _candidates(visibility: Visibility) -> ColumnElement[bool]:
         or_(memories.c.owner == bindparam("owner"), memories.c.scope == "system"),
         memories.c.status.in_(sorted(LIVE)),
         (memories.c.status == "pending") == waiting,
-        # A proposal to change another memory repeats nothing, whatever its text.
-        or_(memories.c.proposes.is_(None), as_stored(memories.c.proposes).startswith(_OF_ITSELF)),
+        changes_no_other(),
     )
+
+
+def changes_no_other() -> ColumnElement[bool]:
+    """A proposal to change another memory repeats nothing, whatever its text."""
+    return or_(memories.c.proposes.is_(None), as_stored(memories.c.proposes).startswith(_OF_ITSELF))
 
 
 @cache

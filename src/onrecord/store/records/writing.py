@@ -41,10 +41,10 @@ from onrecord.store.index.embeddings import Embeddings
 from onrecord.store.index.entries import proposal_facet, reference_facet
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.jobs import EMBED
-from onrecord.store.ports.records import Erased, SaveCounts
+from onrecord.store.ports.records import Alike, Erased, SaveCounts
 from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.prepared import Prepared
-from onrecord.store.records import duplicates, ledger
+from onrecord.store.records import alike, duplicates, ledger
 from onrecord.store.records.ledger import AuditNumbers
 from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.queue import JobQueue
@@ -254,6 +254,17 @@ class SqlWriting(SqlReading):
         if found is not None:
             self._let_change(found)
         return found
+
+    def alike(
+        self, memory: Memory, model: EmbeddingModel, passages: Sequence[Passage], *, least: float
+    ) -> list[Alike]:
+        covered = self._embeddings.coverage(model)
+        if covered is None or not passages:
+            return []
+        return alike.near(self._home_view, covered, memory, passages, least)
+
+    def turned_down(self, memory: Memory) -> list[Alike]:
+        return alike.turned_down(self._home_view, memory)
 
     def _require_own(self, memory: Memory) -> None:
         """Look up again a row that this transaction did not find changeable: a value alone is no permission."""

@@ -66,6 +66,7 @@ class SqliteBackend:
         self._vectors = VectorCache()
         self.nearest = self._vectors.nearest
         self.similarity = self._vectors.similarity
+        self.warm = self._vectors.warm
         if path:
             self._writer = _engine(partial(_connect_writer, path), "IMMEDIATE", beside, pool_size=1)
             self._reader = _engine(partial(_connect_reader, path), "DEFERRED", beside, pool_size=_READERS)

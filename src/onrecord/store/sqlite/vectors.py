@@ -12,6 +12,7 @@ from sqlalchemy import bindparam, select
 
 from onrecord.errors import StoreUnavailable
 from onrecord.lru_cache import LruCache
+from onrecord.store.audience import once_approved
 from onrecord.store.ports.index import Coverage, Near
 from onrecord.store.rows import as_stored
 from onrecord.store.tables import vectors
@@ -35,9 +36,14 @@ class VectorCache:
             _MOST_BYTES, lambda shelf: shelf.vectors.nbytes
         )
 
-    def nearest(self, view: View, covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
+    def nearest(
+        self, view: View, covered: Coverage, vector: "NDArray[Any]", most: int, later: str | None = None
+    ) -> list[Near]:
         shelf = self._shelf(view, covered)
-        return _of_tenant(covered.tenant, shelf.vectors.nearest(vector, most, shelf.codes_for(view)))
+        return _of_tenant(covered.tenant, shelf.vectors.nearest(vector, most, shelf.codes_for(view, later)))
+
+    def warm(self, view: View, covered: Coverage) -> None:
+        self._shelf(view, covered)
 
     def similarity(
         self, view: View, covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]
@@ -71,11 +77,14 @@ class _Shelf:
         self._stamp = self._dropped = 0
         self._lock = Lock()
 
-    def codes_for(self, view: View) -> list[int] | None:
+    def codes_for(self, view: View, later: str | None = None) -> list[int] | None:
         """The audiences of the caller as numbers; None for all of them."""
-        if view.caller.is_admin:
+        if view.caller.is_admin and later is None:
             return None
-        return [code for audience, code in list(self._codes.items()) if view.sees(audience)]
+        known = list(self._codes.items())
+        if later is not None:
+            known = [(each, code) for each, code in known if once_approved(each) == later]
+        return [code for audience, code in known if view.sees(audience)]
 
     def catch_up(self, view: View, covered: Coverage) -> None:
         """Read what was written since; a cache that is newer than this reader stays as it is."""

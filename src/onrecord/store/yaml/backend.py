@@ -80,6 +80,7 @@ class YamlBackend:
         self._statements = Statements(self)
         self.nearest = self._index.nearest
         self.similarity = self._index.similarity
+        self.warm = self._index.warm
         self.explain = self._index.explain
 
     def exists(self) -> bool:

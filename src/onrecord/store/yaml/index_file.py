@@ -110,8 +110,18 @@ class IndexFile:
             before.close()
         return self._index
 
-    def nearest(self, view: "View", covered: Coverage, vector: "NDArray[Any]", most: int) -> list[Near]:
-        return _owner(view).nearest(view, covered, vector, most)
+    def nearest(
+        self,
+        view: "View",
+        covered: Coverage,
+        vector: "NDArray[Any]",
+        most: int,
+        later: str | None = None,
+    ) -> list[Near]:
+        return _owner(view).nearest(view, covered, vector, most, later)
+
+    def warm(self, view: "View", covered: Coverage) -> None:
+        _owner(view).warm(view, covered)
 
     def similarity(
         self, view: "View", covered: Coverage, vector: "NDArray[Any]", rows: Sequence[int]

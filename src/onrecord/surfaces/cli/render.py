@@ -247,6 +247,7 @@ def _(answer: "Remembered") -> Iterator[Part]:
         "updated": "Updated",
         "unchanged": "Already known as",
         "proposed": "Proposed",
+        "turned_down": "Rejected before:",
     }[answer.outcome]
     if answer.dry_run:
         yield "Nothing was saved (dry run). It would be:"
@@ -254,6 +255,8 @@ def _(answer: "Remembered") -> Iterator[Part]:
     yield from _scrubbed(answer.scrubbed)
     if answer.superseded:
         yield "Superseded: " + ", ".join(f"#{id}" for id in answer.superseded)
+    for each in answer.similar:
+        yield f"Nearly the same: #{each.id}  {each.title}  ({each.likeness:.2f})"
     yield from _put_off(answer.degraded)
     yield from answer.warnings
 
@@ -357,7 +360,8 @@ def _proposal(memory: "Memory") -> str | None:
     """What a pending memory would change."""
     if memory.proposes is None:
         return None
-    return " ".join((memory.proposes.change, *(f"#{id}" for id in memory.proposes.of)))
+    told = " ".join((memory.proposes.change, *(f"#{id}" for id in memory.proposes.of)))
+    return f"{told} (new: {memory.proposes.what_is_new})" if memory.proposes.what_is_new else told
 
 
 @_shows
@@ -700,6 +704,8 @@ def _(answer: "Reviewed") -> Iterator[Part]:
     yield f"{settled if answer.changed else f'{settled} already:'} #{memory.id}  {memory.title}"
     if not memory.is_live and memory.status_reason:
         yield f"Reason: {memory.status_reason}"
+    if answer.restored:
+        yield "Brought back: " + ", ".join(f"#{id}" for id in answer.restored)
 
 
 @_shows

@@ -170,6 +170,8 @@ def _saved(saved: Remembered) -> ToolAnswer:
         "status": memory.status,
         "scrubbed": saved.scrubbed,
         "superseded": list(saved.superseded),
+        "similar": to_json(saved.similar),
+        "turned_down": to_json(saved.turned_down),
         "notes": list(notes),
     }
     told = f"#{memory.id} {saved.outcome} (scope {memory.scope}, {memory.status})."
@@ -180,6 +182,8 @@ def _saved(saved: Remembered) -> ToolAnswer:
         told += f" {saved.scrubbed} secret(s) were taken out before it was stored."
     if saved.superseded:
         told += f" It supersedes {', '.join(f'#{id}' for id in saved.superseded)}."
+    if saved.similar:
+        told += f" Nearly the same: {', '.join(f'#{each.id}' for each in saved.similar)}."
     return ToolAnswer(structured, _with_notes(told, notes))
 
 
@@ -263,7 +267,9 @@ def _approval(door: OnRecord, arguments: Arguments) -> str | None:
     here, given = in_conversation(door, arguments)
     memory = here.show(given["id"]).memory
     old = [here.show(id).memory for id in (memory.proposes.of if memory.proposes else ())]
-    what = memory.proposes.change if memory.proposes else "approve"
+    what: str = memory.proposes.change if memory.proposes else "approve"
+    if memory.proposes and memory.proposes.what_is_new:
+        what += f"; rejected before, new is {in_quotes(memory.proposes.what_is_new)}"
     replaced = framed(old, heading="What it would change:") + "\n" if old else ""
     return f"{replaced}{framed([memory], heading=f'Accept this ({what})?')}"
 
@@ -387,7 +393,7 @@ TOOLS: Final = (
         name="memory_save",
         title="Save a memory",
         description=(
-            "Save one thing worth knowing in later conversations: a correction by the user, a decision and its reason, "
+            "Save one thing worth knowing later: a correction by the user, a decision and its reason, "
             "a preference, how data really behaves, a query that worked. Call when the user says 'remember' or corrects "
             "you. Do not save live state (counts, today's figures), secrets, guesses, or what the platform already "
             "stores (code, schemas, tickets). A near-duplicate is updated in place."
@@ -402,8 +408,9 @@ TOOLS: Final = (
                     "kind": "",
                     "tags": "",
                     "entities": "What it is about, e.g. shop.orders.amount.",
-                    "query": "An example query it explains.",
+                    "query": "A query it explains.",
                     "scope": "Who sees it; tenant if left out.",
+                    "what_is_new": "",
                 },
             ),
             required=("content",),

@@ -6,7 +6,7 @@ can be erased.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
@@ -185,7 +185,10 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
         if isinstance(told.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES):
             parts = ("id", "version", "created_by")
             kept[name] = {part: told[name][part] for part in parts if part in told[name]}
+    if "similar" in told:
+        kept["similar"] = [{part: each[part] for part in ("id", "likeness")} for each in told["similar"]]
     about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
+    about |= {each["id"] for each in told.get("turned_down", ())}
     about |= {told["relation"][end] for end in ("source", "target") if "relation" in told}
     return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
 
@@ -221,7 +224,16 @@ def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> 
         for name, find in _FOUND_AGAIN.items()
         if isinstance(kept.get(name), dict) and (operation.effect != "destroy" or name in _MEMORIES)
     }
+    if "similar" in kept:
+        found["similar"] = list(_with_titles(reading, kept["similar"]))
     return done.status, kept | found
+
+
+def _with_titles(door: OnRecord, similar: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """What was near, as far as it is still there."""
+    for each in similar:
+        with suppress(NotFound):
+            yield {**each, "title": door.show(each["id"]).memory.title}
 
 
 def _as_it_stood(door: OnRecord, wanted: Any) -> Memory:

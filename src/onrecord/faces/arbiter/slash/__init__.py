@@ -279,12 +279,15 @@ class _Turn:
                 source=_SOURCE,
                 supersedes=asked.supersedes,
                 dedupe=False,
+                alike="keep",
                 **given,
             )
         except Invalid as problem:
             if {fault.field for fault in problem.faults} == {"artifact"}:
                 raise _Failed(f"artifact #{asked.artifact} does not exist for this tenant") from None
             raise
+        if saved.outcome == "turned_down":
+            raise _Failed(saved.warnings[-1])
         *told, last = self._saved(saved)
         yield from told
         yield f"{last.removesuffix('.')}.  Use this id in subsequent /mem add link calls to reference it."

@@ -1,0 +1,89 @@
+"""WAS it said already? What the owner said to the same readers in other words is told, or superseded if the save says so.
+
+Vectors find what is near. They do not tell a paraphrase from another number, another name or the opposite, so nothing
+is superseded unless the words agree too.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from onrecord.errors import StoreUnavailable
+from onrecord.model.embedding import embedded_text
+from onrecord.model.findings import Similar
+from onrecord.model.limits import DIGITS_OF_LIKENESS
+from onrecord.model.memory import Memory
+from onrecord.providers.embedding import likeness_of, score_of
+from onrecord.remember.draft import SaveDraft, SaveTools
+from onrecord.store.ports.records import Alike, Writing
+from onrecord.text.wording import is_same_wording
+
+#: From which likeness on a memory is told, and from which on it may say the same. docs/evals.md has the figures.
+TOLD_FROM: Final = 0.65
+SAME_FROM: Final = 0.85
+_MOST_TOLD: Final = 5
+
+
+def compare(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
+    """Look for what is near, and choose what the save supersedes."""
+    if draft.ask.alike == "keep" or tools.embedder is None or draft.model is None:
+        return draft
+    least = score_of(TOLD_FROM, tools.embedder)
+    try:
+        found = writing.alike(draft.ready, draft.model, draft.passages, least=least)
+    except StoreUnavailable as damage:
+        return replace(draft, degraded=(*draft.degraded, f"compare: {damage}"))
+    itself = {draft.ready.id, draft.duplicate.id if draft.duplicate else "", *draft.ask.supersedes}
+    alike = tuple(
+        each._replace(score=likeness_of(each.score, tools.embedder))
+        for each in found
+        if each.memory.id not in itself
+    )
+    return replace(draft, alike=alike, replaces=tuple(_replaced(draft, writing, alike)))
+
+
+def _replaced(draft: SaveDraft, writing: Writing, alike: tuple[Alike, ...]) -> list[str]:
+    """The memories that a new one supersedes. Those of a higher tier, and those that wait, are only told."""
+    new = draft.ready
+    if draft.ask.alike != "supersede" or draft.duplicate is not None or new.valid_from > draft.now:
+        return []
+    same = [
+        each.memory
+        for each in alike
+        if each.memory.status in ("active", "stale")
+        and each.memory.valid_from <= new.valid_from
+        and says_the_same(new, each)
+        and not writing.is_outranked(each.memory)
+    ]
+    is_new = not same or not new.id or writing.holder(new.id) is None
+    return [each.id for each in same] if is_new else []
+
+
+def says_the_same(new: Memory, old: Alike) -> bool:
+    """Whether a near memory says the very same about the same things, so that nothing is lost with it."""
+    texts = embedded_text(new), embedded_text(old.memory)
+    return is_about_the_same(new, old.memory) and is_same_text(*texts, old.score)
+
+
+def is_same_text(one: str, other: str, likeness: float) -> bool:
+    return likeness >= SAME_FROM and is_same_wording(one, other)
+
+
+def is_about_the_same(new: Memory, old: Memory) -> bool:
+    """Whether two memories agree in all that they refer to."""
+    return (new.kind, new.query, new.artifact, new.pinned, set(new.entities)) == (
+        old.kind,
+        old.query,
+        old.artifact,
+        old.pinned,
+        set(old.entities),
+    )
+
+
+def similar_to(draft: SaveDraft) -> tuple[Similar, ...]:
+    """What is told of the live memories that were near and still are there."""
+    live = (each for each in draft.alike if each.rejected is None and each.memory.id not in draft.superseded)
+    told = [
+        Similar(id=each.memory.id, title=each.memory.title, likeness=round(each.score, DIGITS_OF_LIKENESS))
+        for each in live
+    ]
+    return tuple(told[:_MOST_TOLD])

@@ -1,0 +1,77 @@
+"""WAS it turned down before? A proposal like a rejected one is told who rejected it, when and why; the very same waits
+again only if it says what is new.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from onrecord.model.findings import TurnedDown
+from onrecord.model.limits import DIGITS_OF_LIKENESS
+from onrecord.model.memory import Memory, Proposal
+from onrecord.remember.alike import is_about_the_same, says_the_same
+from onrecord.remember.draft import SaveDraft
+from onrecord.store.ports.records import Alike, Writing
+
+_MOST_TOLD: Final = 5
+#: The fields whose words are compared; of the others the values are.
+_TEXTS: Final = frozenset({"title", "hint", "content"})
+
+
+def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Proposal) -> SaveDraft:
+    """Tell of rejected proposals that are like this one. If one is the same and nothing is new, the save ends here."""
+    near = [each for each in draft.alike if each.rejected is not None]
+    known = {each.memory.id: each for each in (*near, *writing.turned_down(wanted))}
+    told = sorted(
+        (_told(wanted, proposal, each) for each in known.values() if _is_a_text(each.memory)),
+        key=lambda each: (not each.is_same, -each.likeness),
+    )[:_MOST_TOLD]
+    draft = replace(draft, turned_down=tuple(told))
+    if not told or not told[0].is_same or draft.what_is_new is not None:
+        return replace(draft, warnings=(*draft.warnings, *map(_like_it, told)))
+    warnings = (*draft.warnings, _not_again(told[0]))
+    return replace(draft, memory=known[told[0].id].memory, outcome="turned_down", warnings=warnings)
+
+
+def _told(wanted: Memory, proposal: Proposal, old: Alike) -> TurnedDown:
+    assert old.rejected is not None
+    same_text = wanted.content == old.memory.content or says_the_same(wanted, old)
+    return TurnedDown(
+        id=old.memory.id,
+        title=old.memory.title,
+        likeness=round(old.score, DIGITS_OF_LIKENESS),
+        by=old.rejected.by,
+        at=old.rejected.at,
+        reason=old.rejected.reason,
+        is_same=same_text and _proposes_the_same(wanted, proposal, old.memory),
+    )
+
+
+def _is_a_text(rejected: Memory) -> bool:
+    """Not a note that only says which memory is to end."""
+    return rejected.proposes is None or rejected.proposes.change not in ("retire", "forget")
+
+
+def _proposes_the_same(wanted: Memory, proposal: Proposal, old: Memory) -> bool:
+    # What was rejected after its approval had proposed to be saved.
+    then = old.proposes or Proposal(change="save")
+    if (proposal.change, proposal.of, set(proposal.fields)) != (then.change, then.of, set(then.fields)):
+        return False
+    others = set(proposal.fields) - _TEXTS
+    return is_about_the_same(wanted, old) and all(
+        getattr(wanted, name) == getattr(old, name) for name in others
+    )
+
+
+def _who(each: TurnedDown) -> str:
+    given = None if each.reason == f"rejected by {each.by}" else each.reason
+    reason = f" ({' '.join(given.split())})" if given else ""
+    return f"rejected by {each.by} on {each.at:%Y-%m-%d}{reason}."
+
+
+def _like_it(each: TurnedDown) -> str:
+    how = "The same as" if each.is_same else "Like"
+    return f"{how} #{each.id}, {_who(each)}"
+
+
+def _not_again(each: TurnedDown) -> str:
+    return f"Not proposed again: the same as #{each.id}, {_who(each)} To propose it all the same, say what_is_new."

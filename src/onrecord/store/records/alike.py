@@ -1,0 +1,95 @@
+"""WHICH memories say nearly the same, and which of them were turned down? Rows of one audience that the caller sees."""
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, Select, and_, bindparam, or_, select
+
+from onrecord.model.embedding import Passage
+from onrecord.model.limits import LIVE
+from onrecord.model.memory import Memory
+from onrecord.store.audience import later_audience
+from onrecord.store.list_parameters import one_of
+from onrecord.store.ports.index import Coverage
+from onrecord.store.ports.records import Alike, Rejection
+from onrecord.store.records.duplicates import changes_no_other
+from onrecord.store.rows import PRESENT, content_hash, read_memory
+from onrecord.store.tables import memories, versions
+from onrecord.store.timestamps import datetime_of
+from onrecord.store.view import View, key_of, same_row
+from onrecord.store.visibility import Visibility, of_audience, visible
+
+#: So many are looked at first, and four times as many while all of them were near and too few of them count: retired
+#: memories keep their vectors, and a chain of them must not hide the one that is live.
+_FIRST: Final = 16
+
+
+def near(
+    view: View, covered: Coverage, memory: Memory, passages: Sequence[Passage], least: float
+) -> list[Alike]:
+    """The nearest first. Of a text with several passages each must have one that is near."""
+    audience, most = later_audience(memory), _FIRST
+    first, *rest = (passage.vector for passage in passages)
+    while True:
+        found = view.backend.nearest(view, covered, first, most, audience)
+        scores = {each.row: each.score for each in found if each.score >= least}
+        for vector in rest if scores else ():
+            told = view.backend.similarity(view, covered, vector, list(scores))
+            scores = {each.row: min(each.score, scores[each.row]) for each in told}
+        scores = {row: score for row, score in scores.items() if score >= least}
+        alike = _read(view, memory, scores) if scores else []
+        if len(alike) >= _FIRST or len(found) < most or found[-1].score < least:
+            return sorted(alike, key=lambda each: (-each.score, key_of(each.memory)))
+        most *= 4
+
+
+def _read(view: View, memory: Memory, scores: Mapping[int, float]) -> list[Alike]:
+    rows = view.run(_near(view.visibility), **_asked(memory), rows=sorted(scores)).all()
+    return [_alike(row, view, scores[row.row]) for row in rows]
+
+
+def turned_down(view: View, memory: Memory) -> list[Alike]:
+    """Those with the very same content that were rejected."""
+    asked = _asked(memory) | {"digest": content_hash(memory.content)}
+    # Not sorted by the database: SQLite would go through all rows for it.
+    rows = sorted(view.run(_same_content(view.visibility), **asked).all(), key=lambda row: -row.row)
+    return [_alike(row, view, 1.0) for row in rows]
+
+
+def _asked(memory: Memory) -> dict[str, Any]:
+    return {"later": later_audience(memory), "owner": memory.owner}
+
+
+def _alike(row: Any, view: View, score: float) -> Alike:
+    found = read_memory(row, view.home.tenant)
+    rejected = None
+    if not found.is_live:
+        rejected = Rejection(row.changed_by, datetime_of(row.recorded_at), found.status_reason)
+    return Alike(found, score, rejected)
+
+
+def _rejected() -> ColumnElement[bool]:
+    return and_(memories.c.status == "archived", versions.c.change == "reject")
+
+
+@cache
+def _of_some(visibility: Visibility) -> Select[Any]:
+    present = and_(same_row(memories, versions), memories.c.version == versions.c.version)
+    told = select(*PRESENT, versions.c.changed_by).join_from(memories, versions, present)
+    return told.where(visible(memories, visibility), of_audience(memories))
+
+
+@cache
+def _near(visibility: Visibility) -> Select[Any]:
+    """What the owner has said and still counts, and what anyone proposed in vain."""
+    said = and_(
+        memories.c.status.in_(sorted(LIVE)), memories.c.owner == bindparam("owner"), changes_no_other()
+    )
+    return _of_some(visibility).where(one_of(memories.c.row, "rows"), or_(said, _rejected()))
+
+
+@cache
+def _same_content(visibility: Visibility) -> Select[Any]:
+    same = memories.c.content_hash == bindparam("digest")
+    return _of_some(visibility).where(same, _rejected())
