@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test golden check format bench load attack evals peers lock docs clean
+.PHONY: help demo test soak golden check format bench load attack evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -21,6 +21,9 @@ demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 test: check $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(abspath $(VENV))/compiled \
 		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+
+soak: $(VENV)/dbt/ready ## Run the tests with many times the examples, kills, rounds and rows, which takes an hour
+	ONRECORD_TEST_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
 	rm -rf tests/golden/answers
