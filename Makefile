@@ -9,7 +9,7 @@ DATA ?=
 # A directory of adapters to the stores that others use, with the runner that measures them all alike.
 PEERS ?=
 
-.PHONY: help demo test golden check format bench load attack evals peers lock docs clean
+.PHONY: help demo test soak golden check style types format bench load attack evals peers lock docs clean
 
 help: ## Show what can be made
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -18,19 +18,29 @@ demo: $(VENV)/core ## Remember, recall and travel in time on one SQLite file
 	$(BIN)/python examples/demo.py
 
 # What is compiled, and what the tests' assertions become, is kept from one run to the next, and not beside the source.
-test: check $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
+# The types are looked at beside the tests, one of which waits now and then; what they say is told at the end.
+test: style $(VENV)/dbt/ready ## Run every check and every test, on SQLite and on a real PostgreSQL
+	@$(BIN)/mypy > $(VENV)/types.txt 2>&1 & types=$$!; \
 	PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(abspath $(VENV))/compiled \
-		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+		$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal; tests=$$?; \
+	wait $$types; typed=$$?; cat $(VENV)/types.txt; [ $$tests -eq 0 ] && [ $$typed -eq 0 ]
+
+soak: $(VENV)/dbt/ready ## Run the tests with many times the examples, kills, rounds and rows, which takes long
+	ONRECORD_TEST_SOAK=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 golden: $(VENV)/dev ## Write the answers that tests compare with anew, for `git diff` to show what has changed
 	rm -rf tests/golden/answers
 	ONRECORD_TEST_GOLDEN=write $(BIN)/python -m pytest -m golden tests/golden tests/faces
 
-check: $(VENV)/dev ## Format, lint, types and the direction of imports
+check: style types ## Format, lint, types and the direction of imports
+
+style: $(VENV)/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+
+types: $(VENV)/dev
+	$(BIN)/mypy
 
 format: $(VENV)/dev ## Put the code into shape
 	$(BIN)/ruff format .

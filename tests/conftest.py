@@ -27,15 +27,17 @@ from onrecord.store.sqlite import backend as sqlite_backend
 from onrecord.surfaces.rest import openapi
 
 from . import kept
+from .databases import BACKENDS, address_of
 from .kept_vectors import KeptVectors
 from .new_stores import REPEATING, compile_once
 from .schemas import Schemas, address, new_schema
+from .soak import tries
 
 settings.register_profile(
     "onrecord",
     # The same examples in every run, so that a change is judged by what it changed; ONRECORD_TEST_RANDOM=1 looks for others.
     derandomize=os.environ.get("ONRECORD_TEST_RANDOM") is None,
-    max_examples=30,
+    max_examples=tries(20, soaking=100),
     deadline=None,
     print_blob=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
@@ -44,9 +46,6 @@ settings.load_profile("onrecord")
 
 # Until all tests are known hardly anything is garbage, and to look for it takes a third of that time.
 gc.disable()
-
-#: What a store in memory does, one in a file does too; what is its own is asked of it by name.
-BACKENDS = ("sqlite-file", "postgres")
 
 
 def pytest_collection_finish() -> None:
@@ -189,9 +188,7 @@ def postgres_store(_schemas: Schemas) -> Iterator[str]:
 @pytest.fixture(params=BACKENDS)
 def db(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The address of an empty store that several processes can open, once for each database."""
-    if request.param == "sqlite-file":
-        return str(tmp_path / "store.db")
-    return str(request.getfixturevalue("postgres_store"))
+    return address_of(request, tmp_path)
 
 
 @pytest.fixture

@@ -278,25 +278,30 @@ def test_a_database_that_takes_connections_and_says_nothing_is_given_up(
     assert (said.code, "cannot be reached" in said.err) == (6, True)
 
 
-@pytest.mark.parametrize("words", [(), ("--workers", "2")], ids=["alone", "two processes"])
 def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
-    words_alone: None,
-    postgres_store: str,
-    piped: Callable[[str | None], Pipe],
-    started: Starting,
-    words: tuple[str, ...],
+    words_alone: None, postgres_store: str, piped: Callable[[str | None], Pipe], started: Starting
 ) -> None:
+    """One process and two, at once: most of this is waiting."""
     pipe = piped(postgres_store)
-    server = started(
-        *words,
-        ONRECORD_DB=through(pipe, postgres_store),
-        ONRECORD_REQUEST_TIMEOUT="2",
-        ONRECORD_SHUTDOWN_TIMEOUT="2",
-        ONRECORD_DB_CONNECT_TIMEOUT="2",
-    )
-    assert server.client.get("/health/ready").status_code == 200
-    assert server.client.get("/v1/memories").status_code == 200
+    servers = [
+        started(
+            *words,
+            ONRECORD_DB=through(pipe, postgres_store),
+            ONRECORD_REQUEST_TIMEOUT="2",
+            ONRECORD_SHUTDOWN_TIMEOUT="2",
+            ONRECORD_DB_CONNECT_TIMEOUT="2",
+        )
+        for words in ((), ("--workers", "2"))
+    ]
+    for server in servers:
+        assert server.client.get("/health/ready").status_code == 200
+        assert server.client.get("/v1/memories").status_code == 200
     pipe.freeze()
+    with ThreadPoolExecutor() as pool:
+        assert list(pool.map(said_so_and_ended, servers)) == [True, True]
+
+
+def said_so_and_ended(server: Process) -> bool:
     # The store is not asked again for a second. Whoever asks without a pause fills the log that nobody reads here.
     while server.client.get("/health/ready").status_code != 503:
         time.sleep(0.1)
@@ -305,7 +310,7 @@ def test_a_server_whose_database_hangs_says_so_and_ends_when_it_is_told_to(
     assert server.client.get("/health/live").status_code == 200
     server.tell(signal.SIGTERM)
     server._process.wait(timeout=AT_LAST_S)
-    assert server._process.returncode is not None
+    return server._process.returncode is not None
 
 
 def test_a_worker_whose_database_hangs_ends_when_it_is_told_to(

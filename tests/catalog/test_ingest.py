@@ -28,6 +28,7 @@ from onrecord.store.records.archive import SqlRestoring
 from onrecord.store.records.writing import SqlWriting
 from onrecord.testing.embedder import StubEmbedder
 from tests.conftest import Clock
+from tests.databases import BACKENDS
 
 ORDERS = """
 name: orders
@@ -186,6 +187,7 @@ def healthy(door: OnRecord) -> bool:
 # ---- what an ingest does -----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("db", BACKENDS, indirect=True)
 def test_everything_in_a_folder_of_models_is_added_once(memory: OnRecord, folder: Folder) -> None:
     first = memory.ingest(str(folder))
     assert first.added == EntityChanges(datasources=1, models=2, columns=5, measures=1)

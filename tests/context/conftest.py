@@ -9,6 +9,9 @@ import pytest
 from onrecord import OnRecord, connect
 from onrecord.model.caller import Caller
 from onrecord.model.limits import PERMISSIONS
+from tests.databases import db
+
+__all__ = ["db"]
 
 Doors = Callable[..., OnRecord]
 

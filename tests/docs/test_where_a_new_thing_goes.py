@@ -153,6 +153,12 @@ def add_a_field_of_a_memory(copy: Copy) -> None:
     )
 
 
+#: The pages and the stub are written anew.
+WRITTEN = """
+import runpy
+for program in ("docs/generate.py", "docs/stub.py"):
+    runpy.run_path(program, run_name="__main__")
+"""
 #: It is saved, revised, moved to another store and into a YAML file, and read back there.
 STORED = """
 from onrecord import connect
@@ -172,9 +178,8 @@ def test_an_operation_and_a_field_of_a_memory_are_added_where_the_table_says(tmp
     copy = Copy(tmp_path / "copy")
     add_an_operation(copy)
     add_a_field_of_a_memory(copy)
-    copy.run("docs/generate.py")
-    copy.run("docs/stub.py")
+    # In one process: most of its time goes into loading what all three need.
+    copy.run("-c", WRITTEN + STORED)
     # In a folder of its own: the usual one would be closed to others, and a PostgreSQL lies there that another user runs.
     folder = f"--basetemp={tmp_path / 'inner'}"
     copy.run("-m", "pytest", "-q", "-p", "no:cacheprovider", "-n", "0", folder, *PROOFS)
-    copy.run("-c", STORED)

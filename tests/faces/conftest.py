@@ -16,6 +16,9 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.config import load
 from onrecord.model.limits import PERMISSIONS
 from onrecord.surfaces.cli import main
+from tests.databases import db
+
+__all__ = ["db"]
 
 Model = dict[str, Any]
 

@@ -153,15 +153,15 @@ class TestConversations:
         assert len(graduated) == len(set(graduated)) == 30
         assert listed(server, q="kestrel", graduated="true") == listed(server, q="kestrel")
 
-    @pytest.mark.parametrize("limit", [67, 150, 200])
-    def test_a_graduated_search_gives_as_many_as_asked_for(self, server: Served, limit: int) -> None:
+    def test_a_graduated_search_gives_as_many_as_asked_for(self, server: Served) -> None:
         here = conversation(server)
         door = server.parts.door
         for number in range(210):
             pinned = {"conversation": str(here)} if number % 2 else {}
             door.remember(f"kestrel {number}", kind="project", dedupe=False, **pinned)  # type: ignore[arg-type]
-        found = listed(server, q="kestrel", conversation_id=here, graduated="true", limit=limit)
-        assert len(set(found)) == limit
+        for limit in (67, 150, 200):
+            found = listed(server, q="kestrel", conversation_id=here, graduated="true", limit=limit)
+            assert len(set(found)) == limit
 
 
 class TestDecay:

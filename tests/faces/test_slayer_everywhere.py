@@ -5,6 +5,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -234,12 +235,11 @@ def test_ids_go_on_past_one_that_was_retired(everywhere: Everywhere, way: str) -
     assert [save(), save(id="44")] == ["100", "44"]
 
 
-@pytest.mark.parametrize("way", ["python", "client", "tool", "command"])
-def test_a_look_at_a_model_stays_within_its_tokens(everywhere: Everywhere, tmp_path: Path, way: str) -> None:
+def test_a_look_at_a_model_stays_within_its_tokens(everywhere: Everywhere, tmp_path: Path) -> None:
     names = " ".join(f"column_with_a_long_name_{number}" for number in range(2_000))
     wide = model("mydb", "wide", names, description="Many. " * 3_000)
     everywhere.door.ingest(str(write_models(tmp_path / "layer", [wide])))
-    for asked in ({}, {"max_tokens": 1_000}):
+    for way, asked in product(("python", "client", "tool", "command"), ({}, {"max_tokens": 1_000})):
         told = everywhere.ask(way, "inspect_model", model_name="wide", format="json", **asked)
         assert count_tokens(json.dumps(told, ensure_ascii=False)) <= asked.get("max_tokens", 8_000)
         (cut_text, cut_columns) = told["notes"]
@@ -247,7 +247,7 @@ def test_a_look_at_a_model_stays_within_its_tokens(everywhere: Everywhere, tmp_p
         shown = len(told["columns"])
         assert cut_columns.startswith(f"{2_000 - shown} of 2000 columns are left out")
         assert "max_tokens" in cut_columns
-    more = everywhere.ask(way, "inspect_model", model_name="wide", format="json", max_tokens=200_000)
+    more = everywhere.ask("client", "inspect_model", model_name="wide", format="json", max_tokens=200_000)
     assert len(more["columns"]) == 2_000
     assert more["notes"] == []
 
@@ -306,50 +306,39 @@ class TestModels:
         }
         assert everywhere.door.show("all").memory.entities == ("mydb.orders.id",)
 
-    @pytest.mark.parametrize(
-        ("remove", "named"),
-        [
-            ({"measures": ["amount"]}, "'amount' is a column"),
+    def test_what_cannot_be_taken_out_takes_nothing(self, everywhere: Everywhere, way: str) -> None:
+        for remove, named in (
+            ({"columns": ["id"], "measures": ["amount"]}, "'amount' is a column"),
             ({"columns": ["no_such"]}, "no_such"),
-            ({"joins": ["customers"]}, "joins"),
+            ({"columns": ["id"], "joins": ["customers"]}, "joins"),
             ({"columns": []}, "remove.columns"),
             ({}, "remove"),
-        ],
-    )
-    def test_what_cannot_be_taken_out_takes_nothing(
-        self, everywhere: Everywhere, way: str, remove: Any, named: str
-    ) -> None:
-        with pytest.raises(Refused, match=named):
-            everywhere.ask(
-                way, "edit_model", model_name="orders", remove={"columns": ["id"], **remove} if remove else {}
-            )
-        assert everywhere.door.entities("mydb.orders").total == 7
+        ):
+            with pytest.raises(Refused, match=named):
+                everywhere.ask(way, "edit_model", model_name="orders", remove=remove)
+            assert everywhere.door.entities("mydb.orders").total == 7
 
 
-class TestErrorsInPython:
-    @pytest.mark.parametrize(
-        ("name", "given"),
-        [
-            ("save_memory", {"learning": "", "linked_entities": ["orders"]}),
-            ("save_memory", {"learning": "x", "linked_entities": []}),
-            ("save_memory", {"learning": "x", "linked_entities": ["nope"]}),
-            ("save_memory", {"learning": "x", "linked_entities": ["amount"]}),
-            ("save_memory", {"learning": "x", "linked_entities": ["orders"], "id": "a b"}),
-            ("forget_memory", {"identifier": "99"}),
-            ("search", {"max_memories": -1}),
-            ("search", {"datasource": "nope"}),
-            ("search_flat", {"max_results": 0}),
-            ("inspect_model", {"model_name": "nope"}),
-            ("inspect_model", {"model_name": "orders", "format": "html"}),
-            ("models_summary", {"datasource_name": "nope"}),
-            ("ingest_datasource_models", {"path": ""}),
-            ("delete_model", {"name": "nope"}),
-            ("delete_datasource", {"name": "nope"}),
-            ("edit_model", {"model_name": "nope", "remove": {"columns": ["id"]}}),
-            ("edit_model_remove", {"name": "orders", "remove": []}),
-        ],
-    )
-    def test_they_are_value_errors_and_ours(self, everywhere: Everywhere, name: str, given: Any) -> None:
+def test_errors_in_python_are_value_errors_and_ours(everywhere: Everywhere) -> None:
+    for name, given in (
+        ("save_memory", {"learning": "", "linked_entities": ["orders"]}),
+        ("save_memory", {"learning": "x", "linked_entities": []}),
+        ("save_memory", {"learning": "x", "linked_entities": ["nope"]}),
+        ("save_memory", {"learning": "x", "linked_entities": ["amount"]}),
+        ("save_memory", {"learning": "x", "linked_entities": ["orders"], "id": "a b"}),
+        ("forget_memory", {"identifier": "99"}),
+        ("search", {"max_memories": -1}),
+        ("search", {"datasource": "nope"}),
+        ("search_flat", {"max_results": 0}),
+        ("inspect_model", {"model_name": "nope"}),
+        ("inspect_model", {"model_name": "orders", "format": "html"}),
+        ("models_summary", {"datasource_name": "nope"}),
+        ("ingest_datasource_models", {"path": ""}),
+        ("delete_model", {"name": "nope"}),
+        ("delete_datasource", {"name": "nope"}),
+        ("edit_model", {"model_name": "nope", "remove": {"columns": ["id"]}}),
+        ("edit_model_remove", {"name": "orders", "remove": []}),
+    ):
         with pytest.raises(ValueError) as at_hand:
             getattr(slayer, name)(everywhere.door, **given)
         with pytest.raises(Refused) as over_http:

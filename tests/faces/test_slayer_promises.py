@@ -270,10 +270,16 @@ class TestFolders:
 
 class TestInspecting:
     def test_every_note_is_listed_however_many_there_are_and_what_is_beyond_the_tokens_is_counted(
-        self, quick: OnRecord
+        self, quick: OnRecord, tmp_path: Path
     ) -> None:
-        for _ in range(1_003):
-            quick.remember("a note", entities=["orders.id"], dedupe=False)
+        quick.remember("a note", entities=["orders.id"], id="n0")
+        quick.export(str(tmp_path / "one.jsonl"))
+        # Through an export, which is the quick way in: one note, told again with other ids.
+        lines = (tmp_path / "one.jsonl").read_text(encoding="utf-8").splitlines()
+        (note,) = [line for line in lines if '"versions"' in line and '"n0"' in line]
+        lines += [note.replace('"n0"', f'"n{number}"') for number in range(1, 1_003)]
+        (tmp_path / "many.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        quick.import_(str(tmp_path / "many.jsonl"))
         told = slayer.inspect_model(quick, "orders", format="json", max_tokens=1_000_000)
         assert len(told["learnings"]) == 1_003
         told = slayer.inspect_model(quick, "orders", format="json")

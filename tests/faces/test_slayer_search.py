@@ -11,6 +11,7 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.errors import Invalid
 from onrecord.faces import slayer
 from onrecord.testing.embedder import StubEmbedder
+from tests.soak import tries
 
 from .conftest import Ground, ids, model, shop, write_models
 
@@ -311,7 +312,7 @@ class TestByQuestion:
         note(quick, "refunds are booked a month later", "invoices.amount")
         assert told(quick, question="' OR 1=1")["memories"] == []
 
-    @settings(max_examples=60)
+    @settings(max_examples=tries(15, soaking=200))
     @given(question=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40))
     def test_no_question_does_harm(self, asked_anything: OnRecord, question: str) -> None:
         assert set(told(asked_anything, question=f"{question} refunds")["memories"]) <= {"here"}
@@ -459,7 +460,7 @@ class TestDatasource:
 class TestCaps:
     """A cap cuts its own list, and changes nothing else."""
 
-    @settings(max_examples=40)
+    @settings(max_examples=tries(15, soaking=200))
     @given(
         notes=st.lists(st.sampled_from(COLUMNS), max_size=8),
         examples=st.lists(st.sampled_from(["status", "amount", "id"]), max_size=6),
@@ -779,7 +780,7 @@ class TestOneList:
         assert "cypher_filter" in str(problem.value)
         assert told in str(problem.value)
 
-    @settings(max_examples=50)
+    @settings(max_examples=tries(15, soaking=200))
     @given(st.text() | st.text("MATCH (n:emory)RUid.AS;"))
     def test_no_filter_does_harm(self, ground: Ground, form: str) -> None:
         try:

@@ -5,18 +5,17 @@ import inspect
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import onrecord
 from onrecord import OnRecord, connect
 from onrecord.errors import Invalid, NotFound
 from onrecord.faces import slayer
 from onrecord.faces.slayer import SlayerClient
+from tests.forked import relayed
 
 from .conftest import Shell
 
@@ -245,13 +244,10 @@ class TestTheCommandItself:
         assert said in answer.err
 
     def test_it_works_as_a_process(self, models: Path, tmp_path: Path) -> None:
-        environment = os.environ | {
-            "ONRECORD_DB": str(tmp_path / "process.db"),
-            "PYTHONPATH": str(Path(onrecord.__file__).parents[1]),
-        }
+        environment = os.environ | {"ONRECORD_DB": str(tmp_path / "process.db")}
 
         def call(*words: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-c", "from onrecord.surfaces.cli import main; main()", *words]
+            command = relayed("from onrecord.surfaces.cli import main; main()", *words)
             return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 
         assert call("ingest", str(models)).returncode == 0

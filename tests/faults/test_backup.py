@@ -21,6 +21,7 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.errors import OnRecordError
 from onrecord.model.limits import PERMISSIONS
 from onrecord.testing.embedder import StubEmbedder
+from tests.soak import tries
 
 Whole = Callable[[OnRecord], list[str]]
 
@@ -44,7 +45,7 @@ def test_a_backup_holds_every_write_acknowledged_before_it_began(
 ) -> None:
     acknowledged: set[str] = set()
     with connect(shared_db) as door, listening_to(crew.start("write_on", db=shared_db)) as heard:
-        for number in range(5):
+        for number in range(tries(2, soaking=10)):
             acknowledged |= {heard.get() for _ in range(10 + heard.qsize())}
             path = tmp_path / f"copy{number}"
             made = door.backup(str(path))

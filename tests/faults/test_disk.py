@@ -18,11 +18,12 @@ import pytest
 from onrecord import OnRecord, connect
 from onrecord.errors import NotFound, StoreUnavailable
 from onrecord.store.sqlite import backend as sqlite_backend
+from tests.soak import tries
 
 Whole = Callable[[OnRecord], list[str]]
 
 MEMORIES = 60
-DAMAGES = 12
+DAMAGES = tries(8, soaking=100)
 
 
 def test_a_full_disk_refuses_every_change_in_words_and_works_again_with_room(

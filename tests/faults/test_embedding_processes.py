@@ -14,11 +14,12 @@ from onrecord.model.embedding import EmbeddingModel, embedded_text
 from onrecord.providers.guard import Guarded
 from onrecord.store.tables import embedded, jobs, vectors
 from onrecord.testing.embedder import StubEmbedder
+from tests.soak import tries
 
 from .embedding_worker import ANN, changing_models, text_of
 
-TURNS = 16
-MEMORIES = 100
+TURNS = tries(8, soaking=64)
+MEMORIES = tries(70, soaking=200)
 JOBS_AT_ONCE = 4
 
 

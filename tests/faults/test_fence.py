@@ -17,6 +17,7 @@ from onrecord import OnRecord, connect
 from onrecord.errors import StoreUnavailable
 from onrecord.model.collections import Home
 from onrecord.store.ports.jobs import EMBED
+from tests.soak import some
 
 from ..former_name.conftest import (
     LEFT_BEHIND,
@@ -148,13 +149,17 @@ POINTS = {
 }
 
 
-@pytest.mark.parametrize("point", POINTS)
-@pytest.mark.parametrize("kind", ["sqlite", "postgres", "yaml"])
+#: In a soak at all of them everywhere.
+KILLED = [
+    *(("sqlite", point) for point in POINTS),
+    *((kind, point) for kind in ("postgres", "yaml") for point in some([*POINTS][1:], 2)),
+]
+
+
+@pytest.mark.parametrize(("kind", "point"), KILLED)
 def test_a_migration_that_is_killed_is_taken_up_again(
     point: str, kind: str, former: Callable[[str], str], crew: Any, tmp_path: Path
 ) -> None:
-    if kind == "postgres" and point == "while the copy is made":
-        pytest.skip("PostgreSQL makes no copy")
     db = former(kind)
     owner, name = POINTS[point]
     assert crew.start("die_in", db=db, owner=owner, name=name).rest() == []

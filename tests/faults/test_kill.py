@@ -17,13 +17,14 @@ from sqlalchemy import Connection
 
 from onrecord import OnRecord, connect
 from onrecord.errors import NotFound
+from tests.soak import SOAKING, tries
 
 from .stopping import stop_before
 
 Whole = Callable[[OnRecord], list[str]]
 
 
-ROUNDS = 4
+ROUNDS = tries(2, soaking=12)
 IMPORTED = 1_100
 BATCH = 1_000
 
@@ -83,7 +84,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 #: Just before which of its statements a process is killed, and None just before its commit.
-KILLED_BEFORE = (1, 5, 9, None)
+KILLED_BEFORE = (1, 5, 9, None) if SOAKING else (5, None)
 
 
 class Stopped(BaseException):
@@ -113,7 +114,7 @@ def was_done(act: Callable[[], object], statement: int) -> bool:
 def test_a_change_stopped_or_killed_before_any_of_its_statements_is_not_there_at_all(
     change: str, crew: Any, shared_db: str, reopened: Any, whole: Whole, small_export: str
 ) -> None:
-    """By a process that is killed at some of its statements, and by what nobody catches at all of them."""
+    """By a process that is killed at some of its statements, and by what nobody catches at every third, in a soak at all."""
     act, given = CHANGES[change]
     given = given | ({"path": small_export} if change == "import" else {})
     talk = TALKS.get(change)
@@ -133,12 +134,12 @@ def test_a_change_stopped_or_killed_before_any_of_its_statements_is_not_there_at
             look(door)
     with reopened() as door:
         change_it = partial(getattr(door.as_caller(door.caller.inside(talk)), act), **given)
-        for statement in count(1):
+        for statement in count(1, tries(3, soaking=1)):
             if was_done(change_it, statement):
                 break
             look(door)
         done = whole(door), noted(door)
-    assert len(states) > 12, "the change must have been stopped in its middle"
+    assert len(states) > 6, "the change must have been stopped in its middle"
     assert done != before
     for number, state in enumerate(states):
         # An import tidies up after its last transaction, when all of it is there.
@@ -157,7 +158,7 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
         fill(door)
         before = whole(door)
     rows = rows_of(shared_db)
-    for statement in chain(KILLED_BEFORE, count(17, 8)):
+    for statement in chain(KILLED_BEFORE, count(17, tries(24, soaking=8))):
         told = crew.start("die_at", db=shared_db, statement=statement, act="reindex", given={}).rest()
         if told:
             break
@@ -171,13 +172,13 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
 
 def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:
     # Before it is kept, and at a few of its hundreds of statements from the first to the last.
-    for statement in chain([None], count(1, 200)):
+    for statement in chain([None], count(1, tries(400, soaking=50))):
         told = crew.start("die_at", db=shared_db, statement=statement, act="migrate", given={}).rest()
         if told:
             break
         assert tables_of(shared_db) == []
     assert statement is not None
-    assert statement > 200, "the migration must have been killed in its middle"
+    assert statement > 400, "the migration must have been killed in its middle"
     with connect(shared_db) as door:
         door.remember("it works now")
         assert door.doctor().problems == ()

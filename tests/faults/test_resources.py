@@ -13,17 +13,18 @@ import pytest
 
 from onrecord import OnRecord, connect, connect_async
 from onrecord.errors import StoreUnavailable
+from tests.soak import tries
 
-OPENINGS = 50
+OPENINGS = tries(12, soaking=50)
 THREADS = 16
-TURNS = 8
+TURNS = tries(3, soaking=12)
 
 
 countable = pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="open files cannot be counted here")
 
 
 @countable
-def test_fifty_openings_leave_no_file_and_no_thread_behind(db: str) -> None:
+def test_many_openings_leave_no_file_and_no_thread_behind(db: str) -> None:
     open_and_use(db)
     gc.collect()
     before = len(os.listdir("/proc/self/fd")), threading.active_count()

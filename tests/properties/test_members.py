@@ -14,6 +14,7 @@ from onrecord import Caller, OnRecord
 from onrecord.errors import Forbidden, Invalid, NotFound, OnRecordError
 from onrecord.model.limits import TENANT_PERMISSIONS
 from onrecord.model.memory import Memory
+from tests.soak import tries
 
 from .conftest import Stores, outcome
 
@@ -295,7 +296,7 @@ def follow(stores: Stores, database: str, done: list[Step]) -> None:
                 told_inside(door.as_caller(caller(user, name)), account, user, name)
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(6, soaking=60))
 @given(done=steps)
 def test_each_user_sees_what_belongs_to_their_conversations_and_nothing_else(
     stores: Stores, done: list[Step]
@@ -303,13 +304,13 @@ def test_each_user_sees_what_belongs_to_their_conversations_and_nothing_else(
     follow(stores, "sqlite-memory", done)
 
 
-@settings(max_examples=2)
+@settings(max_examples=tries(1, soaking=10))
 @given(done=steps)
 def test_each_user_sees_the_same_on_a_server(stores: Stores, done: list[Step]) -> None:
     follow(stores, "postgres", done)
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(8, soaking=60))
 @given(done=steps, user=users, name=st.none() | names)
 def test_scores_are_as_if_what_one_does_not_see_had_not_been_saved(
     stores: Stores, done: list[Step], user: str, name: str | None

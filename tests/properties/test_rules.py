@@ -26,6 +26,7 @@ from onrecord.model.request import checked, request_fields
 from onrecord.model.wire import from_json, to_json, write_instant
 from onrecord.remember.remember import Remember
 from onrecord.store.index.entries import read_positions, write_positions
+from tests.soak import tries
 
 from .conftest import KEEPER, Stores, outcome
 
@@ -65,7 +66,7 @@ EVERY_RULE = {f"record.{name}": rule for name, rule in RECORD_RULES.items()} | {
 
 
 @pytest.mark.parametrize("name", EVERY_RULE)
-@settings(max_examples=25)
+@settings(max_examples=tries(8, soaking=100))
 @given(value=anything)
 def test_a_rule_gives_a_value_or_a_reason(name: str, value: Any) -> None:
     rule = EVERY_RULE[name]

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from onrecord import Caller, OnRecord
 from onrecord.errors import Forbidden, NotFound, OnRecordError
+from tests.soak import tries
 
 from .conftest import KEEPER, Stores, outcome
 
@@ -100,7 +101,7 @@ def ways_to_read(door: OnRecord, ids: list[str]) -> dict[str, set[str]]:
     }
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(6, soaking=75))
 @given(saved=st.lists(saves(), min_size=1, max_size=6), readers=st.lists(callers(), min_size=1, max_size=3))
 def test_a_caller_reads_what_is_meant_for_them_and_nothing_else(
     stores: Stores, saved: list[tuple[Caller, dict[str, Any]]], readers: list[Caller]
@@ -136,7 +137,7 @@ CHANGES: dict[str, Callable[[OnRecord, str], Any]] = {
 }
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(20, soaking=250))
 @given(save=saves(), caller=callers(), way=st.sampled_from(sorted(CHANGES)))
 def test_a_caller_changes_what_they_may_and_learns_nothing_of_the_rest(
     stores: Stores, save: tuple[Caller, dict[str, Any]], caller: Caller, way: str

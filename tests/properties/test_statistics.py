@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from onrecord import Caller
 from onrecord.testing.builders import Clock
 from onrecord.testing.statistics import ALONE, CROWDED, Step, Worlds, saves
+from tests.soak import tries
 
 from .conftest import Stores
 
@@ -69,7 +70,7 @@ def _relates(caller: Caller, source: str, target: str) -> Step:
     return Step(caller, lambda door: door.relate(source, "supports", target))
 
 
-@settings(max_examples=15)
+@settings(max_examples=tries(6, soaking=75))
 @given(steps=steps(), question=texts)
 def test_whoever_sees_nothing_of_others_is_told_the_same_without_them(
     stores: Stores, steps: list[tuple[Step, bool]], question: str

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import OnRecordError
+from tests.soak import tries
 from tests.stores import empty
 
 from .conftest import KEEPER
@@ -155,7 +156,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> str:
     return path
 
 
-@settings(max_examples=80)
+@settings(max_examples=tries(25, soaking=400))
 @given(done=st.lists(st.tuples(st.sampled_from(LOWER), acts), min_size=1, max_size=12), shares=st.booleans())
 def test_nothing_that_lower_tiers_do_changes_what_is_told_unasked(
     keeper: OnRecord, file: str, done: list[tuple[Caller, Act]], shares: bool

@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 from onrecord import Caller, Memory, OnRecord
 from onrecord.errors import OnRecordError
 from onrecord.model.memory import Relation
+from tests.soak import tries
 
 from .conftest import KEEPER, START, Stores
 from .oracle import Oracle, Record, Refused, sees
@@ -524,5 +525,5 @@ READERS = {
 def test_both_databases_and_a_naive_account_agree_on_every_instant(stores: Stores, tmp_path: Path) -> None:
     run_state_machine_as_test(
         lambda: TimeMachine(stores, tmp_path),
-        settings=settings(max_examples=15, stateful_step_count=40),
+        settings=settings(max_examples=tries(5, soaking=50), stateful_step_count=40),
     )

@@ -12,6 +12,7 @@ from onrecord import Caller, OnRecord
 from onrecord.errors import Conflict, NotFound
 from onrecord.model.embedding import embedded_text
 from onrecord.testing.embedder import StubEmbedder, StubEmbedders
+from tests.soak import tries
 
 ANN = Caller(tenant="acme", user="ann")
 BOB = replace(ANN, user="bob")
@@ -98,7 +99,7 @@ class Life:
 
 
 @pytest.mark.slow
-@settings(max_examples=16)
+@settings(max_examples=tries(6, soaking=80))
 @given(changes=st.lists(change, max_size=12))
 def test_vectors_are_those_of_the_present_texts_after_any_changes(
     stores: Any, changes: list[tuple[str, ...]]

@@ -16,6 +16,9 @@ from onrecord.recall.recipes import Fusion, Recipe
 from onrecord.store.ports.index import Found, Key, Match, Near
 from onrecord.store.timestamps import microseconds_of
 from onrecord.testing.embedder import StubEmbedder
+from tests.databases import db
+
+__all__ = ["db"]
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 WORDS = ("ferry", "harbour", "ledger", "orchard", "pepper", "quarry", "saddle", "thimble")

@@ -61,12 +61,12 @@ def opened(db: str, folder: Path, clock: Callable[[], Any]) -> Iterator[OnRecord
 
 
 class TestEntities:
-    @pytest.mark.parametrize("question", QUESTIONS)
-    def test_a_small_cap_gives_the_beginning_of_a_large_one(self, large: OnRecord, question: str) -> None:
-        every = entities(large, question)
-        assert len(every) > 40
-        for most in (1, 5, 40):
-            assert entities(large, question, most) == every[:most]
+    def test_a_small_cap_gives_the_beginning_of_a_large_one(self, large: OnRecord) -> None:
+        for question in QUESTIONS:
+            every = entities(large, question)
+            assert len(every) > 40
+            for most in (1, 5, 40):
+                assert entities(large, question, most) == every[:most], question
 
     def test_what_is_hidden_is_never_told(self, large: OnRecord) -> None:
         told = {id for question in QUESTIONS for id, _ in entities(large, question)}

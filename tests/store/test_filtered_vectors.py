@@ -13,11 +13,12 @@ from onrecord import Caller, OnRecord, connect
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.limits import PERMISSIONS
 from onrecord.store.postgres import vectors
+from tests.soak import tries
 
 _MEMORIES = 2_000
 #: One in a hundred memories is ann's, one in a thousand is bob's.
 _OWNERS = {"ann": (100, 7), "bob": (1_000, 3)}
-_QUESTIONS = [f"question {number}" for number in range(25)]
+_QUESTIONS = [f"question {number}" for number in range(tries(8, soaking=25))]
 
 
 class AnyDirection:

@@ -27,7 +27,7 @@ def test_an_admin_of_one_tenant_cannot_touch_the_others(memory: OnRecord, tmp_pa
 
 
 def test_a_word_that_every_memory_holds_still_has_a_score(memory: OnRecord) -> None:
-    for number in range(300):
+    for number in range(30):
         memory.remember(f"the number {number}")
     hits = memory.recall("the").hits
     assert len(hits) == 10

@@ -23,8 +23,10 @@ from onrecord.testing.ledger import (
     RepeatedRequestConformance,
 )
 from onrecord.testing.listing import BrowseConformance, TallyConformance
+from onrecord.testing.past import PastConformance
 from onrecord.testing.relations import WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
+from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.store import StoreConformance
 from onrecord.testing.visibility import NameConformance, VisibilityConformance
 from tests.stores import empty
@@ -32,7 +34,7 @@ from tests.stores import empty
 #: What the index answers, and what is kept there alone.
 OF_THE_INDEX = {
     SearchConformance, QuestionConformance, NearConformance, BrowseConformance, TallyConformance, WalkConformance,
-    VisibilityConformance, NameConformance,
+    VisibilityConformance, NameConformance, PastConformance, StatisticsConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
 }  # fmt: skip
 WRITTEN_DOWN = [suite for suite in StoreConformance.__bases__ if suite not in OF_THE_INDEX]

@@ -26,13 +26,20 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlalchemy.exc import OperationalError
 
+import onrecord
 from onrecord import Caller, OnRecord, connect
 from onrecord.errors import StoreUnavailable, VersionConflict
 from onrecord.model.limits import PERMISSIONS
 from onrecord.store.yaml.files import TextFile
 from onrecord.testing.builders import everything
+from tests.soak import some, tries
 
 ANN = Caller(tenant="default", user="ann", permissions=frozenset(PERMISSIONS), operator=True)
+#: What a process that runs this file finds in its environment.
+IN_A_PROCESS = {
+    "PYTHONPATH": os.pathsep.join(map(str, (Path(onrecord.__file__).parents[1], Path(__file__).parents[2]))),
+    "ONRECORD_EMBEDDER": "none",
+}
 YAML, HISTORY = "memories.yaml", "memories.history.jsonl"
 _TIME = re.compile(r"datetime\.datetime\([^()]*\)")
 
@@ -93,9 +100,8 @@ class Forker:
     """A process that has everything loaded, and forks one for each thing to be done."""
 
     def __init__(self) -> None:
-        source = str(Path(sys.modules["onrecord"].__path__[0]).parent)
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ONRECORD_")}
-        environment |= {"PYTHONPATH": source, "ONRECORD_CONFIG": "/nowhere", "ONRECORD_EMBEDDER": "none"}
+        environment |= IN_A_PROCESS | {"ONRECORD_CONFIG": "/nowhere"}
         self._process = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,
@@ -133,22 +139,22 @@ def test_a_change_that_is_killed_anywhere_happened_whole_or_not_at_all(
 ) -> None:
     act, given = CHANGES[change]
     before, states, folder = held_in(filled), [], tmp_path / "copy"
-    for step in count(1):
+    for step in count(1, tries(3, soaking=1)):
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(filled, folder)
         survived = forker.run("die_at", folder=str(folder), step=step, act=act, given=given)
-        states.append(held_in(folder, keep_index=step % 2 == 0))
+        states.append(held_in(folder, keep_index=len(states) % 2 == 0))
         if survived:
             break
     done = without_times(states[-1])
     assert done != without_times(before)
     happened = [without_times(state) == done for state in states]
-    for step, state in enumerate(states, 1):
-        assert happened[step - 1] or state == before, f"killed at step {step}"
+    for number, state in enumerate(states):
+        assert happened[number] or state == before, f"killed at the {number}th of its steps"
     # Once it has happened it stays so, and it can be killed on both sides of that.
     assert happened == sorted(happened)
-    assert happened.count(False) > 4
-    assert happened.count(True) > 2
+    assert happened.count(False) > 1
+    assert happened.count(True) > 1
 
 
 def without_times(held: Any) -> str:
@@ -179,8 +185,9 @@ def test_a_history_that_ends_anywhere_within_a_change_ends_before_it(
         done = held_in(folder, keep_index=False)
         assert after[HISTORY].startswith(before[HISTORY])
         end = len(after[HISTORY])
+        places = some(cuts(before[HISTORY], after[HISTORY]), 7)
         ways = cycle(product((b"", b"\0" * 40), (True, False)))
-        for cut, (gap, keep_index) in zip(cuts(before[HISTORY], after[HISTORY]), ways, strict=False):
+        for cut, (gap, keep_index) in zip(places, ways, strict=False):
             (folder / YAML).write_bytes(before[YAML])
             written = after[HISTORY][:cut] + (gap if cut < end else b"")
             (folder / HISTORY).write_bytes(written)
@@ -232,12 +239,12 @@ def test_every_acknowledged_change_outlives_kill_and_none_is_half_done(tmp_path:
     chance, folder = random.Random(11), tmp_path / "store"
     contents: dict[str, str] = {}
     forgotten: set[str] = set()
-    for seed in range(3):
+    for seed in range(tries(2, soaking=10)):
         process = subprocess.Popen(
             [sys.executable, __file__, "live", str(folder), str(seed)],
             stdout=subprocess.PIPE,
             text=True,
-            env=os.environ | {"ONRECORD_EMBEDDER": "none"},
+            env=os.environ | IN_A_PROCESS,
         )
         assert process.stdout is not None
         told = [json.loads(process.stdout.readline()) for _ in range(chance.randrange(10, 40))]
@@ -269,7 +276,7 @@ def test_every_acknowledged_change_outlives_kill_and_none_is_half_done(tmp_path:
 
 @pytest.mark.slow
 def test_several_processes_and_a_hand_write_one_store_and_nothing_is_lost(tmp_path: Path) -> None:
-    folder, turns = tmp_path / "store", 6
+    folder, turns = tmp_path / "store", tries(3, soaking=20)
     with connect(f"yaml:{folder}", caller=ANN) as door:
         door.remember("count 0", id="counter")
         door.remember("edited 0", id="edited")
@@ -278,7 +285,7 @@ def test_several_processes_and_a_hand_write_one_store_and_nothing_is_lost(tmp_pa
                 [sys.executable, __file__, "share", str(folder), str(number), str(turns)],
                 stdout=subprocess.PIPE,
                 text=True,
-                env=os.environ | {"ONRECORD_EMBEDDER": "none"},
+                env=os.environ | IN_A_PROCESS,
             )
             for number in range(3)
         ]
@@ -561,7 +568,6 @@ def patiently(attempt: Any) -> Any:
 
 def main() -> None:
     """Fork a child for every line of standard input, and say how it ended."""
-    sys.path.insert(0, str(Path(__file__).parents[2]))
     from tests.new_stores import compile_once
 
     # What the children do is loaded and compiled here, once for all of them.

@@ -29,6 +29,7 @@ from onrecord.store.yaml.entries import entry_of, memory_of
 from onrecord.store.yaml.rendering import render
 from onrecord.testing.builders import everything
 from onrecord.yaml_reader import Broken, json_of, parse
+from tests.soak import tries
 
 #: Texts that mean something to some reader of YAML, or nearly.
 ODD = (
@@ -154,7 +155,7 @@ def memories(draw: Callable[..., Any]) -> Memory:
     return memory
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(20, soaking=200))
 @given(memory=memories(), column=st.integers(0, 4))
 def test_an_entry_that_is_read_says_what_was_written(memory: Memory, column: int) -> None:
     text = (
@@ -165,7 +166,7 @@ def test_an_entry_that_is_read_says_what_was_written(memory: Memory, column: int
     assert memory_of(slot.entry.values, datetime.now(UTC), replace(memory, place=None)) == memory
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(20, soaking=200))
 @given(value=st.dictionaries(texts, values, max_size=4))
 @example({text: text for text in ODD})
 @example({"a": "9" * 70})
@@ -181,7 +182,7 @@ def test_any_value_is_read_alike_by_us_and_by_any_other_reader(value: dict[str, 
         assert yaml.load(text, Loader=loader) == [{"metadata": value}]
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(20, soaking=200))
 @example({text: text for text in ODD}, 20)
 @given(value=st.dictionaries(texts, values, max_size=4), width=st.integers(20, 100))
 def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any], width: int) -> None:
@@ -194,7 +195,7 @@ def test_what_another_writer_wrote_is_read_as_it_was_meant(value: dict[str, Any]
             assert json_of(root) == [value]
 
 
-@settings(max_examples=50)
+@settings(max_examples=tries(20, soaking=200))
 @given(text=st.text(letters, max_size=60) | st.lists(st.sampled_from(ODD)).map("\n".join))
 def test_any_text_is_a_document_or_broken_at_one_of_its_lines(text: str) -> None:
     try:
@@ -218,7 +219,7 @@ def two_stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SqlSt
             store.close()
 
 
-@settings(max_examples=20)
+@settings(max_examples=tries(8, soaking=80))
 @given(
     saved=st.lists(memories(), min_size=1, max_size=4, unique_by=lambda memory: (memory.tenant, memory.id))
 )

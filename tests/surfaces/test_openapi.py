@@ -16,6 +16,7 @@ from onrecord.faces import TABLE
 from onrecord.features import OPERATIONS
 from onrecord.surfaces.rest.declared import of_faces
 from onrecord.surfaces.rest.openapi import document
+from tests.soak import tries
 
 load_all_checks()
 DOCUMENT = document()
@@ -51,7 +52,7 @@ LENIENT = ("arbiter",)
 OWN = [each for each in OPERATED if each not in FACE_OF]
 each_operation = pytest.mark.parametrize(("path", "method"), OPERATED, ids=lambda part: str(part))
 few = settings(
-    max_examples=3,
+    max_examples=tries(2, soaking=20),
     deadline=None,
     phases=[Phase.generate],
     derandomize=True,

@@ -241,7 +241,9 @@ class TestSeveral:
         assert said.code == 6
         assert f"port {several.url.port}" in said.err
 
-    def test_what_one_caller_may_ask_is_counted_together(self, started: Starting) -> None:
+    def test_what_one_caller_may_ask_is_counted_together_and_they_end_when_nobody_is_left_to_tell_them(
+        self, started: Starting
+    ) -> None:
         several = Several(started("--workers", "2", "--no-worker", ONRECORD_REQUESTS_PER_MINUTE="1"))
         lines = several.ask()
         assert _answered(lines)
@@ -254,6 +256,9 @@ class TestSeveral:
             statuses.append(answer.status)
         _close(lines)
         assert (statuses.count(200), statuses.count(429)) == (1, 31)
+        several.server.client.close()
+        several.server.tell(signal.SIGKILL)
+        _until(several.refuses, lambda: "they still listen")
 
     def test_what_one_that_is_killed_had_begun_is_under_way_no_more(self, several: Several) -> None:
         halves = several.ask()
@@ -287,20 +292,12 @@ class TestSeveral:
         found = httpx2.get(several.url.join(f"/v1/memories/{saved['memory']['id']}"), timeout=600)
         assert found.json()["memory"]["content"] == "Deploys are frozen."
 
-    def test_they_end_when_nobody_is_left_to_tell_them(self, started: Starting) -> None:
-        several = Several(started("--workers", "2", "--no-worker"))
-        several.server.client.close()
-        several.server.tell(signal.SIGKILL)
-        _until(several.refuses, lambda: "they still listen")
-
 
 @pytest.mark.slow
-@pytest.mark.parametrize("platform", ["linux", "darwin"])
-def test_they_serve_wherever_they_run(
-    platform: str, shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_where_they_cannot_have_a_socket_each_they_serve_with_one_for_all(
+    shell: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a socket each, or one for all."""
-    monkeypatch.setattr(sys, "platform", platform)
+    monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setenv("ONRECORD_DB", str(tmp_path / "several.db"))
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path))
     listening = socket.create_server(("127.0.0.1", 0))

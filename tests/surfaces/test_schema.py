@@ -20,6 +20,7 @@ from onrecord.model.schema import Definitions, input_schema, output_schema, rule
 from onrecord.model.unset import Unset
 from onrecord.model.wire import from_json, to_json
 from onrecord.operation import Operation
+from tests.soak import tries
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -65,7 +66,7 @@ def announced(answer: type) -> Draft202012Validator:
 
 
 @each_operation
-@settings(max_examples=8)
+@settings(max_examples=tries(4, soaking=40))
 @given(data=st.data())
 def test_an_answer_fits_its_schema_and_comes_back_the_same(operation: Operation, data: st.DataObject) -> None:
     answer = data.draw(values(operation.answer))

@@ -20,6 +20,7 @@ from onrecord.testing.archive import live_a_little
 from onrecord.testing.builders import HOME, Clock, administrator
 from onrecord.testing.moving_workspace import export_of, fill_workspace, workspace_of
 from tests.schemas import address, new_schema
+from tests.soak import tries
 
 KINDS = ("sqlite", "postgres", "yaml")
 PAIRS = [(source, target) for source in KINDS for target in KINDS]
@@ -142,7 +143,7 @@ def doors(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
         yield opened
 
 
-@settings(max_examples=20)
+@settings(max_examples=tries(8, soaking=100))
 @given(steps=_steps, source=st.sampled_from(KINDS))
 def test_whatever_was_done_with_the_workspace_an_export_tells_what_is_left(
     doors: dict[str, OnRecord], tmp_path: Path, steps: list[tuple[str, dict[str, Any]]], source: str

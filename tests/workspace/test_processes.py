@@ -14,6 +14,7 @@ import pytest
 import onrecord
 from onrecord import OnRecord, connect
 from onrecord.testing.workspace import MARK_BYTES
+from tests.soak import tries
 
 WORKER = Path(__file__).parent / "workspace_worker.py"
 PROCESSES = 4
@@ -98,8 +99,8 @@ def test_a_deletion_killed_before_any_of_its_statements_is_not_there_at_all(addr
         before = state(door)
     forker = start("fork")
     ready(forker)
-    # Every fifth statement.
-    for statement in count(1, 5):
+    # Some of its statements; in a soak every fifth.
+    for statement in count(1, tries(15, soaking=5)):
         survived = dead_at(forker, statement)
         with connect(address) as door:
             assert door.doctor().problems == ()
