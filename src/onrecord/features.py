@@ -29,6 +29,10 @@ FEATURES: Final = {
     "onrecord.recall.subjects": ("search",),
     "onrecord.catalog.operations": ("entities", "inspect", "drop_entity", "prioritise"),
     "onrecord.remember.review": ("approve", "reject"),
+    "onrecord.review.planning": ("plan",),
+    "onrecord.review.applying": ("apply",),
+    "onrecord.review.rolling_back": ("roll_back",),
+    "onrecord.review.listing": ("changesets",),
     "onrecord.context.give": ("context",),
     "onrecord.context.turns": ("note_turn", "turns", "clear_turns"),
     "onrecord.workspace.conversations": (

@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from onrecord.errors import Fault, Forbidden, Invalid, invalid
 from onrecord.model.request import Request, request_fields
+from onrecord.model.shapes import faults_at
 from onrecord.model.unset import Unset
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation, build_request
@@ -64,7 +65,7 @@ def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str
         try:
             clean = each.metadata["rule"](value)
         except ValueError as reason:
-            faults.append(Fault(each.name, str(reason)))
+            faults += faults_at(each.name, reason)
             continue
         # What has its default is left out, so that a server of another version may have its own.
         if clean != each.default or each.default is MISSING or f"{{{each.name}}}" in (operation.route or ""):

@@ -14,6 +14,7 @@ from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
+from onrecord.model.edits import EDITS, Edit
 from onrecord.model.limits import Confidence, Dimension, Kind, Scope
 from onrecord.model.memory import Memory
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
@@ -83,6 +84,9 @@ class Remember(Request):
         ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
         "Memories that stop being true with this one.",
         (),
+    )
+    edits: Sequence[Edit] | Unset = ask(
+        EDITS, "Changes to the catalog that it proposes: it then waits until a person has approved it.", UNSET
     )
     review: bool = ask(rules.FLAG, "Let it wait until a person who reviews has approved it.", False)
     dedupe: bool = ask(rules.FLAG, "Update a near-duplicate in place rather than add a row.", True)

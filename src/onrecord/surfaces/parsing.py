@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from onrecord.model.rules import Choice, Flag, Fraction, Identifier, Integer, Json, ListOf, OrNone, Rule
+from onrecord.model.shapes import Several
 
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
@@ -26,7 +27,7 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
-    return _read_json if isinstance(rule, Json) else str
+    return _read_json if isinstance(rule, Json | Several) else str
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:

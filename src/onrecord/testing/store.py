@@ -2,6 +2,7 @@
 
 from onrecord.testing.archive import ArchiveConformance, CareConformance
 from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
+from onrecord.testing.changesets import ChangesetConformance, ProposalConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
 from onrecord.testing.everyones import GlobalConformance
@@ -90,5 +91,7 @@ class StoreConformance(
     WaitingConformance,
     TenantSettingConformance,
     ImportedTierConformance,
+    ProposalConformance,
+    ChangesetConformance,
 ):
     """All suites together."""

@@ -23,6 +23,7 @@ from onrecord.model.rules import (
     Rule,
     Timestamp,
 )
+from onrecord.model.shapes import Several
 from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
@@ -142,6 +143,7 @@ def _metavar(rule: Rule) -> str:
         Fraction: "SHARE",
         Timestamp: "TIME",
         Json: "JSON",
+        Several: "JSON",
         Identifier: "ID",
     }
     return names.get(type(rule), "TEXT")
