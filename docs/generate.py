@@ -19,6 +19,7 @@ from onrecord.care.kinds import HEAD as HEAD_KEY
 from onrecord.features import OPERATIONS
 from onrecord.model import limits, rules
 from onrecord.model.request import request_fields
+from onrecord.model.shapes import Object, Several
 from onrecord.model.unset import Unset
 from onrecord.operation import Operation
 from onrecord.recall.recall import LAYERS
@@ -290,6 +291,10 @@ def describe(rule: rules.Rule) -> str:
             return "a number from 0 to 1"
         case rules.Text():
             return _describe_text(rule)
+        case Several():
+            return f"up to {rule.at_most}, each {describe(rule.each)}"
+        case Object():
+            return f"{rule.noun}, an object of {_several(rule.fields)}"
         case rules.Json(text_too):
             return "a JSON object" + (" or a text" if text_too else "")
     return {

@@ -19,8 +19,9 @@ from onrecord.context.parts import ContextGiven
 from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
 from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
+from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, Alike, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times
+from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalState, RelationName, Role, Scope, Status, TallyBy, Times
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -36,6 +37,10 @@ from onrecord.remember.remember import Remembered
 from onrecord.remember.retire import Retired
 from onrecord.remember.review import Reviewed
 from onrecord.remember.revise import Revised
+from onrecord.review.applying import Applied
+from onrecord.review.listing import ListedChangesets
+from onrecord.review.planning import Planned
+from onrecord.review.rolling_back import RolledBack
 from onrecord.workspace.agents import SharedAgent
 from onrecord.workspace.artifacts import ArtifactContent, DeletedArtifact, ListedArtifacts, WrittenArtifact
 from onrecord.workspace.conversations import DeletedConversation, ListedConversations, RegisteredConversation, SharedConversation, ShownConversation
@@ -70,6 +75,7 @@ class Door:
         verified_at: datetime | None | Unset = ...,
         always_inject: bool | Unset = ...,
         supersedes: Sequence[str] = ...,
+        edits: Sequence[Edit] | Unset = ...,
         review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
@@ -141,6 +147,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
+        proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
@@ -173,6 +180,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
+        proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
@@ -205,6 +213,7 @@ class Door:
         entities: Sequence[str] | Unset = ...,
         query: Mapping[str, Any] | str | None | Unset = ...,
         artifact: str | None | Unset = ...,
+        edits: Sequence[Edit] | Unset = ...,
         conversation: str | None | Unset = ...,
         valid_from: datetime | Unset = ...,
         verified_at: datetime | None | Unset = ...,
@@ -377,6 +386,43 @@ class Door:
         reason: str | None = ...,
     ) -> Reviewed:
         """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
+        ...
+    def plan(
+        self,
+        entity: str,
+        *,
+        memories: Sequence[str] = ...,
+    ) -> Planned:
+        """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
+        ...
+    def apply(
+        self,
+        entity: str,
+        *,
+        memories: Sequence[str] = ...,
+        mark: str | None = ...,
+        reason: str | None = ...,
+    ) -> Applied:
+        """Write what approved proposals change in an entity and its parts into the catalog, all or nothing."""
+        ...
+    def roll_back(
+        self,
+        id: str,
+        *,
+        reason: str | None = ...,
+    ) -> RolledBack:
+        """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable."""
+        ...
+    def changesets(
+        self,
+        id: str | None = ...,
+        *,
+        entity: str | None = ...,
+        states: Sequence[ChangesetState] = ...,
+        limit: int = ...,
+        skip: int = ...,
+    ) -> ListedChangesets:
+        """List what was applied to the catalog, newest first, with what stood there before; or show one by its id."""
         ...
     def context(
         self,
@@ -713,6 +759,7 @@ class AsyncDoor:
         verified_at: datetime | None | Unset = ...,
         always_inject: bool | Unset = ...,
         supersedes: Sequence[str] = ...,
+        edits: Sequence[Edit] | Unset = ...,
         review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
@@ -784,6 +831,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
+        proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
@@ -816,6 +864,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
+        proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
@@ -848,6 +897,7 @@ class AsyncDoor:
         entities: Sequence[str] | Unset = ...,
         query: Mapping[str, Any] | str | None | Unset = ...,
         artifact: str | None | Unset = ...,
+        edits: Sequence[Edit] | Unset = ...,
         conversation: str | None | Unset = ...,
         valid_from: datetime | Unset = ...,
         verified_at: datetime | None | Unset = ...,
@@ -1020,6 +1070,43 @@ class AsyncDoor:
         reason: str | None = ...,
     ) -> Reviewed:
         """Reject a proposal, or a new memory that was approved after it had waited. It stays readable in the past; a second"""
+        ...
+    async def plan(
+        self,
+        entity: str,
+        *,
+        memories: Sequence[str] = ...,
+    ) -> Planned:
+        """See what approved proposals would change in an entity of the catalog and its parts, and what stands in the way."""
+        ...
+    async def apply(
+        self,
+        entity: str,
+        *,
+        memories: Sequence[str] = ...,
+        mark: str | None = ...,
+        reason: str | None = ...,
+    ) -> Applied:
+        """Write what approved proposals change in an entity and its parts into the catalog, all or nothing."""
+        ...
+    async def roll_back(
+        self,
+        id: str,
+        *,
+        reason: str | None = ...,
+    ) -> RolledBack:
+        """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable."""
+        ...
+    async def changesets(
+        self,
+        id: str | None = ...,
+        *,
+        entity: str | None = ...,
+        states: Sequence[ChangesetState] = ...,
+        limit: int = ...,
+        skip: int = ...,
+    ) -> ListedChangesets:
+        """List what was applied to the catalog, newest first, with what stood there before; or show one by its id."""
         ...
     async def context(
         self,

@@ -923,7 +923,7 @@ def test_a_changed_renderer_writes_unchanged_models_anew(
 ) -> None:
     memory.ingest(str(folder))
     text = rendering.text_of_part
-    monkeypatch.setattr(rendering, "text_of_part", lambda model, part: text(model, part) + "\nrendered anew")
+    monkeypatch.setattr(rendering, "text_of_part", lambda *told: text(*told) + "\nrendered anew")
     assert nothing(memory.ingest(str(folder)))
     monkeypatch.setattr(ingesting, "RECORD_VERSION", RECORD_VERSION + 1)
     answer = memory.ingest(str(folder))

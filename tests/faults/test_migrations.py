@@ -267,9 +267,19 @@ def test_an_old_store_has_the_tables_of_a_new_one(
     assert _without_schema(have) == _without_schema(want)
 
 
+#: What step 9 adds.
+_BEFORE_CHANGESETS = (
+    "DROP TABLE changesets",
+    *(
+        f"ALTER TABLE {table} DROP COLUMN {column}"
+        for table in ("memories", "versions")
+        for column in ("edits", "changeset")
+    ),
+)
 _NAMED_BY_ONE = 'tenant INTEGER NOT NULL, "row" BIGINT NOT NULL, id TEXT NOT NULL, agent TEXT, title TEXT, '
 #: The tables of step 7 that step 8 changes, with what they held: whoever named a conversation was in it.
 _BEFORE_MEMBERS = (
+    *_BEFORE_CHANGESETS,
     "CREATE TABLE conversations_7 AS SELECT * FROM conversations",
     "DROP TABLE conversations",
     f"CREATE TABLE conversations ({_NAMED_BY_ONE} created_at BIGINT NOT NULL, created_by TEXT NOT NULL, "

@@ -49,6 +49,10 @@ CALLS: dict[str, tuple[list[str], str]] = {
     "prioritise": ([], "datasources"),
     "approve": (["1"], "changed"),
     "reject": (["proposal"], "changed"),
+    "plan": (["orders"], "changes"),
+    "apply": (["orders"], "changeset"),
+    "roll-back": (["1"], "changeset"),
+    "changesets": ([], "changesets"),
     "context": (["revenue"], "text"),
     "attach": (["orders", "--arguments", "select amount from orders"], "references"),
     "conversations register": (["talk"], "created"),
@@ -120,6 +124,11 @@ def _prepare(shell: Any) -> None:
     robot = Caller(tenant="default", user="robot", actor="unattended")
     with connect("shell.db", caller=robot) as door:
         door.remember("a proposal", id="proposal")
+    for entity in ("shop", "orders"):
+        edits = [{"entity": entity, "field": "description", "value": f"what {entity} is"}]
+        saved = shell("remember", f"about {entity}", "--edits", json.dumps(edits), "--json")
+        assert shell("approve", saved.json["memory"]["id"]).code == 0
+    assert shell("apply", "shop").code == 0
 
 
 def sections_of(help: str) -> dict[str, list[str]]:

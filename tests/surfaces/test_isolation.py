@@ -277,6 +277,10 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "audit": [{"subject": "{key}"}, {"subject": "{beside}", "user": "ann"}],
     "approve": [{"id": "{id}"}],
     "reject": [{"id": "{id}"}],
+    "plan": [{"entity": "{beside}.orders"}, {"entity": "{beside}", "memories": ["{id}"]}],
+    "apply": [{"entity": "{beside}.orders"}],
+    "roll_back": [{"id": "1"}],
+    "changesets": [{}, {"id": "1"}, {"entity": "{beside}.orders"}],
 }
 
 

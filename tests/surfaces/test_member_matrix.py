@@ -94,6 +94,10 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"by": "owner", "conversation": "{beside}-talk"},
         {"by": "status", "conversation": "ann/{beside}-talk"},
     ],
+    "plan": [{"entity": "thing:{code}"}, {"entity": "thing:{code}", "memories": ["{id}"]}],
+    "apply": [{"entity": "thing:{code}", "memories": ["{id}"]}],
+    "roll_back": [{"id": "1"}],
+    "changesets": [{}, {"entity": "thing:{code}"}],
     "register_conversation": [{"id": "{beside}-talk", "agent": "{beside}-agent"}],
     "revise": [
         {"id": "{id}", "content": "mine"},

@@ -116,6 +116,35 @@ STORY: tuple[Call, ...] = (
     ("approve", {"id": "proposal.good"}),
     ("reject", {"id": "proposal.bad", "reason": "It takes a week."}),
     ("reject", {"id": "proposal.bad", "reason": "It takes a week."}),
+    (
+        "remember",
+        {
+            "content": "Amounts are net of refunds.",
+            "id": "insight",
+            "edits": [
+                {"entity": "orders.amount", "field": "description", "value": "Net of refunds, in cents."},
+                {"entity": "mydb.orders", "field": "tags", "op": "add", "key": "finance"},
+                {"entity": "mydb.orders", "field": "properties", "key": "tier", "value": [1, "gold", True]},
+            ],
+        },
+    ),
+    ("remember", {"content": "Hidden.", "edits": [{"entity": "orders", "field": "tags", "key": "a\u200bb"}]}),
+    ("browse", {"proposal": "pending", "count": True}),
+    ("tally", {"by": "category", "proposal": "applied"}),
+    ("plan", {"entity": "mydb.orders", "memories": ["insight"]}),
+    ("apply", {"entity": "mydb.orders"}),
+    ("approve", {"id": "insight", "reason": "Checked."}),
+    ("plan", {"entity": "mydb.orders"}),
+    ("apply", {"entity": "mydb.orders", "mark": "another"}),
+    ("apply", {"entity": "mydb.orders", "reason": "Agreed."}),
+    ("inspect", {"model": "mydb.orders", "sections": ["columns", "promoted"]}),
+    ("search", {"question": "net of refunds", "max_entities": 1}),
+    ("browse", {"proposal": "applied"}),
+    ("changesets", {"entity": "orders.amount", "states": ["applied"], "skip": 0, "limit": 5}),
+    ("roll_back", {"id": "1", "reason": "It was gross."}),
+    ("roll_back", {"id": "1"}),
+    ("changesets", {"id": "1"}),
+    ("changesets", {"id": "2"}),
     ("context", {"question": "revenue", "max_tokens": 500, "parts": ["always", "memories"]}),
     ("attach", {"answer": "No column profit on orders", "arguments": "select profit from orders"}),
     ("attach", {"answer": "thing:lamp", "arguments": {"sql": "select 1"}, "limit": 2, "again": True}),
@@ -278,7 +307,7 @@ def through_shell(shell: Shell, db: str, operation: Operation, given: dict[str, 
 
 def words_of(operation: Operation, given: dict[str, Any]) -> Iterator[str]:
     """The same as a person types it."""
-    singular = {"statuses": "status", "entities": "entity"}
+    singular = {"statuses": "status", "entities": "entity", "memories": "memory"}
     for each in request_fields(operation.request):
         if each.name not in given:
             continue
@@ -293,7 +322,7 @@ def words_of(operation: Operation, given: dict[str, Any]) -> Iterator[str]:
             one = singular.get(each.name, each.name.removesuffix("s").replace("_", "-"))
             yield from (word for item in value for word in (f"--{one}", str(item)))
         else:
-            yield from (option, json.dumps(value) if isinstance(value, dict) else str(value))
+            yield from (option, json.dumps(value) if isinstance(value, dict | list) else str(value))
 
 
 def through_tools(agent: Agent, door: OnRecord, operation: Operation, given: dict[str, Any]) -> Outcome:

@@ -45,6 +45,7 @@ class Exported(Answer):
     artifacts: int = 0
     scratchpads: int = 0
     agents: int = 0
+    changesets: int = 0
 
 
 @operation("read", "memory.admin", "GET /export")

@@ -44,7 +44,7 @@ class Import(Request):
 class Imported(Answer):
     """How much an import added, what it found unchanged, and what it skipped because something else has its name.
 
-    `added` and `unchanged` count memories, the others what they name; `workspace_unchanged` counts the last four.
+    `added` and `unchanged` count memories, the others what they name; `workspace_unchanged` counts the last five.
     """
 
     added: int
@@ -55,6 +55,7 @@ class Imported(Answer):
     artifacts: int = 0
     scratchpads: int = 0
     agents: int = 0
+    changesets: int = 0
     workspace_unchanged: int = 0
 
 

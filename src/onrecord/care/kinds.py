@@ -1,7 +1,7 @@
 """WHICH kinds of lines has an export? One table: the key of a line, what it holds, how it is read and written.
 
 The head comes first. Then for each tenant: its counters, the last numbers of its workspace, the workspace
-(conversations, artifacts, scratchpads, settings), a line for each memory with all its versions, and a line for each
+(conversations, artifacts, scratchpads, settings, changesets), a line for each memory with all its versions, and a line for each
 relation, including removed ones.
 """
 
@@ -12,6 +12,7 @@ from onrecord.care.lines import ExportLine
 from onrecord.care.memory_lines import read_counters, read_history, read_relation
 from onrecord.care.workspace_lines import (
     read_artifact,
+    read_changeset,
     read_conversation,
     read_numbers,
     read_scratchpad,
@@ -19,6 +20,7 @@ from onrecord.care.workspace_lines import (
     write_artifact,
 )
 from onrecord.model.agent import ShownAgent
+from onrecord.model.changesets import Changeset
 from onrecord.model.memory import Relation
 from onrecord.model.wire import to_json
 from onrecord.model.workspace import (
@@ -69,7 +71,7 @@ KINDS: Final = (
         WorkspaceNumbers,
         read_numbers,
         _under("numbers"),
-        "The last numbers given to conversations and artifacts.",
+        "The last numbers given to conversations, artifacts and changesets.",
     ),
     Kind(
         "conversation",
@@ -102,6 +104,14 @@ KINDS: Final = (
         _under("agent"),
         "How an agent is set, since when and by whom.",
         "agents",
+    ),
+    Kind(
+        "changeset",
+        Changeset,
+        read_changeset,
+        _under("changeset"),
+        "A changeset: what was applied to the catalog, with what stood there before.",
+        "changesets",
     ),
     Kind(
         "versions",

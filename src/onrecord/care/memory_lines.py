@@ -97,7 +97,7 @@ def _untold(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 _MEMORY: Final = shape_of(Memory)
-_LATER: Final = ("author", "proposes", "conversation_by")
+_LATER: Final = ("author", "proposes", "conversation_by", "edits", "changeset")
 _VERSIONS: Final = Several(
     Object(
         "a version",

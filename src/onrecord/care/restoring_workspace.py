@@ -8,6 +8,7 @@ from onrecord.care.kinds import kind_for
 from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
+from onrecord.model.changesets import Changeset
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.workspace import (
     Conversation,
@@ -94,6 +95,8 @@ def name_of(item: WorkspaceItem) -> str:
             return f"scratchpad of {item.agent}"
         case ShownAgent():
             return f"settings of {item.agent}"
+        case Changeset():
+            return f"changeset {item.id}"
 
 
 def _told_whose(file: StoredArtifact, restoring: WorkspaceRestoring) -> StoredArtifact:

@@ -11,6 +11,7 @@ from onrecord.care.lines import ExportLine
 from onrecord.errors import Fault
 from onrecord.model import rules
 from onrecord.model.agent import ShownAgent
+from onrecord.model.changesets import CHANGESET, Changeset, FieldChange
 from onrecord.model.limits import GLOBAL_TENANT, TITLE_CHARACTERS
 from onrecord.model.shapes import Object
 from onrecord.model.wire import shape_of, to_json
@@ -22,14 +23,14 @@ from onrecord.model.workspace import (
     WorkspaceNumbers,
     with_new_names,
 )
-from onrecord.providers.scrubber import scrub, scrub_bytes
+from onrecord.providers.scrubber import scrub, scrub_bytes, scrub_value
 
 Item = TypeVar("Item")
 
 _LAST: Final = rules.Integer(0, 2**53 - 1)
 _NUMBERS: Final = Object(
     "numbers",
-    {"conversation": _LAST, "artifact": _LAST},
+    {"conversation": _LAST, "artifact": _LAST, "changeset": _LAST},
     needed=("conversation", "artifact"),
     build=WorkspaceNumbers,
     passes_over=True,
@@ -93,6 +94,20 @@ def read_settings(line: ExportLine, tenant: str) -> ShownAgent:
         agent = {**agent, "settings": with_new_names(agent["settings"])}
         line = line._replace(value={**line.value, "agent": agent})
     return _sound(line, "agent", _read(line, "agent", ShownAgent), workspace_records.settings_faults)
+
+
+def read_changeset(line: ExportLine, tenant: str) -> Changeset:
+    _check_home(line, tenant)
+    told = cast(Changeset, line.checked("changeset", CHANGESET))
+    return replace(told, changes=tuple(map(_clean_change, told.changes)))
+
+
+def _clean_change(change: FieldChange) -> FieldChange:
+    """A change without secrets: what it wrote, and what stood there before."""
+    key = change.edit.key or ""
+    clean = {name: scrub_value(key, getattr(change, name))[0] for name in ("before", "after", "under")}
+    edit = replace(change.edit, value=scrub_value(key, change.edit.value)[0])
+    return replace(change, edit=edit, **clean)  # type: ignore[arg-type]
 
 
 def _read(line: ExportLine, key: str, kind: type[Item]) -> Item:

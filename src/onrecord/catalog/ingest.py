@@ -15,6 +15,7 @@ from datetime import datetime
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from onrecord.catalog.amendments import Amendment, amendments_of, said_anew
 from onrecord.catalog.extraction import entities_of_query
 from onrecord.catalog.queries import is_over_models, read_query
 from onrecord.catalog.records import (
@@ -23,8 +24,10 @@ from onrecord.catalog.records import (
     RECORD_VERSION,
     Record,
     canonical_of_id,
+    datasource_in,
     entity_of,
     fields_of,
+    model_in,
     record_id,
     record_of_datasource,
     records_of_model,
@@ -38,7 +41,7 @@ from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.catalog import MEMORY_PREFIX, Datasource, Model
-from onrecord.model.collections import ENTITIES, Home, entity_facet
+from onrecord.model.collections import AMENDED, ENTITIES, Home, entity_facet
 from onrecord.model.memory import Change, Memory, Version
 from onrecord.model.request import MAYBE_NAME, Request, ask
 from onrecord.operation import Call, Progress, operation
@@ -176,13 +179,16 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
     models = _differing(source, fingerprints, known, progress)
     hidden = {name for name, model in known.items() if model.hidden and name not in models}
     hidden |= {name for name, (model, *_) in models.items() if model.hidden}
-    others = list(_homes(datasources, fingerprints.keys() - hidden, source.origin or ""))
-    if (priority := source.priority()) is not None:
-        others.append(priority_record(priority))
+    priority = source.priority()
     with call.reading() as reading:
-        plan = _planned(
-            reading.reading_of(ENTITIES), models, others, known.keys() - fingerprints.keys(), vanished
-        )
+        catalog = reading.reading_of(ENTITIES)
+        # Read with what is there now, so that a value that was promoted meanwhile is not written over.
+        promoted = _promoted(reading)
+        others = list(_homes(datasources, fingerprints.keys() - hidden, source.origin or "", promoted))
+        if priority is not None:
+            others.append(priority_record(priority))
+        models = {name: _amended(records, promoted.get(name, ())) for name, records in models.items()}
+        plan = _planned(catalog, models, others, known.keys() - fingerprints.keys(), vanished)
     stale = tuple[str, ...]()
     if not dry_run:
         if plan.size:
@@ -206,7 +212,7 @@ def _ingested(call: Call, source: "Source", dry_run: bool) -> Ingested:
             LostReferences(memory=id, entities=entities) for id, entities in islice(lost.items(), _MOST_NAMED)
         ),
         stale_queries=stale,
-        notes=tuple(source.notes()),
+        notes=tuple(_notes(source, plan)),
         dry_run=dry_run,
     )
 
@@ -278,13 +284,52 @@ def _differing(
     return read
 
 
-def _homes(datasources: Sequence[Datasource], models: Iterable[str], origin: str) -> Iterator[Record]:
+def _promoted(reading: Reading) -> dict[str, tuple[Amendment, ...]]:
+    """What people have promoted of each entity, also of those that are gone: they may come back. What was rolled back
+    while its entity was gone does not come back with it.
+    """
+    catalog = reading.reading_of(ENTITIES)
+    found = catalog.filed_memories(AMENDED, gone=True) if catalog.size else ()
+    every = {_canonical(record): amendments_of(record) for record in found}
+    changesets = {each.changeset for amendments in every.values() for each in amendments}
+    told = filter(None, map(reading.changesets.one, changesets))
+    ended = {each.id for each in told if each.state == "rolled_back"}
+    return {
+        name: tuple(each for each in amendments if each.changeset not in ended)
+        for name, amendments in every.items()
+    }
+
+
+def _amended(records: list[Record], amendments: Sequence[Amendment]) -> list[Record]:
+    """The records of a model, with what people have promoted of it."""
+    if not amendments:
+        return records
+    return list(records_of_model(model_in(records[0].document), records[0].fingerprint, amendments))
+
+
+def _notes(source: "Source", plan: _Plan) -> Iterator[str]:
+    """The notes of the source, and where it now says something else than what was promoted."""
+    yield from source.notes()
+    for record in (record for _, record in plan.changed if record.amendments):
+        told = datasource_in(record.document) if record.kind == "datasource" else model_in(record.document)
+        for each, _ in said_anew(told, record.amendments):
+            what = " ".join(filter(None, (each.entity, each.field, each.key)))
+            yield f"{what} was promoted, and its source now says something else: see it with `plan`."
+
+
+def _homes(
+    datasources: Sequence[Datasource],
+    models: Iterable[str],
+    origin: str,
+    promoted: Mapping[str, Sequence[Amendment]],
+) -> Iterator[Record]:
     by_home: dict[str, list[str]] = {}
     for name in sorted(models):
         home, _, model_name = name.partition(".")
         by_home.setdefault(home, []).append(model_name)
     for datasource in datasources:
-        yield record_of_datasource(datasource, by_home.get(datasource.name, []), origin)
+        own = promoted.get(datasource.canonical, ())
+        yield record_of_datasource(datasource, by_home.get(datasource.name, []), origin, own)
 
 
 def _planned(
@@ -402,6 +447,15 @@ def keep(writing: Writing, record: Record, change: Change) -> None:
         catalog.add(_memory(record, "", change), change)
     else:
         catalog.replace(known, replace(known, **fields_of(record), updated_at=change.at), change)
+
+
+def rewritten(catalog: Writing, record: Record, change: Change) -> Memory | None:
+    """Store the record of an entity anew inside a larger transaction; None if nothing of it changes."""
+    known = catalog.target(record_id(record.canonical))
+    fields = fields_of(record)
+    if all(getattr(known, name) == value for name, value in fields.items()):
+        return None
+    return catalog.replace(known, replace(known, **fields, updated_at=change.at), change)
 
 
 def _memory(record: Record, tenant: str, change: Change) -> Memory:

@@ -21,7 +21,9 @@ from onrecord.model.tiers import WORDS
 from onrecord.text.tokens import count_tokens
 
 #: In the order in which they are shown.
-SECTIONS: Final = ("columns", "measures", "aggregations", "joins", "reachable_fields", "samples", "learnings")
+SECTIONS: Final = (
+    *("columns", "measures", "aggregations", "joins", "reachable_fields", "samples", "promoted", "learnings"),
+)
 DEEPEST_REACH: Final = 20
 #: How many reachable fields are listed; densely joined models have far more.
 MOST_REACHABLE_FIELDS: Final = 1_000
@@ -108,8 +110,9 @@ def inspection(  # noqa: PLR0913 - these are the arguments of `inspect_model`, a
     descriptions_max_chars: int | None = None,
     reachable_fields_depth: int = 5,
     num_rows: int = 3,
+    promoted: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
-    """The JSON form. Unknown details are left out, and so are empty learnings.
+    """The JSON form. Unknown details are left out, and so are learnings and promoted values where there are none.
 
     Raises `Invalid` if a number is out of range. A section that does not exist is only a note.
     """
@@ -133,6 +136,8 @@ def inspection(  # noqa: PLR0913 - these are the arguments of `inspect_model`, a
         notes += cut_off
     if choice.shows("samples"):
         shown["samples"] = _samples(model, num_rows)
+    if choice.shows("promoted") and promoted:
+        shown["promoted"] = [dict(each) for each in promoted]
     if choice.shows("learnings") and (matched := _matched(model, learnings)):
         shown["learnings"] = matched
     return {**shown, "notes": notes}
@@ -369,6 +374,8 @@ def _body(section: str, inspected: Mapping[str, Any]) -> Iterator[str]:
             yield from (f"- {_code(path)}" for path in content)
         case "samples":
             yield from (f"- {_code(name)}: {_codes(values)}" for name, values in content.items())
+        case "promoted":
+            yield from map(_promoted, content)
         case "learnings":
             yield from map(_learning, content)
         case _:
@@ -378,6 +385,21 @@ def _body(section: str, inspected: Mapping[str, Any]) -> Iterator[str]:
 def _learning(learning: Mapping[str, Any]) -> str:
     entities, text = _codes(learning["matched_entities"]), in_words(learning["learning"])
     return f"- **M{in_words(learning['id'])}** ({entities}; {WORDS[learning['tier']]}): {text}"
+
+
+def _promoted(told: Mapping[str, Any]) -> str:
+    key = f" {_code(told['key'])}" if "key" in told else ""
+    what = f"{_code(told['entity'])} {told['field']}{key}"
+    by = f"approved by {in_words(told['approved_by'])}, " if "approved_by" in told else ""
+    value = told["value"]
+    # A tag or a term is there, and has no value but its name.
+    value = "taken away" if value is None else "added" if value is True else in_words(value)
+    anew = (
+        f"; the source now says: {in_words(told['source_says']) or 'nothing'}"
+        if "source_says" in told
+        else ""
+    )
+    return f"- {what} ({by}changeset {in_words(told['changeset'])}): {value}{anew}"
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -4,10 +4,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
+from onrecord.catalog.amendments import amendments_of, shown_amendments
 from onrecord.catalog.ingest import keep, priority_record, retire
 from onrecord.catalog.inspection import INSPECTION_TOKENS, Learning, as_markdown, inspection, within_tokens
 from onrecord.catalog.lookup import INGEST_FIRST
-from onrecord.catalog.records import HIDDEN, entity_of, record_id, record_of_datasource, records_of_model
+from onrecord.catalog.records import (
+    HIDDEN,
+    datasource_of,
+    entity_of,
+    model_of,
+    record_id,
+    record_of_datasource,
+    records_of_model,
+)
 from onrecord.catalog.resolution import (
     AmbiguousModel,
     Unresolved,
@@ -210,7 +219,10 @@ def inspected(
         Learning(id=each.id, text=each.content, author=each.author, tier=each.tier, entities=each.entities)
         for each in memories
     ]
-    return model, inspection(model, learnings, lookup, **shown)
+    record = lookup.record(model.canonical)
+    assert record is not None
+    promoted = shown_amendments(model_of(record), amendments_of(record))
+    return model, inspection(model, learnings, lookup, promoted=promoted, **shown)
 
 
 def named_model(lookup: StoredCatalog, name: str, data_source: str | None = None) -> Model:
@@ -302,22 +314,24 @@ def _without_parts(
 ) -> None:
     """The model's record without the removed parts, since it repeats their records."""
     datasource, name, _ = canonicals[0].split(".", 2)
-    model = lookup.model(datasource, name)
-    assert model is not None
+    record = lookup.record(f"{datasource}.{name}")
+    assert record is not None
+    model = model_of(record)
     gone = {canonical.removeprefix(model.canonical + ".") for canonical in canonicals}
     kept = replace(model, parts=tuple(part for part in model.parts if part.name not in gone))
     # Without its fingerprint, so that the next ingest reads it again.
-    keep(writing, next(records_of_model(kept, "")), change)
+    keep(writing, next(records_of_model(kept, "", amendments_of(record))), change)
 
 
 def _tell_datasource(writing: Writing, lookup: StoredCatalog, name: str, change: Change) -> None:
     """Rewrite the text of a datasource, which searches find by the names of its models."""
-    datasource, record = lookup.datasource(name), lookup.record(name)
-    if datasource is not None and record is not None:
+    record = lookup.record(name)
+    if record is not None and entity_of(record)["kind"] == "datasource":
         inside = writing.reading_of(ENTITIES).filed_memories(entity_facet("in", name))
         seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
         origin = str(entity_of(record).get("origin", ""))
-        keep(writing, record_of_datasource(datasource, seen, origin), change)
+        told = record_of_datasource(datasource_of(record), seen, origin, amendments_of(record))
+        keep(writing, told, change)
 
 
 @operation("write", "memory.admin", "PUT /priority")

@@ -12,9 +12,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 from onrecord.catalog import rendering
+from onrecord.catalog.amendments import AMENDMENTS, Amendment, amended, undissolved
 from onrecord.model.catalog import SAMPLED, Datasource, EntityKind, Join, Model, Part
 from onrecord.model.limits import ID_CHARACTERS, TITLE_CHARACTERS
 from onrecord.model.memory import Memory
+from onrecord.model.wire import to_json
 from onrecord.providers.scrubber import scrub, scrub_value
 
 Described = TypeVar("Described", Model, Part, Datasource)
@@ -43,6 +45,8 @@ class Record(NamedTuple):
     #: The source of a datasource, if that source names its datasources itself.
     origin: str = ""
     document: Mapping[str, Any] = {}
+    #: Of a model or datasource: what people have promoted of it and its parts.
+    amendments: tuple[Amendment, ...] = ()
 
     @property
     def metadata(self) -> dict[str, Any]:
@@ -55,6 +59,7 @@ class Record(NamedTuple):
             "fingerprint": self.fingerprint,
             "origin": self.origin,
             "document": self.document,
+            AMENDMENTS: to_json(self.amendments),
         }
         return {ENTITY: {name: value for name, value in known.items() if value}}
 
@@ -72,49 +77,62 @@ def canonical_of_id(id: str) -> str | None:
     return None if "~" in id else unquote(id)
 
 
-def records_of_model(model: Model, fingerprint: str) -> Iterator[Record]:
-    """The record of the model, then one for each part (the first of two that share a name). None holds a secret."""
+def records_of_model(
+    model: Model, fingerprint: str, amendments: Sequence[Amendment] = ()
+) -> Iterator[Record]:
+    """The record of the model, then one for each part (the first of two that share a name). None holds a secret.
+
+    Amendments are told in the texts, where the source does not say the same; the document stays what the source says.
+    """
     model = _clean_model(model)
+    amendments = undissolved(model, amendments)
+    told = amended(model, amendments)
     yield Record(
         canonical=model.canonical,
         kind="model",
         name=model.name,
-        text=rendering.text_of_model(model),
+        text=rendering.text_of_model(told, amendments),
         parent=model.datasource,
-        tags=_tags(model.tags, model.state),
+        tags=_tags(told.tags, model.state),
         aliases=model.aliases,
         upstream=model.upstream,
         hidden=model.hidden,
         fingerprint=fingerprint,
         document=_plain(model),
+        amendments=amendments,
     )
     seen = set()
-    for part in model.parts:
+    for part in told.parts:
         if part.name not in seen:
             seen.add(part.name)
             yield Record(
                 canonical=f"{model.canonical}.{part.name}",
                 kind=part.kind,
                 name=part.name,
-                text=rendering.text_of_part(model, part),
+                text=rendering.text_of_part(told, part, amendments),
                 parent=model.canonical,
                 tags=_tags(part.tags, model.state),
                 hidden=model.hidden or part.hidden,
             )
 
 
-def record_of_datasource(datasource: Datasource, models: Sequence[str], origin: str = "") -> Record:
+def record_of_datasource(
+    datasource: Datasource, models: Sequence[str], origin: str = "", amendments: Sequence[Amendment] = ()
+) -> Record:
     datasource = _clean(datasource)
+    amendments = undissolved(datasource, amendments)
+    told = amended(datasource, amendments)
     return Record(
         canonical=datasource.canonical,
         kind="datasource",
         name=datasource.name,
-        text=rendering.text_of_datasource(datasource, models),
-        tags=datasource.tags,
+        text=rendering.text_of_datasource(told, models, amendments),
+        tags=told.tags,
         aliases=datasource.aliases,
         hidden=datasource.hidden,
         origin=origin,
         document=_plain(datasource),
+        amendments=amendments,
     )
 
 
@@ -144,8 +162,12 @@ def entity_of(memory: Memory) -> Mapping[str, Any]:
 
 
 def model_of(memory: Memory) -> Model:
-    """The model that a record holds."""
-    known = dict(entity_of(memory)["document"])
+    """The model that a record holds, as its source tells it."""
+    return model_in(entity_of(memory)["document"])
+
+
+def model_in(document: Mapping[str, Any]) -> Model:
+    known = dict(document)
     known["parts"] = tuple(_read(Part, part) for part in known.get("parts", ()))
     known["joins"] = tuple(_read_join(join) for join in known.get("joins", ()))
     model: Model = _read(Model, known)
@@ -169,7 +191,11 @@ def with_samples(model: Model, samples: Mapping[str, Any]) -> Model:
 
 
 def datasource_of(memory: Memory) -> Datasource:
-    datasource: Datasource = _read(Datasource, entity_of(memory)["document"])
+    return datasource_in(entity_of(memory)["document"])
+
+
+def datasource_in(document: Mapping[str, Any]) -> Datasource:
+    datasource: Datasource = _read(Datasource, document)
     return datasource
 
 

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final
 
+from onrecord.catalog.amendments import Amendment
 from onrecord.model.catalog import Datasource, Join, Model, Part, PartKind
 
 TEXT_BYTES: Final = 8 * 1024
@@ -32,18 +33,21 @@ _PLURALS: Final[Mapping[PartKind, str]] = {
 }
 
 
-def text_of_datasource(datasource: Datasource, models: Sequence[str]) -> str:
+def text_of_datasource(
+    datasource: Datasource, models: Sequence[str], promoted: Sequence[Amendment] = ()
+) -> str:
     """`models` are the names of visible models; of very many, the text holds the first by name."""
     return _text(
         (
             _short(in_words(datasource.canonical)),
             _line("description", datasource.description),
+            *_promoted(promoted, datasource.canonical),
             _names("models", sorted(set(models))),
         )
     )
 
 
-def text_of_model(model: Model) -> str:
+def text_of_model(model: Model, promoted: Sequence[Amendment] = ()) -> str:
     """The text of a model. It only names the parts that are not hidden, since each has a text of its own."""
     details = model.details
     return _text(
@@ -51,6 +55,7 @@ def text_of_model(model: Model) -> str:
             _short(in_words(model.canonical)),
             _line("label", model.label),
             _line("description", model.description),
+            *_promoted(promoted, model.canonical),
             _titled("filters", "; ".join(listed(details.get("filters")))),
             _line("table", details.get("sql_table")),
             *(_names(plural, _visible(model, kind)) for kind, plural in _PLURALS.items()),
@@ -62,7 +67,7 @@ def text_of_model(model: Model) -> str:
     )
 
 
-def text_of_part(model: Model, part: Part) -> str:
+def text_of_part(model: Model, part: Part, promoted: Sequence[Amendment] = ()) -> str:
     details = part.details
     primary_key = "primary key" if details.get("primary_key") is True else None
     return _text(
@@ -71,6 +76,7 @@ def text_of_part(model: Model, part: Part) -> str:
             ", ".join(filter(None, (part.kind, _short(in_words(part.type)), primary_key))),
             _line("label", part.label),
             _line("description", part.description),
+            *_promoted(promoted, f"{model.canonical}.{part.name}"),
             _line("format", details.get("format")),
             _line("allowed aggregations", details.get("allowed_aggregations")),
             _line("filter", details.get("filter")),
@@ -80,6 +86,17 @@ def text_of_part(model: Model, part: Part) -> str:
             _line("values", details.get("sampled")),
         )
     )
+
+
+def _promoted(amendments: Sequence[Amendment], canonical: str) -> Iterator[str]:
+    """What people promoted of an entity, and who approved it; descriptions and tags stand in their own places."""
+    own = [each for each in amendments if each.entity == canonical]
+    for each in own:
+        if each.field not in ("description", "tags") and each.value is not None:
+            value = "" if each.value is True else in_words(each.value)
+            yield _line(each.field, f"{in_words(each.key)} {value}".strip())
+    told = (f"{each.field} by {each.approved_by}" for each in own if each.approved_by)
+    yield _names("approved", dict.fromkeys(told))
 
 
 def description_in(text: str) -> str | None:

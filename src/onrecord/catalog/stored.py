@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import Final
 
+from onrecord.catalog.amendments import amended, amendments_of
 from onrecord.catalog.records import HIDDEN, canonical_of_id, datasource_of, entity_of, model_of, record_id
 from onrecord.model.catalog import SYSTEM_PREFIX, Datasource, Model
 from onrecord.model.collections import ENTITIES, entity_facet
@@ -47,7 +48,7 @@ class StoredCatalog:
     def datasource(self, name: str) -> Datasource | None:
         record = self.record(name)
         return (
-            datasource_of(record)
+            amended(datasource_of(record), amendments_of(record))
             if record is not None and entity_of(record)["kind"] == "datasource"
             else None
         )
@@ -57,7 +58,10 @@ class StoredCatalog:
         if canonical not in self._models:
             record = self.record(canonical)
             is_model = record is not None and entity_of(record)["kind"] == "model"
-            self._models[canonical] = model_of(record) if record is not None and is_model else None
+            if record is not None and is_model:
+                self._models[canonical] = amended(model_of(record), amendments_of(record))
+            else:
+                self._models[canonical] = None
         return self._models[canonical]
 
     def model_names(self) -> list[str]:

@@ -14,6 +14,7 @@ from onrecord.catalog.mentions import beginning
 from onrecord.errors import Fault, Forbidden, Invalid, invalid
 from onrecord.model.request import Request, request_fields
 from onrecord.model.rules import Document
+from onrecord.model.shapes import faults_at
 from onrecord.model.unset import Unset
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation, build_request
@@ -69,7 +70,7 @@ def read_arguments(operation: Operation, given: tuple[Any, ...], named: dict[str
                 # A server takes no body of any size, and no value of any depth.
                 clean = beginning(clean)
         except ValueError as reason:
-            faults.append(Fault(each.name, str(reason)))
+            faults += faults_at(each.name, reason)
             continue
         # What has its default is left out, so that a server of another version may have its own.
         if clean != each.default or each.default is MISSING or f"{{{each.name}}}" in (operation.route or ""):

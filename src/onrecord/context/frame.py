@@ -15,6 +15,7 @@ from unicodedata import category, name, normalize
 
 from onrecord.model.memory import Memory
 from onrecord.model.tiers import WORDS
+from onrecord.model.unseen import is_unseen
 
 #: Said of everything that is framed.
 CAUTION: Final = (
@@ -42,14 +43,6 @@ _NAMED_LIKE: Final = {
 #: What opening brackets and signs of mathematics are filed under.
 _SIGNS: Final = frozenset({"Ps", "Pi", "Sm", "So"})
 _FENCE: Final = re.compile(r"\s*(?:```|~~~)")
-#: Categories without a shape of their own: control, format (bidirectional, zero width, tags), separators, halves.
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs"})
-#: Letters, marks and signs that show nothing, and places that are kept for more of them.
-_BLANK: Final = frozenset(
-    "\u2065\ufff0\ufff1\ufff2\ufff3\ufff4\ufff5\ufff6\ufff7\ufff8\U0001d159\U00013441\U00013442\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
-)
-_LAST_PLANES: Final = 0xE0000
-_EMOJI_STYLE: Final = "\ufe0f"
 
 
 class Framed(str):
@@ -185,25 +178,4 @@ def visible(text: str, escaped: Callable[[str], str] = _escaped) -> str:
 def _shown(line: str, escaped: Callable[[str], str]) -> str:
     if line.isascii() and line.isprintable():
         return line
-    return "".join(escaped(letter) if _is_unseen(line, at) else letter for at, letter in enumerate(line))
-
-
-def _is_unseen(line: str, at: int) -> bool:
-    letter = line[at]
-    if letter == "\t":
-        return False
-    if letter == _EMOJI_STYLE:
-        # One of them chooses how a sign is drawn; more of them carry a text that nobody sees.
-        return at == 0 or not _takes_style(line[at - 1])
-    if "\ufe00" <= letter <= "\ufe0e":
-        return True
-    return (
-        category(letter) in _UNSEEN
-        or letter in _BLANK
-        # The last planes hold tags, more variation selectors and what is for private use alone.
-        or ord(letter) >= _LAST_PLANES
-    )
-
-
-def _takes_style(letter: str) -> bool:
-    return category(letter) in {"So", "Sm", "Nd", "Po"}
+    return "".join(escaped(letter) if is_unseen(line, at) else letter for at, letter in enumerate(line))

@@ -42,10 +42,14 @@ def _facets_of_entity(record: Memory) -> Iterator[str]:
     yield entity_facet(kind if kind in ("datasource", "model", "system") else "part", name)
     if "parent" in known:
         yield entity_facet("in", known["parent"])
+    if "amendments" in known:
+        yield AMENDED
     for upstream in dict.fromkeys(known.get("upstream", ())):
         yield entity_facet("from", upstream)
 
 
+#: Of an entity with something that people have promoted.
+AMENDED: Final = entity_facet("has", "amendments")
 #: Of a memory that carries an example query.
 HAS_QUERY: Final = "has=query"
 

@@ -37,6 +37,12 @@ ListOrder = Literal["updated", "created"]
 TallyBy = Literal[
     "status", "kind", "dimension", "category", "confidence", "source", "scope", "owner", "tag", "entity"
 ]
+EditField = Literal[
+    "description", "tags", "terms", "links", "properties", "queries", "documents", "incidents"
+]
+EditOp = Literal["set", "add", "remove"]
+ProposalState = Literal["pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
+ChangesetState = Literal["applying", "applied", "failed", "rolling_back", "rolled_back"]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
 #: How a key begins: a new one as the first, one that was made under the project's former name as the second.
@@ -65,6 +71,10 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 AUDIT_OUTCOMES: Final[tuple[AuditOutcome, ...]] = get_args(AuditOutcome)
 LIST_ORDERS: Final[tuple[ListOrder, ...]] = get_args(ListOrder)
 TALLIES: Final[tuple[TallyBy, ...]] = get_args(TallyBy)
+EDIT_FIELDS: Final[tuple[EditField, ...]] = get_args(EditField)
+EDIT_OPS: Final[tuple[EditOp, ...]] = get_args(EditOp)
+PROPOSAL_STATES: Final[tuple[ProposalState, ...]] = get_args(ProposalState)
+CHANGESET_STATES: Final[tuple[ChangesetState, ...]] = get_args(ChangesetState)
 CONTEXT_PARTS: Final[tuple[ContextPart, ...]] = get_args(ContextPart)
 
 # `valid_to` is null exactly for these.
@@ -105,6 +115,10 @@ ENTITY_CHARACTERS: Final = 512
 SUPERSEDED_AT_ONCE: Final = 100
 #: To how many digits the likeness of two texts is told: more would be the noise of a model.
 DIGITS_OF_LIKENESS: Final = 2
+#: How many edits a memory proposes, what the value of one takes, and how many proposals are planned or applied at once.
+EDITS: Final = 20
+EDIT_BYTES: Final = 16 * 1024
+APPLIED_AT_ONCE: Final = 50
 JSON_BYTES: Final = 64 * 1024
 JSON_DEPTH: Final = 32
 #: How many faults of one value an error lists at most.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from typing import Any, ClassVar, Final, NamedTuple
 
+from onrecord.model.edits import Edit
 from onrecord.model.limits import (
     LIVE,
     TITLE_CHARACTERS,
@@ -102,6 +103,10 @@ class Memory:
     approved_by: str | None = None
     approved_at: datetime | None = None
     proposes: Proposal | None = None
+    #: The changes to the catalog that it proposes; empty if it was proposed without any, None if it is no proposal.
+    edits: tuple[Edit, ...] | None = None
+    #: The changeset that applied them.
+    changeset: str | None = None
 
     place: RowPlace | None = field(default=None, compare=False, repr=False)
 

@@ -7,12 +7,14 @@ from typing import Any, Final
 
 from onrecord.errors import Fault
 from onrecord.model import ids, limits, rules
+from onrecord.model.edits import EDITS
 from onrecord.model.memory import Memory, Proposal, Relation
 from onrecord.model.rules import Choice, Counted, Json, ListOf, OrNone, Reference, Rule
 from onrecord.model.shapes import Object, Several, kept_fault, kept_faults
 from onrecord.model.wire import to_json
 
 _MAYBE_NAME: Final = OrNone(rules.NAME)
+GLOBAL_EDITS: Final = "are of the catalog of one tenant, so that a global memory has none"
 
 _PROPOSAL: Final = Object(
     "a proposal",
@@ -34,6 +36,13 @@ class ReadProposal(Json):
 
     def __call__(self, value: Any, /) -> Any:
         return _PROPOSAL(to_json(value))
+
+
+class ReadEdits(Json):
+    """The edits of a proposal, each given as a JSON object or as an `Edit`."""
+
+    def __call__(self, value: Any, /) -> Any:
+        return EDITS(value)
 
 
 # Times need no rule: a datetime in UTC is all that the record can hold.
@@ -65,6 +74,8 @@ RECORD_RULES: Final[Mapping[str, Rule]] = {
     "always_inject": rules.FLAG,
     "approved_by": _MAYBE_NAME,
     "proposes": OrNone(ReadProposal()),
+    "edits": OrNone(ReadEdits()),
+    "changeset": OrNone(rules.NAME),
 }
 
 
@@ -121,6 +132,10 @@ def invariant_faults(memory: Memory) -> Iterator[Fault]:
         yield Fault(needed, f"is required when scope is {memory.scope}")
     if (memory.scope == "global") != ids.is_global(memory.id):
         yield Fault("scope", "global memories, and only those, have an id that begins with global:")
+    if memory.scope == "global" and memory.edits is not None:
+        yield Fault("edits", GLOBAL_EDITS)
+    if memory.changeset is not None and memory.edits is None:
+        yield Fault("changeset", "is only for a memory that proposes edits")
 
 
 def _relation_faults(given: Mapping[str, Any], _asked: Mapping[str, Any]) -> Iterator[Fault]:

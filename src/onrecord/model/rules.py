@@ -185,14 +185,15 @@ class Identifier:
 
 @dataclass(frozen=True, slots=True)
 class Json:
-    """A JSON value within bounds: an object, or with `text_too` a text as well."""
+    """A JSON value within bounds: an object, with `text_too` a text as well, or with `any_kind` whatever JSON has."""
 
     text_too: bool = False
+    any_kind: bool = False
 
     def __call__(self, value: Any, /) -> Any:
         if isinstance(value, str) and self.text_too:
             return Text(at_least=1, at_most_bytes=limits.JSON_BYTES)(value)
-        if not isinstance(value, Mapping):
+        if not self.any_kind and not isinstance(value, Mapping):
             expected = "a JSON object or a text" if self.text_too else "a JSON object"
             raise ValueError(f"must be {expected}, not {type_of(value)}")
         clean = _json(value, limits.JSON_DEPTH)

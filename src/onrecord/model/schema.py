@@ -87,6 +87,8 @@ def rule_schema(rule: Rule, *, exact: bool = False) -> Schema:
         case Integer(at_least, at_most):
             bounds = {"minimum": at_least, "maximum": at_most}
             return {"type": "integer"} | {name: value for name, value in bounds.items() if value is not None}
+        case Json(any_kind=True):
+            return {}
         case Json(text_too):
             # A query given as a text must not be empty.
             return {"type": ["object", "string"], "minLength": 1} if text_too else {"type": "object"}
@@ -136,8 +138,9 @@ def _whole(rule: Object | Several | Either | Described, exact: bool) -> Schema:
         case Object(_, known, needed):
             properties = {name: rule_schema(each, exact=exact) for name, each in known.items()}
             return {"type": "object", "properties": properties, "required": list(needed)}
-        case Several(each, at_least):
+        case Several(each, at_least, at_most):
             listing: Schema = {"type": "array", "items": rule_schema(each, exact=exact)}
+            listing |= {} if at_most is None else {"maxItems": at_most}
             return listing | ({"minItems": at_least} if at_least else {})
         case Either(_, options):
             shapes = [rule_schema(each, exact=exact) for each in options.values()]

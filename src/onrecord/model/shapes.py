@@ -110,12 +110,15 @@ class Several:
 
     each: Rule
     at_least: int = 0
+    at_most: int | None = None
 
     def __call__(self, value: Any, /) -> tuple[Any, ...]:
         if not isinstance(value, list | tuple):
             raise ValueError(f"must be a list, not {type_of(value)}")
         if len(value) < self.at_least:
             raise ValueError("must not be empty")
+        if self.at_most is not None and len(value) > self.at_most:
+            raise ValueError(f"must have at most {self.at_most} entries (has {len(value)})")
         clean: list[Any] = []
         faults: list[Fault] = []
         for place, item in enumerate(value):

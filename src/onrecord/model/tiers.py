@@ -61,12 +61,13 @@ def is_outranked(caller: Caller, memory: Memory, agents_share: bool = False) -> 
 def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Memory:
     """The memory after a change by this caller, with the author of its present text.
 
-    A new text has a new author and is not approved yet. If someone who may approve changes an approved text, it stays
-    approved, by them.
+    A new text has a new author and is not approved yet; nor are new edits. If someone who may approve changes what is
+    approved, it stays approved, by them.
     """
-    if after.content == before.content:
+    if after.content == before.content and after.edits == before.edits:
         return after
-    after = replace(after, author=caller.user, origin=caller.actor)
+    if after.content != before.content:
+        after = replace(after, author=caller.user, origin=caller.actor)
     if before.approved_by is None or after.approved_at != before.approved_at:
         return after
     stays = approves(caller, before)

@@ -133,7 +133,8 @@ class StoredScratchpad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceNumbers:
-    """The last numbers that a tenant gave to conversations and artifacts, so that none is given twice."""
+    """The last numbers that a tenant gave to conversations, artifacts and changesets, so that none is given twice."""
 
     conversation: int = 0
     artifact: int = 0
+    changeset: int = 0

@@ -52,10 +52,15 @@ class Tallied(Answer):
 @operation("read", "memory.read", "GET /memories")
 def browse(call: Call, ask: Browse) -> Browsed:
     with call.reading() as reading:
-        ask = _with_known_names(ask, reading)
+        ask = _with_known_names(_of_any_status(ask), reading)
         memories, mark = reading.browse(ask)
         total = reading.count(ask) if ask.count else None
     return Browsed(memories=tuple(memories), next=mark, total=total)
+
+
+def _of_any_status(ask: Criteria) -> Criteria:
+    """A state of proposals says which statuses count, unless some are given."""
+    return replace(ask, statuses=STATUSES) if ask.proposal and not ask.statuses else ask
 
 
 def _with_known_names(ask: Criteria, reading: Reading) -> Criteria:
@@ -67,6 +72,6 @@ def tally(call: Call, ask: Tally) -> Tallied:
     if ask.by == "status" and not ask.statuses:
         ask = replace(ask, statuses=STATUSES)
     with call.reading() as reading:
-        ask = _with_known_names(ask, reading)
+        ask = _with_known_names(_of_any_status(ask), reading)
         groups, total = reading.tally(ask), reading.count(ask)
     return Tallied(groups=tuple(groups[: ask.limit]), total=total, omitted=max(len(groups) - ask.limit, 0))

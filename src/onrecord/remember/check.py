@@ -9,6 +9,7 @@ from onrecord.model import ids
 from onrecord.model.caller import GLOBAL_IS_GIVEN
 from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DIMENSION_OF, GLOBAL_TENANT, SHARED_SCOPES
 from onrecord.model.memory import Memory, Proposal, derive_title
+from onrecord.model.record import GLOBAL_EDITS
 from onrecord.model.request import request_fields
 from onrecord.model.unset import Unset
 from onrecord.remember.draft import SaveDraft, SaveTools
@@ -41,7 +42,10 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
     scope = "global" if _is_global(ask) else placement.scope
     is_capped = caller.active_at_once and caller.run is not None
     unreviewed = caller.actor == "unattended" and scope in SHARED_SCOPES and not is_capped
-    waits = unreviewed or ask.review
+    if ask.review and scope != "global":
+        # Whoever asks for a review proposes something, if only the memory itself.
+        values.setdefault("edits", ())
+    waits = unreviewed or ask.review or values.get("edits") is not None
     memory = Memory(
         tenant=caller.tenant,
         id=_id(ask),
@@ -87,6 +91,8 @@ def _faults(draft: SaveDraft) -> Iterator[Fault]:
             yield Fault(
                 "id", f"names a global memory, and saving one {GLOBAL_IS_GIVEN}; use an id of your own"
             )
+        if not isinstance(ask.edits, Unset):
+            yield Fault("edits", GLOBAL_EDITS)
     if _id(ask) in ask.supersedes:
         yield Fault("supersedes", f"a memory cannot supersede itself ({_id(ask)})")
     if ask.supersedes and not isinstance(ask.valid_from, Unset) and ask.valid_from > draft.now:

@@ -12,4 +12,8 @@ def dedupe(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     ask = draft.ask
     if not ask.dedupe or ask.supersedes or not isinstance(ask.id, Unset):
         return draft
-    return replace(draft, duplicate=writing.similar(draft.ready, by_hint_alone=ask.by_hint_alone))
+    known = writing.similar(draft.ready, by_hint_alone=ask.by_hint_alone)
+    if known is not None and not isinstance(ask.edits, Unset) and (known.edits is None or known.changeset):
+        # A memory that proposes nothing, or whose proposal is applied, stays as it is beside a new proposal.
+        known = None
+    return replace(draft, duplicate=known)

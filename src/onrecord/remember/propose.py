@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
+from onrecord.errors import HigherTier
 from onrecord.model.caller import Caller
 from onrecord.model.limits import HINT_CHARACTERS, ProposedChange
 from onrecord.model.memory import Change, Memory, Proposal, changed_fields, derive_title, pinned_to
@@ -21,7 +22,10 @@ from onrecord.store.ports.records import Writing
 
 #: Fields that are set by who proposes and who approves.
 _FOLLOWS: Final = frozenset(
-    {"owner", "author", "origin", "approved_by", "approved_at", "created_at", "valid_to", "proposes"}
+    {
+        *("owner", "author", "origin", "approved_by", "approved_at", "created_at", "valid_to", "proposes"),
+        "changeset",
+    }
 )
 _DONE: Final[dict[ProposedChange, str]] = {
     "save": "be saved",
@@ -76,6 +80,10 @@ def propose_revision(by: Proposer, writing: Writing, before: Memory, after: Memo
     if not fields:
         # An approval alone cannot be proposed, so this refuses it.
         writing.target(before.id)
+    if "edits" in fields:
+        raise HigherTier(
+            f"What memory {before.id} proposes was approved by a person. Propose other changes as a memory of its own."
+        )
     wanted = replace(after, status_reason=after.status_reason if "status" in fields else None)
     return _kept(by, writing, [before], wanted, Proposal(change="revise", fields=fields))
 
@@ -146,6 +154,9 @@ def _anew(by: Proposer) -> dict[str, Any]:
         "status": "pending",
         "approved_by": None,
         "approved_at": None,
+        # The copy that waits changes another memory; it proposes nothing to the catalog itself.
+        "edits": None,
+        "changeset": None,
     }
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from onrecord.catalog.editing import resolved_edits
 from onrecord.catalog.extraction import ReadQuery, read_without_catalog
 from onrecord.catalog.resolution import Gathering, resolve_all
 from onrecord.catalog.stored import StoredCatalog
@@ -48,9 +49,11 @@ def referred(
     Without a catalog references stay as given. `read` is what was parsed of the query before; it counts if the memory
     still has that query.
     """
-    if not memory.entities and memory.query is None:
+    if not memory.entities and memory.query is None and not memory.edits:
         return memory, ()
     lookup = StoredCatalog(writing)
+    if memory.edits:
+        memory = _about_what_it_edits(memory, lookup)
     if lookup.is_empty:
         return memory, ()
     if read is None or read.given != memory.query:
@@ -65,3 +68,12 @@ def referred(
     if found.canonicals == memory.entities:
         return memory, warnings
     return replace(memory, entities=found.canonicals[:ENTITIES]), warnings
+
+
+def _about_what_it_edits(memory: Memory, lookup: StoredCatalog) -> Memory:
+    """The memory with its edits as the catalog writes their entities; a proposal is about what it would change."""
+    edits = memory.edits or ()
+    if not lookup.is_empty:
+        edits = resolved_edits(edits, lookup)
+    entities = dict.fromkeys((*memory.entities, *(each.entity for each in edits)))
+    return replace(memory, edits=edits, entities=tuple(entities))

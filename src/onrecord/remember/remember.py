@@ -14,6 +14,7 @@ from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
+from onrecord.model.edits import EDITS, Edit
 from onrecord.model.findings import Similar, TurnedDown
 from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope
 from onrecord.model.memory import Memory
@@ -85,6 +86,9 @@ class Remember(Request):
         ListOf(rules.ID, at_most=limits.SUPERSEDED_AT_ONCE),
         "Memories that stop being true with this one.",
         (),
+    )
+    edits: Sequence[Edit] | Unset = ask(
+        EDITS, "Changes to the catalog that it proposes: it then waits until a person has approved it.", UNSET
     )
     review: bool = ask(rules.FLAG, "Let it wait until a person who reviews has approved it.", False)
     dedupe: bool = ask(rules.FLAG, "Update a near-duplicate in place rather than add a row.", True)

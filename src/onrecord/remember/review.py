@@ -189,6 +189,11 @@ def reject(call: Call, ask: Reject) -> Reviewed:
     """Archive a proposal, or a memory that was approved after it had waited, as never having been true."""
     with call.writing(ask.id) as writing:
         memory = writing.reviewable(ask.id)
+        if memory.changeset is not None and memory.is_live:
+            raise Conflict(
+                f"What memory {memory.id} proposes was applied (changeset {memory.changeset}): "
+                "roll that back instead."
+            )
         if memory.status != "pending" and not _was_proposed(memory, writing):
             _refuse_settled(memory, writing)
             return call.done(writing, Reviewed(memory=memory, changed=False))
@@ -221,6 +226,8 @@ def _was_proposed(memory: Memory, writing: Writing) -> bool:
     """Whether a live memory began as a proposal, and nothing has happened to it since it was approved."""
     if not memory.is_live or memory.approved_by is None:
         return False
+    if memory.edits is not None:
+        return True
     versions = writing.versions(memory.id)
     return versions[0].memory.status == "pending" and versions[-1].change == "approve"
 

@@ -12,6 +12,7 @@ from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
+from onrecord.model.edits import EDITS, Edit
 from onrecord.model.embedding import embedded_text
 from onrecord.model.limits import Confidence, Dimension, Kind, Status
 from onrecord.model.memory import Memory, changed_fields, pinned_to
@@ -24,7 +25,7 @@ from onrecord.remember.check import given_values
 from onrecord.remember.embed import TOO_LONG, takes_long, told_later
 from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import has_catalog, read_ahead, referred
-from onrecord.remember.save import asks_to_be_told, refuse_retired, with_derived
+from onrecord.remember.save import asks_to_be_told, refuse_edits, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.records import Writing
 from onrecord.text import cut_ahead
@@ -56,6 +57,9 @@ class Revise(Request):
         OrNone(rules.Json(text_too=True)), "The new example query.", UNSET
     )
     artifact: str | None | Unset = ask(OrNone(rules.NAME), "The new artifact.", UNSET)
+    edits: Sequence[Edit] | Unset = ask(
+        EDITS, "Of a proposal that is not applied yet: the new changes that it proposes.", UNSET
+    )
     conversation: str | None | Unset = ask(MAYBE_NAME, "The conversation to pin it to; null unpins.", UNSET)
     valid_from: datetime | Unset = ask(rules.INSTANT, "Since when it is true.", UNSET)
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
@@ -178,7 +182,7 @@ def _prepared(call: Call, ask: Revise) -> _Prepared | None:
 
 
 def _refers(ask: Revise) -> bool:
-    return not (isinstance(ask.entities, Unset) and isinstance(ask.query, Unset))
+    return not all(isinstance(each, Unset) for each in (ask.entities, ask.query, ask.edits))
 
 
 def _cleaned(caller: Caller, ask: Revise, before: Memory, now: datetime) -> tuple[Memory, int]:
@@ -200,5 +204,7 @@ def _changes(caller: Caller, ask: Revise, now: datetime) -> dict[str, Any]:
 def _refuse(ask: Revise, before: Memory) -> None:
     if not isinstance(ask.conversation, Unset) and before.scope == "session":
         raise invalid("conversation", "a session memory belongs to its conversation; save a new one")
+    if not isinstance(ask.edits, Unset):
+        refuse_edits(before)
     if not isinstance(ask.status, Unset) and before.status == "pending":
         raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")

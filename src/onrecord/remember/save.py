@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from onrecord.errors import Conflict, Invalid
+from onrecord.errors import Conflict, Invalid, invalid
 from onrecord.model.caller import Caller
 from onrecord.model.limits import DIMENSION_OF, SHARED_SCOPES
 from onrecord.model.memory import Memory, Proposal, derive_title, pinned_to
@@ -27,6 +27,8 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if before is None:
         return _added(draft, writing, tools)
     refuse_retired(before)
+    if not isinstance(draft.ask.edits, Unset):
+        refuse_edits(before)
     after = merged(before, draft)
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
@@ -129,4 +131,18 @@ def refuse_retired(memory: Memory) -> None:
             f"Memory {memory.id} was retired on {memory.valid_to:%Y-%m-%d} ({memory.status}) and no longer changes. "
             "Save what is true now as a new memory without this id, read the old one with as_of, "
             "or forget it first to use its id again."
+        )
+
+
+def refuse_edits(memory: Memory) -> None:
+    """What a memory proposes changes only while it waits, or is approved and not applied."""
+    if memory.changeset is not None:
+        raise Conflict(
+            f"What memory {memory.id} proposes was applied (changeset {memory.changeset}). "
+            "Roll that back, or propose the next change as a memory of its own."
+        )
+    if memory.edits is None:
+        raise invalid(
+            "edits",
+            f"memory {memory.id} was not saved as a proposal; propose the change as a memory of its own",
         )

@@ -5,9 +5,11 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, Final
 
+from onrecord.model.edits import Edit
 from onrecord.model.limits import (
     CONTENT_BYTES,
     ENTITY_CHARACTERS,
+    NAME_CHARACTERS,
     REASON_CHARACTERS,
     TAG_CHARACTERS,
     TITLE_CHARACTERS,
@@ -36,7 +38,12 @@ def scrub(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
 
 def scrub_memory(memory: Memory) -> tuple[Memory, int]:
     """The memory with every secret replaced by its placeholder, and how many there were."""
-    if not (memory.metadata or memory.query or any(map(scrubber.may_hold_secrets, _texts_of(memory)))):
+    if not (
+        memory.metadata
+        or memory.query
+        or memory.edits
+        or any(map(scrubber.may_hold_secrets, _texts_of(memory)))
+    ):
         return memory, 0
     cleaner = _Cleaner()
     changes: dict[str, Any] = {}
@@ -51,6 +58,7 @@ def scrub_memory(memory: Memory) -> tuple[Memory, int]:
     if memory.proposes is not None and (new := memory.proposes.what_is_new):
         new = cleaner.text(new, REASON_CHARACTERS)
         changes["proposes"] = replace(memory.proposes, what_is_new=new)
+    changes["edits"] = cleaner.edits(memory.edits)
     own_title = memory.has_own_title
     if own_title:
         changes["title"] = cleaner.text(memory.title, TITLE_CHARACTERS)
@@ -104,6 +112,14 @@ class _Cleaner:
             self.count += len(found)
             return clean
         return value
+
+    def edits(self, edits: tuple[Edit, ...] | None) -> tuple[Edit, ...] | None:
+        return edits and tuple(map(self._edit, edits))
+
+    def _edit(self, edit: Edit) -> Edit:
+        value, found = scrubber.scrub_value(edit.key or "", edit.value)
+        self.count += len(found)
+        return replace(edit, key=self.text(edit.key, NAME_CHARACTERS), value=value)
 
 
 def _fit_bytes(text: str, most: int) -> str:

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, FromClause, Row, TypeDecorator, type_coerc
 
 from onrecord.errors import StoreUnavailable
 from onrecord.model import ids
+from onrecord.model.edits import Edit
 from onrecord.model.memory import Change, Memory, Proposal, Relation, RowPlace, Version, changed_fields
 from onrecord.model.wire import from_json, to_json
 from onrecord.store.audience import audience_of
@@ -34,6 +35,7 @@ _LISTS_AT: Final = tuple(map(RECORD.index, _LISTS))
 _METADATA_AT: Final = RECORD.index("metadata")
 _QUERY_AT: Final = RECORD.index("query")
 _PROPOSES_AT: Final = RECORD.index("proposes")
+_EDITS_AT: Final = RECORD.index("edits")
 _ALWAYS_AT: Final = RECORD.index("always_inject")
 #: How many columns a memory takes: its identity, and the record.
 _READ: Final = 5 + len(RECORD)
@@ -54,6 +56,8 @@ def record_of(memory: Memory) -> Stored:
         values[_QUERY_AT] = _write_json(values[_QUERY_AT])
     if values[_PROPOSES_AT] is not None:
         values[_PROPOSES_AT] = _write_json(to_json(values[_PROPOSES_AT]))
+    if values[_EDITS_AT] is not None:
+        values[_EDITS_AT] = _write_json(to_json(values[_EDITS_AT]))
     return tuple(values)
 
 
@@ -148,6 +152,8 @@ def _read_memory(row: Sequence[Any], tenant: str) -> Memory:
         record[_QUERY_AT] = json.loads(record[_QUERY_AT])
     if record[_PROPOSES_AT] is not None:
         record[_PROPOSES_AT] = from_json(Proposal, json.loads(record[_PROPOSES_AT]))
+    if record[_EDITS_AT] is not None:
+        record[_EDITS_AT] = tuple(from_json(Edit, each) for each in json.loads(record[_EDITS_AT]))
     record[_ALWAYS_AT] = bool(record[_ALWAYS_AT])
     return Memory(
         tenant=tenant,

@@ -131,6 +131,8 @@ def _record_columns() -> list[Column[Any]]:
         Column("author", Text, nullable=False, server_default=text("''")),
         Column("proposes", JsonColumn),
         Column("conversation_by", Text),
+        Column("edits", JsonColumn),
+        Column("changeset", Text),
     ]
 
 
@@ -551,6 +553,29 @@ agent_users = Table(
     PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
 )
 
+#: What was promoted into the catalog, with what stood there before.
+changesets = Table(
+    "changesets",
+    metadata,
+    Column("tenant", Integer, nullable=False),
+    Column("id", BigInteger, nullable=False),
+    Column("entity", Text, nullable=False),
+    Column("target", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("changes", JsonColumn, nullable=False),
+    Column("memories", Words, nullable=False),
+    Column("by", Text, nullable=False),
+    Column("at", TimestampColumn, nullable=False),
+    Column("updated_at", TimestampColumn, nullable=False),
+    Column("reason", Text),
+    Column("ended_by", Text),
+    Column("ended_at", TimestampColumn),
+    Column("ended_reason", Text),
+    PrimaryKeyConstraint("tenant", "id", name="changesets_key"),
+    Index("changesets_entity", "tenant", "entity", "id"),
+    Index("changesets_state", "tenant", "state", "id"),
+)
+
 WORKSPACE: Final = (
     numbers,
     conversations,
@@ -559,6 +584,7 @@ WORKSPACE: Final = (
     scratchpads,
     agent_settings,
     agent_users,
+    changesets,
 )
 #: What no index can be derived from: a store in text files keeps it apart.
 BESIDE: Final = (tenants, *LEDGER, *WORKSPACE)

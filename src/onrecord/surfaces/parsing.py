@@ -19,6 +19,7 @@ from onrecord.model.rules import (
     OrNone,
     Rule,
 )
+from onrecord.model.shapes import Several
 
 # More digits than any limit has; the rule refuses the number all the same.
 _NUMBER: Final = re.compile(r"-?[0-9]{1,40}")
@@ -37,7 +38,7 @@ def text_parser(rule: Rule) -> Callable[[str], Any]:
         return lambda text: float(text) if _DECIMAL.fullmatch(text) else text
     if isinstance(rule, Flag):
         return lambda text: _FLAGS.get(text.lower(), text)
-    return _read_json if isinstance(rule, Json | Document) else str
+    return _read_json if isinstance(rule, Json | Document | Several) else str
 
 
 def list_parser(rule: Rule) -> Callable[[Sequence[str]], list[str]] | None:

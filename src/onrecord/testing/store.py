@@ -3,6 +3,7 @@
 from onrecord.testing.archive import ArchiveConformance, CareConformance
 from onrecord.testing.attaching import AttachConformance
 from onrecord.testing.change import ChangeConformance, TransactionConformance, UnattendedConformance
+from onrecord.testing.changesets import ChangesetConformance, ProposalConformance
 from onrecord.testing.dedupe import DedupeConformance
 from onrecord.testing.embedding import CatchingUpConformance, NearConformance, VectorConformance
 from onrecord.testing.everyones import GlobalConformance
@@ -95,5 +96,7 @@ class StoreConformance(
     ImportedTierConformance,
     SaidAlreadyConformance,
     TurnedDownConformance,
+    ProposalConformance,
+    ChangesetConformance,
 ):
     """All suites together."""

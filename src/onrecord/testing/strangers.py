@@ -19,7 +19,14 @@ from onrecord.recall.hits import Hit
 from onrecord.service import OnRecord
 from onrecord.store.index.entries import reference_facet
 from onrecord.store.index.search import match_of
-from onrecord.store.ports.filters import ChangeFilter, MemoryFilter, RelationFilter, RelationWalk, TallyFilter
+from onrecord.store.ports.filters import (
+    ChangeFilter,
+    ChangesetFilter,
+    MemoryFilter,
+    RelationFilter,
+    RelationWalk,
+    TallyFilter,
+)
 from onrecord.store.ports.index import Found, Key, Match, Near
 from onrecord.store.ports.records import Reading, Writing
 from onrecord.store.ports.store import Store
@@ -449,6 +456,8 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "Writing.unrelate": lambda t: t.write(lambda w: w.unrelate(t.one, "supports", t.two, t.change)),
     "Writing.writing_of": lambda t: t.write(lambda w: w.writing_of(ENTITIES).size),
     "Reading.workspace": lambda t: t.read(lambda r: r.workspace.named(t.code).begun),
+    "Reading.changesets": lambda t: t.read(lambda r: r.changesets.page(ChangesetFilter())),
+    "Writing.changesets": lambda t: t.write(lambda w: w.changesets.page(ChangesetFilter())),
     "Writing.workspace": lambda t: t.write(lambda w: w.workspace.named(t.code).begun),
     "Writing.note": lambda t: t.write(lambda w: w.note("attempt", t.one.id)),
     "Writing.strip": lambda t: t.write(lambda w: w.strip(t.one.entities, t.change)),
@@ -513,6 +522,10 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
     "prioritise": lambda t: t.door.prioritise(datasources=[t.code]),
     "approve": lambda t: t.door.approve(t.one.id),
     "reject": lambda t: t.door.reject(t.one.id),
+    "plan": lambda t: t.door.plan(t.one.entities[0], memories=[t.one.id]),
+    "apply": lambda t: t.door.apply(t.one.entities[0], memories=[t.one.id]),
+    "roll_back": lambda t: t.door.roll_back("1"),
+    "changesets": lambda t: t.door.changesets(),
     "context": lambda t: t.code in t.door.context(t.one.title, max_tokens=100_000).text,
     "attach": lambda t: t.door.attach({"found": [*t.one.entities, t.code]}, max_tokens=100_000),
     "attach: in a conversation": lambda t: t.door.attach(

@@ -10,11 +10,13 @@ from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
 from onrecord.model.limits import (
     AuditOutcome,
+    ChangesetState,
     Confidence,
     Dimension,
     Direction,
     Kind,
     ListOrder,
+    ProposalState,
     RelationName,
     Scope,
     Status,
@@ -55,6 +57,11 @@ class MemoryCriteria(Request):
     confidences: Sequence[Confidence] = ask(_CONFIDENCES, "Only with one of these confidences.", ())
     sources: Sequence[str] = ask(_SOURCES, "Only from one of these sources.", ())
     owners: Sequence[str] = ask(OWNERS, "Only of one of these users.", ())
+    proposal: ProposalState | None = ask(
+        OrNone(Choice(limits.PROPOSAL_STATES)),
+        f"Only proposals, in this state: {', '.join(limits.PROPOSAL_STATES)}; of any status unless some are given.",
+        None,
+    )
     has_query: bool | None = ask(
         OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
     )
@@ -160,3 +167,20 @@ class ConversationFilter(Request):
     agent: str | None = ask(MAYBE_NAME, "Only those of this agent.", None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     after: str | None = ask(MAYBE_NAME, "Continue after the page that returned this mark.", None)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesetFilter(Request):
+    """Which changesets of the tenant, newest first."""
+
+    id: str | None = ask(OrNone(rules.ID), "Only this one.", None, positional=True)
+    entity: str | None = ask(
+        OrNone(rules.Reference()), "Only of this entity, or of what it is a part of.", None
+    )
+    states: Sequence[ChangesetState] = ask(
+        ListOf(Choice(limits.CHANGESET_STATES), at_most=len(limits.CHANGESET_STATES)),
+        f"Only in these states: {', '.join(limits.CHANGESET_STATES)}.",
+        (),
+    )
+    limit: int = ask(Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
+    skip: int = ask(Integer(0, limits.BROWSE_SKIP), "Leave out so many before the page.", 0)

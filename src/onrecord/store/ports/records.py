@@ -15,6 +15,7 @@ from onrecord.model.limits import RelationName, Status
 from onrecord.model.memory import Change, Memory, Relation, Version
 from onrecord.model.when import NOW, When
 from onrecord.model.workspace import ConversationKey
+from onrecord.store.ports.changesets import Changesets, WritableChangesets
 from onrecord.store.ports.filters import (
     ChangeFilter,
     MemoryCriteria,
@@ -90,6 +91,10 @@ class Reading(Protocol):
     @property
     def workspace(self) -> Workspace:
         """What the caller's own tenant keeps beside its memories."""
+
+    @property
+    def changesets(self) -> Changesets:
+        """What was promoted into the catalog of the caller's own tenant."""
 
     @property
     def size(self) -> int:
@@ -176,6 +181,10 @@ class Writing(Reading, Protocol):
     @property
     def workspace(self) -> WritableWorkspace:
         """What the caller's own tenant keeps beside its memories, in the same transaction."""
+
+    @property
+    def changesets(self) -> WritableChangesets:
+        """The changesets of the caller's own tenant, in the same transaction."""
 
     @property
     def requests(self) -> Requests:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
 from onrecord.model.agent import ShownAgent
+from onrecord.model.changesets import Changeset
 from onrecord.model.workspace import (
     AgentSettings,
     Artifact,
@@ -17,8 +18,8 @@ from onrecord.model.workspace import (
 )
 from onrecord.store.ports.filters import ConversationFilter
 
-#: What moves between stores as one: a conversation, a file, the notes of an agent, or how one is set.
-WorkspaceItem = Conversation | StoredArtifact | StoredScratchpad | ShownAgent
+#: What moves between stores as one: a conversation, a file, the notes of an agent, how one is set, or a changeset.
+WorkspaceItem = Conversation | StoredArtifact | StoredScratchpad | ShownAgent | Changeset
 
 
 class Usage(NamedTuple):
@@ -152,12 +153,12 @@ class WorkspaceArchive(Protocol):
     """Everything that a tenant keeps beside its memories, in one consistent state, whoever may see what."""
 
     def every(self) -> Iterator[WorkspaceItem]:
-        """Conversations in the order in which they began, artifacts by number, scratchpads and settings by agent: one
-        at a time.
+        """Conversations in the order in which they began, artifacts by number, scratchpads and settings by agent, and
+        changesets by number: one at a time.
         """
 
     def numbers(self) -> WorkspaceNumbers:
-        """The last numbers of conversations and artifacts."""
+        """The last numbers of conversations, artifacts and changesets."""
 
 
 class WorkspaceRestoring(WorkspaceArchive, Protocol):

@@ -7,12 +7,25 @@ from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, FromClause, Select, and_, exists, func, not_, or_, select, tuple_
+from sqlalchemy import (
+    ColumnElement,
+    FromClause,
+    Select,
+    Text,
+    and_,
+    cast,
+    exists,
+    func,
+    not_,
+    or_,
+    select,
+    tuple_,
+)
 
 from onrecord.errors import no_such_page
 from onrecord.model.collections import HAS_QUERY
 from onrecord.model.findings import Group
-from onrecord.model.limits import ListOrder, TallyBy
+from onrecord.model.limits import LIVE, ListOrder, ProposalState, TallyBy
 from onrecord.model.memory import Memory
 from onrecord.model.when import When
 from onrecord.model.workspace import ConversationKey
@@ -20,7 +33,7 @@ from onrecord.store.index.entries import reference_facet, tag_facet
 from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.filters import MemoryCriteria, MemoryFilter, TallyFilter
 from onrecord.store.ports.index import Key
-from onrecord.store.tables import facets, memories
+from onrecord.store.tables import changesets, facets, memories
 from onrecord.store.temporal_filters import asked_of, listed
 from onrecord.store.tenant import of_home
 from onrecord.store.view import View, key_of, same_row, source
@@ -162,6 +175,9 @@ def _filters(
     for name, wanted in _one_of(ask):
         if wanted:
             yield record.c[name].in_(wanted)
+    if ask.proposal is not None:
+        yield record.c.edits.is_not(None)
+        yield _in_state(record, ask.proposal)
     if ask.system is not None:
         yield record.c.system == ask.system
     if pinned is not None:
@@ -175,6 +191,36 @@ def _filters(
         yield record.c.updated_at >= ask.updated_since
     if ask.updated_before is not None:
         yield record.c.updated_at < ask.updated_before
+
+
+def _in_state(record: FromClause, state: ProposalState) -> ColumnElement[bool]:
+    """The state of a proposal. Each is in exactly one: its status tells it, who approved it, and its changeset."""
+    approved, applied = record.c.approved_by.is_not(None), record.c.changeset.is_not(None)
+    status, live = record.c.status, record.c.status.in_(sorted(LIVE))
+    match state:
+        case "superseded":
+            return status == "superseded"
+        case "pending":
+            return and_(live, not_(applied), or_(status == "pending", not_(approved)))
+        case "approved":
+            return and_(live, not_(applied), status != "pending", approved)
+        case "rejected":
+            return and_(status == "archived", not_(applied))
+        case "applied":
+            return and_(applied, status != "superseded", not_(_is_rolled_back(record)))
+        case "rolled_back":
+            return and_(applied, status != "superseded", _is_rolled_back(record))
+
+
+def _is_rolled_back(record: FromClause) -> ColumnElement[bool]:
+    """Whether its changeset was taken back: only then is the memory archived for that, and not because it was retired."""
+    number = cast(changesets.c.id, Text)
+    taken_back = exists().where(
+        changesets.c.tenant == record.c.tenant,
+        number == record.c.changeset,
+        changesets.c.state == "rolled_back",
+    )
+    return and_(record.c.status == "archived", taken_back)
 
 
 def _one_of(ask: MemoryCriteria) -> Iterator[tuple[str, Sequence[str]]]:

@@ -39,6 +39,7 @@ from onrecord.store.ports.filters import ChangeFilter, MemoryCriteria, MemoryFil
 from onrecord.store.ports.index import Key, Match
 from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.records import candidates, comparing, listing
+from onrecord.store.records.changesets import ChangesetRows
 from onrecord.store.records.filing import newest_filed
 from onrecord.store.records.membership import spoken_in
 from onrecord.store.records.relations import SqlRelations
@@ -131,6 +132,10 @@ class SqlReading:
     @property
     def workspace(self) -> SqlWorkspace:
         return SqlWorkspace(self._connection, self._view.tenant, self._caller, self._spoken_in)
+
+    @property
+    def changesets(self) -> ChangesetRows:
+        return ChangesetRows(self._connection, self._view.tenant)
 
     @property
     def size(self) -> int:

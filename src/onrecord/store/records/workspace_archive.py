@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from sqlalchemy import Column, select
 
 from onrecord.model.agent import ShownAgent
+from onrecord.model.changesets import Changeset
 from onrecord.model.workspace import (
     SHARED_SCRATCHPAD,
     Artifact,
@@ -18,9 +19,11 @@ from onrecord.model.workspace import (
     WorkspaceNumbers,
 )
 from onrecord.store.ports.workspace import WorkspaceItem
+from onrecord.store.records.changesets import ChangesetRows
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
     BLOCK,
+    CHANGESET,
     CONVERSATION,
     CONVERSATIONS,
     WorkspaceRows,
@@ -44,9 +47,18 @@ class SqlWorkspaceArchive(WorkspaceRows):
         for agent in self._agents(agent_settings.c.agent):
             if (shown := self.agent(agent)) is not None:
                 yield shown
+        yield from self._changesets.every()
+
+    @property
+    def _changesets(self) -> ChangesetRows:
+        return ChangesetRows(self._connection, self._tenant)
 
     def numbers(self) -> WorkspaceNumbers:
-        return WorkspaceNumbers(conversation=self._last(CONVERSATION), artifact=self._last(ARTIFACT))
+        return WorkspaceNumbers(
+            conversation=self._last(CONVERSATION),
+            artifact=self._last(ARTIFACT),
+            changeset=self._last(CHANGESET),
+        )
 
     def compare(self, item: WorkspaceItem) -> Literal["absent", "same", "different"]:
         here = [each for each in self._in_place_of(item) if each is not None]
@@ -70,11 +82,14 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 self._add(agent_settings, **values)
                 # Exports of earlier versions do not tell who uses it.
                 self._let_use(item.agent, item.users or (item.updated_by or "",))
+            case Changeset():
+                self._changesets.restore(item)
         return True
 
     def count(self, numbers: WorkspaceNumbers) -> None:
         self._count_to(CONVERSATION, numbers.conversation)
         self._count_to(ARTIFACT, numbers.artifact)
+        self._count_to(CHANGESET, numbers.changeset)
 
     def _conversations(self) -> Iterator[Conversation]:
         every = CONVERSATIONS.where(conversations.c.tenant == self._tenant).order_by(conversations.c.row)
@@ -112,6 +127,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 return [here] if here.notes else []
             case ShownAgent():
                 return [self.agent(item.agent)]
+            case Changeset():
+                return [self._changesets.one(item.id)]
 
     def _restore_artifact(self, file: StoredArtifact) -> bool:
         home = self._row_of(_home_of(file.artifact))

@@ -27,6 +27,7 @@ CONVERSATION: Final = "conversation"
 CONVERSATION_ROW: Final = "conversation row"
 ARTIFACT: Final = "artifact"
 BLOCK: Final = "scratchpad block"
+CHANGESET: Final = "changeset"
 #: A number that a program chose moves the tenant's own on, as far as every reader of JSON can still count.
 _COUNTED: Final = 2**53
 

@@ -110,14 +110,14 @@ def record_of(memory: Memory) -> dict[str, Any]:
 
 
 def _is_nothing(name: str, value: Any) -> bool:
-    # A query may be an empty object, which is not the same as none.
-    return value is None or value is False or (name != "query" and value in ((), {}))
+    # A query may be an empty object, and a proposal may have no edits, which is not the same as none.
+    return value is None or value is False or (name not in ("query", "edits") and value in ((), {}))
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, datetime):
         return short_instant(value)
-    return list(value) if isinstance(value, tuple) else to_json(value)
+    return to_json(value)
 
 
 def short_instant(moment: datetime) -> str:

@@ -26,6 +26,7 @@ from onrecord.model.rules import (
     Rule,
     Timestamp,
 )
+from onrecord.model.shapes import Several
 from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
@@ -146,6 +147,7 @@ def _metavar(rule: Rule) -> str:
         Timestamp: "TIME",
         Json: "JSON",
         Document: "JSON",
+        Several: "JSON",
         Identifier: "ID",
     }
     return names.get(type(rule), "TEXT")

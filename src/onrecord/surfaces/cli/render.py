@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from onrecord.context.attaching import Attached
     from onrecord.context.parts import ContextGiven
     from onrecord.model.agent import ShownAgent
+    from onrecord.model.changesets import Changeset
+    from onrecord.model.edits import Edit
     from onrecord.model.findings import Compared, Edge
     from onrecord.model.ledger import AuditEntry, Key
     from onrecord.model.memory import Memory, Relation
@@ -44,6 +46,10 @@ if TYPE_CHECKING:
     from onrecord.remember.retire import Retired
     from onrecord.remember.review import Reviewed
     from onrecord.remember.revise import Revised
+    from onrecord.review.applying import Applied
+    from onrecord.review.listing import ListedChangesets
+    from onrecord.review.planning import Planned
+    from onrecord.review.rolling_back import RolledBack
     from onrecord.workspace.agents import SharedAgent
     from onrecord.workspace.artifacts import (
         ListedArtifacts,
@@ -347,6 +353,8 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "written": f"by {memory.author} ({memory.origin})",
         "approved": memory.approved_by and f"by {memory.approved_by}, {_minute(memory.approved_at)}",
         "proposes": _proposal(memory),
+        "edits": "; ".join(map(_edit, memory.edits or ())),
+        "changeset": memory.changeset,
         "conversation": memory.conversation,
         "true": f"{_minute(memory.valid_from)} to {until}",
         "verified": _minute(memory.verified_at),
@@ -362,6 +370,65 @@ def _proposal(memory: "Memory") -> str | None:
         return None
     told = " ".join((memory.proposes.change, *(f"#{id}" for id in memory.proposes.of)))
     return f"{told} (new: {memory.proposes.what_is_new})" if memory.proposes.what_is_new else told
+
+
+def _edit(edit: "Edit") -> str:
+    what = " ".join(filter(None, (edit.op, edit.entity, edit.field, edit.key)))
+    return what if edit.value is None else f"{what}: {_value(edit.value)}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "(nothing)"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@_shows
+def _(answer: "Planned") -> Iterator[Part]:
+    for each in answer.changes:
+        yield f"{_edit(each.edit)}  (now: {_value(each.before)}; from {', '.join(map('#{}'.format, each.memories))})"
+        if each.conflict:
+            yield f"  conflict: {each.conflict}"
+    for anew in answer.said_anew:
+        what = " ".join(filter(None, (anew.edit.entity, anew.edit.field, anew.edit.key)))
+        yield f"{what} was promoted (changeset {anew.changeset}); its source now says: {_value(anew.source)}"
+    if answer.changes:
+        yield f"Apply it with: onrecord apply {answer.entity} --mark {answer.mark}"
+    else:
+        yield f"No approved proposal changes {answer.entity}."
+
+
+@_shows
+def _(answer: "Applied") -> Iterator[Part]:
+    yield from _changeset(answer.changeset)
+    yield f"Take it back with: onrecord roll-back {answer.changeset.id}"
+
+
+@_shows
+def _(answer: "RolledBack") -> Iterator[Part]:
+    yield f"Rolled back changeset {answer.changeset.id} of {answer.changeset.entity}."
+    yield from (f"Stays as it is: {each}" for each in answer.kept)
+
+
+@_shows
+def _(answer: "ListedChangesets") -> Iterator[Part]:
+    if not answer.changesets:
+        yield "Nothing was applied."
+    for each in answer.changesets:
+        yield from _changeset(each)
+    yield f"{answer.total:,} in all."
+
+
+def _changeset(changeset: "Changeset") -> Iterator[Part]:
+    from_ids = ", ".join(f"#{id}" for id in changeset.memories)
+    yield (
+        f"Changeset {changeset.id} of {changeset.entity}: {changeset.state}, by {changeset.by} "
+        f"{_minute(changeset.at)}" + (f", from {from_ids}" if from_ids else "")
+    )
+    for each in changeset.changes:
+        yield f"  {_edit(each.edit)}  (before: {_value(each.before)})" + (
+            f"; {each.note}" if each.note else ""
+        )
 
 
 @_shows

@@ -16,6 +16,7 @@ _HOMES: Final = {
     "recall": _QUESTIONS,
     "context": _QUESTIONS,
     "catalog": "Catalog",
+    "review": "Catalog",
     "workspace": "Workspace",
     "access": "Access",
     "care": CARE,

@@ -4,10 +4,11 @@ Their schemas come from the requests; only the descriptions are chosen here, bec
 conversation.
 """
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal, get_args
 
-from onrecord.context.frame import framed, in_quotes, one_line
+from onrecord.context.frame import bullet, enclosed, framed, in_quotes, one_line
 from onrecord.context.give import GiveContext
 from onrecord.context.parts import ContextGiven
 from onrecord.errors import Fault, Invalid, invalid
@@ -271,7 +272,10 @@ def _approval(door: OnRecord, arguments: Arguments) -> str | None:
     if memory.proposes and memory.proposes.what_is_new:
         what += f"; rejected before, new is {in_quotes(memory.proposes.what_is_new)}"
     replaced = framed(old, heading="What it would change:") + "\n" if old else ""
-    return f"{replaced}{framed([memory], heading=f'Accept this ({what})?')}"
+    # What is promoted leaves the frame of quoted notes, so whoever approves it sees every value.
+    edits = [bullet(json.dumps(to_json(edit), ensure_ascii=False)) for edit in memory.edits or ()]
+    promoted = enclosed("What it would write into the catalog:", edits) + "\n" if edits else ""
+    return f"{replaced}{promoted}{framed([memory], heading=f'Accept this ({what})?')}"
 
 
 def _cannot_approve(door: OnRecord, arguments: Arguments, question: str) -> ToolAnswer:

@@ -1,0 +1,136 @@
+"""WHAT did people promote, beside what the source says? Amendments, which the record of an entity keeps.
+
+The record of a model or datasource holds what its source says, and next to it the amendments of it and its parts.
+They are merged when the record is rendered, so an ingest does not wipe them. An amendment dissolves when the source
+says the same; when the source says something new, the amendment stays and is shown for review.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Final, TypeVar
+
+from onrecord.model.catalog import Datasource, Model, Part
+from onrecord.model.edits import Cell, same_value
+from onrecord.model.limits import EditField
+from onrecord.model.memory import Memory
+from onrecord.model.wire import from_json
+
+Described = TypeVar("Described", Model, Part, Datasource)
+#: Under this name the record of an entity keeps its amendments.
+AMENDMENTS: Final = "amendments"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amendment:
+    """A promoted value, None if it was taken away; and what the source said there when it was promoted."""
+
+    entity: str
+    field: EditField
+    key: str | None = None
+    value: Any = None
+    source: Any = None
+    changeset: str
+    approved_by: str | None = None
+    at: datetime
+
+    @property
+    def cell(self) -> Cell:
+        return Cell(self.entity, self.field, self.key)
+
+
+def amendments_of(record: Memory) -> tuple[Amendment, ...]:
+    """The amendments that the record of a model or datasource keeps."""
+    known = record.metadata.get("entity", {}).get(AMENDMENTS, ())
+    return tuple(from_json(Amendment, each) for each in known)
+
+
+def amended(told: Described, amendments: Iterable[Amendment]) -> Described:
+    """A model, with its parts, or a datasource, as people have amended it."""
+    by_entity: dict[str, list[Amendment]] = {}
+    for each in amendments:
+        by_entity.setdefault(each.entity, []).append(each)
+    if not by_entity:
+        return told
+    changes = _changes(told, by_entity.get(canonical_in(told), ()))
+    if isinstance(told, Model):
+        changes["parts"] = tuple(
+            replace(part, **_changes(part, by_entity.get(f"{told.canonical}.{part.name}", ())))
+            for part in told.parts
+        )
+    return replace(told, **changes)
+
+
+def canonical_in(told: Model | Part | Datasource) -> str:
+    return "" if isinstance(told, Part) else told.canonical
+
+
+def _changes(told: Model | Part | Datasource, amendments: Iterable[Amendment]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    tags = dict.fromkeys(told.tags)
+    for each in amendments:
+        if each.field == "description":
+            changes["description"] = each.value
+        elif each.field == "tags" and each.key is not None:
+            tags |= {each.key: None} if each.value else {}
+            if not each.value:
+                tags.pop(each.key, None)
+    return changes | {"tags": tuple(tags)}
+
+
+def source_value(told: Model | Datasource, cell: Cell) -> Any:
+    """What the source says at a place; nothing in fields that no source tells. KeyError if it has no such part."""
+    entity: Model | Part | Datasource | None = told
+    if cell.entity != told.canonical:
+        part = cell.entity.removeprefix(f"{told.canonical}.")
+        entity = told.part(part) if isinstance(told, Model) else None
+    if entity is None:
+        raise KeyError(cell.entity)
+    if cell.field == "description":
+        return entity.description
+    return True if cell.field == "tags" and cell.key in entity.tags else None
+
+
+def undissolved(told: Model | Datasource, amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
+    """The amendments without those that the source says itself by now. Those of parts that are gone stay: a part may
+    come back.
+    """
+    return tuple(each for each in amendments if not _is_said(told, each))
+
+
+def _is_said(told: Model | Datasource, amendment: Amendment) -> bool:
+    try:
+        return same_value(source_value(told, amendment.cell), amendment.value)
+    except KeyError:
+        return False
+
+
+def said_anew(told: Model | Datasource, amendments: Iterable[Amendment]) -> Iterator[tuple[Amendment, Any]]:
+    """The amendments whose source says something else than when they were promoted, and what it says now."""
+    for each in amendments:
+        try:
+            now = source_value(told, each.cell)
+        except KeyError:
+            continue
+        if not same_value(now, each.source):
+            yield each, now
+
+
+def shown_amendments(told: Model | Datasource, amendments: Sequence[Amendment]) -> list[dict[str, Any]]:
+    """The amendments as people see them: the value, who approved it, and what the source says if that is new."""
+    anew = {each.cell: now for each, now in said_anew(told, amendments)}
+    return [
+        _shown(each) | ({"source_says": anew[each.cell]} if each.cell in anew else {}) for each in amendments
+    ]
+
+
+def _shown(each: Amendment) -> dict[str, Any]:
+    known: Mapping[str, Any] = {
+        "entity": each.entity,
+        "field": each.field,
+        "key": each.key,
+        "value": each.value,
+        "approved_by": each.approved_by,
+        "changeset": each.changeset,
+    }
+    return {name: value for name, value in known.items() if value is not None or name == "value"}

@@ -1,0 +1,46 @@
+"""WHICH entities do edits mean? Their references are resolved as those of memories are."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from onrecord.catalog.known_names import known_names
+from onrecord.catalog.resolution import Gathering, Unresolved, resolve
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.model.catalog import MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX
+from onrecord.model.edits import Edit
+from onrecord.store.ports.records import Reading
+
+_NO_PATH: Final = (MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, URN_PREFIX)
+
+
+def resolved_edits(edits: Sequence[Edit], lookup: StoredCatalog) -> tuple[Edit, ...]:
+    """The edits with their entities as the catalog calls them, or one error that lists each it does not know."""
+    gathering, found = Gathering(), []
+    for place, edit in enumerate(edits):
+        try:
+            found.append(replace(edit, entity=resolve(edit.entity, lookup).canonical))
+        except Unresolved as error:
+            gathering.fail(error.at(f"edits[{place}].entity"))
+    gathering.entities()
+    return tuple(found)
+
+
+def root_of(canonical: str) -> str:
+    """What a changeset is about: the model of a part, else the entity itself."""
+    if canonical.startswith(_NO_PATH):
+        return canonical
+    return ".".join(canonical.split(".", 2)[:2])
+
+
+def names_inside(root: str, reading: Reading) -> tuple[str, ...]:
+    """Every name by which memories may refer to an entity or to one of its parts."""
+    names = known_names([root], reading)
+    return tuple(dict.fromkeys((*names, *_parts(root, names, StoredCatalog(reading)))))
+
+
+def _parts(root: str, names: Sequence[str], lookup: StoredCatalog) -> Iterator[str]:
+    datasource, _, name = root.partition(".")
+    model = lookup.model(datasource, name) if name else None
+    for part in model.parts if model else ():
+        yield from (f"{each}.{part.name}" for each in names if not each.startswith(URN_PREFIX))

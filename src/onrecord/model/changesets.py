@@ -1,0 +1,92 @@
+"""WHAT was promoted into the catalog? A changeset: the edits of approved proposals with what stood there before."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from onrecord.model import limits, rules
+from onrecord.model.edits import EDIT, Edit
+from onrecord.model.limits import ChangesetState
+from onrecord.model.rules import Choice, Counted, Json, OrNone
+from onrecord.model.shapes import Object, Several
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldChange:
+    """One value before and after; None where nothing stood or stands.
+
+    `under` is what was promoted there before, for the target to put back. `written` says whether the new value was
+    written and not taken back; `note` says why it was not written, or not taken back.
+    """
+
+    edit: Edit
+    before: Any = None
+    after: Any = None
+    memories: tuple[str, ...] = ()
+    approved_by: str | None = None
+    under: Mapping[str, Any] | None = None
+    written: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changeset:
+    """Changes to one entity and its parts, applied together from the proposals in `memories`.
+
+    It is *applying* from before the first value is written until the last is, and *rolling_back* in the same way. One
+    that *failed* was taken back, unless its changes say otherwise.
+    """
+
+    id: str
+    entity: str
+    target: str
+    state: ChangesetState
+    changes: tuple[FieldChange, ...]
+    memories: tuple[str, ...]
+    by: str
+    at: datetime
+    updated_at: datetime
+    reason: str | None = None
+    ended_by: str | None = None
+    ended_at: datetime | None = None
+    ended_reason: str | None = None
+
+
+_CHANGE: Final = Object(
+    "a change",
+    {
+        "edit": EDIT,
+        "before": OrNone(Json(any_kind=True)),
+        "after": OrNone(Json(any_kind=True)),
+        "memories": Several(rules.ID),
+        "approved_by": OrNone(rules.NAME),
+        "under": OrNone(Json()),
+        "written": rules.FLAG,
+        "note": OrNone(rules.REASON),
+    },
+    needed=("edit",),
+    build=FieldChange,
+)
+#: A whole changeset that comes from outside.
+CHANGESET: Final = Object(
+    "a changeset",
+    {
+        "id": Counted(1, 2**53 - 1),
+        "entity": rules.Reference(),
+        "target": rules.NAME,
+        "state": Choice(limits.CHANGESET_STATES),
+        "changes": Several(_CHANGE),
+        "memories": Several(rules.ID),
+        "by": rules.NAME,
+        "at": rules.INSTANT,
+        "updated_at": rules.INSTANT,
+        "reason": OrNone(rules.REASON),
+        "ended_by": OrNone(rules.NAME),
+        "ended_at": OrNone(rules.INSTANT),
+        "ended_reason": OrNone(rules.REASON),
+    },
+    needed=("id", "entity", "target", "state", "changes", "memories", "by", "at", "updated_at"),
+    build=Changeset,
+    passes_over=True,
+)

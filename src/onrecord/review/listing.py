@@ -1,0 +1,45 @@
+"""WHICH changesets are there? Pages of them, by entity and state."""
+
+from dataclasses import dataclass, replace
+
+from onrecord.catalog.editing import root_of
+from onrecord.catalog.resolution import resolve_leniently
+from onrecord.catalog.stored import StoredCatalog
+from onrecord.model.answer import Answer
+from onrecord.model.changesets import Changeset
+from onrecord.operation import Call, operation
+from onrecord.review.seeing import changeset_named, seen_by, seen_in
+from onrecord.store.ports.filters import ChangesetFilter
+from onrecord.store.ports.records import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class ListChangesets(ChangesetFilter):
+    """List what was applied to the catalog, newest first, with what stood there before; or show one by its id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedChangesets(Answer):
+    """A page of changesets; `total` counts all that match."""
+
+    changesets: tuple[Changeset, ...]
+    total: int
+
+
+@operation("read", "memory.read", "GET /changesets")
+def changesets(call: Call, ask: ListChangesets) -> ListedChangesets:
+    with call.reading() as reading:
+        if ask.id is not None:
+            page, total = [changeset_named(reading, ask.id)], 1
+        else:
+            page, total = reading.changesets.page(_resolved(ask, reading))
+        seen = tuple(seen_by(call.caller, each, seen_in(reading, each)) for each in page)
+    return ListedChangesets(changesets=seen, total=total)
+
+
+def _resolved(ask: ListChangesets, reading: Reading) -> ListChangesets:
+    """The filter with the entity that a changeset would name; one that is not known stays as given."""
+    if ask.entity is None:
+        return ask
+    known = resolve_leniently([ask.entity], StoredCatalog(reading)).canonicals
+    return replace(ask, entity=root_of(known[0] if known else ask.entity))

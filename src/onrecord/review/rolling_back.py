@@ -1,0 +1,88 @@
+"""HOW is a changeset taken back? Value by value, each only if it still stands; what someone changed since is named."""
+
+from dataclasses import dataclass, replace
+
+from onrecord.catalog.targets import Target
+from onrecord.errors import Conflict
+from onrecord.model import rules
+from onrecord.model.answer import Answer
+from onrecord.model.changesets import Changeset
+from onrecord.model.request import Request, ask
+from onrecord.model.rules import OrNone
+from onrecord.operation import Call, operation
+from onrecord.remember.scrub import scrub_reason
+from onrecord.review.planning import target_of
+from onrecord.review.seeing import changeset_named, require_person, seen_by, seen_in
+from onrecord.review.settling import restored, rolled_back, settle_changesets, with_every_right
+
+
+@dataclass(frozen=True, slots=True)
+class RollBack(Request):
+    """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable.
+
+    A value that someone has changed since stays as it is, and the answer names it.
+    """
+
+    id: str = ask(rules.ID, "The changeset.", positional=True)
+    reason: str | None = ask(OrNone(rules.REASON), "Why.", None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RolledBack(Answer):
+    """A changeset that is rolled back; `kept` names what was changed since and stays as it is."""
+
+    changeset: Changeset
+    kept: tuple[str, ...] = ()
+
+
+@operation("write", "memory.review", "POST /changesets/{id}/roll-back")
+def roll_back(call: Call, ask: RollBack) -> RolledBack:
+    """Note that it is being rolled back, put the values back, and settle it."""
+    require_person(call.caller)
+    embeds = call.embedders.current is not None
+    settle_changesets(call.store, call.now, embeds=embeds, tenant=call.caller.tenant)
+    target = target_of(call)
+    with call.reading() as reading:
+        found = changeset_named(reading, ask.id)
+        seen = seen_in(reading, found)
+    _refuse_covered(target, found)
+    begun = _begun(call, ask)
+    changes = tuple(restored(target, begun))
+    with replace(call, caller=with_every_right(call.caller)).writing() as writing:
+        done = rolled_back(writing, begun, changes, call.change("roll_back"))
+        kept = tuple(each.note for each in done.changes if each.note is not None)
+        told = RolledBack(changeset=seen_by(call.caller, done, seen), kept=kept)
+        return call.done(writing, told)
+
+
+def _refuse_covered(target: Target, changeset: Changeset) -> None:
+    """Refuse if a later changeset stands on top of this one: it would come back with what is rolled back here."""
+    later = {target.covered_by(changeset, each) for each in changeset.changes if each.written} - {None}
+    if later:
+        told = ", ".join(sorted(map(str, later)))
+        raise Conflict(
+            f"Changeset {told} has changed the same values since. Roll that back first, then {changeset.id}."
+        )
+
+
+def _begun(call: Call, ask: RollBack) -> Changeset:
+    """The first transaction: from here on the changeset is being rolled back."""
+    with call.writing() as writing:
+        changeset = changeset_named(writing, ask.id)
+        if changeset.state == "rolled_back":
+            raise Conflict(f"Changeset {changeset.id} has already been rolled back.")
+        if changeset.state in ("applying", "rolling_back"):
+            raise Conflict(f"Changeset {changeset.id} is being {changeset.state}. Try again in a minute.")
+        if not any(each.written for each in changeset.changes) and changeset.state == "failed":
+            raise Conflict(f"Changeset {changeset.id} failed and nothing of it is left to roll back.")
+        writing.note("roll_back", changeset.entity)
+        return writing.changesets.replace(
+            replace(
+                changeset,
+                state="rolling_back",
+                updated_at=call.now,
+                ended_by=call.caller.user,
+                ended_at=call.now,
+                ended_reason=scrub_reason(ask.reason),
+            )
+        )

@@ -1,0 +1,154 @@
+"""HOW does a changeset end, also if the process that applied it did not live to see it? One way for both."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from onrecord.catalog.targets import Moved, Target
+from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.errors import Conflict
+from onrecord.model.caller import Caller
+from onrecord.model.changesets import Changeset, FieldChange
+from onrecord.model.edits import same_value
+from onrecord.model.limits import GLOBAL_TENANT, REASON_CHARACTERS, TENANT_PERMISSIONS
+from onrecord.model.memory import Change, Memory
+from onrecord.remember.supersede import end
+from onrecord.review.planning import is_approved
+from onrecord.store.ports.records import Writing
+from onrecord.store.ports.store import Store
+
+#: The name of the job that settles changesets.
+SETTLE: Final = "settle changesets"
+#: Whoever applies is taken to be gone after this time: a changeset is small enough to be applied by then.
+LEFT_AFTER: Final = timedelta(minutes=1)
+
+
+def settle_changesets(
+    store: Store, now: datetime, *, embeds: bool = False, tenant: str | None = None
+) -> tuple[str, ...]:
+    """Settle what was left half applied or half rolled back, in one tenant or in all; returns the ids of what was."""
+    return tuple(
+        settled.id
+        for name in ([tenant] if tenant is not None else _tenants(store))
+        for settled in _settled(store, name, now, embeds)
+    )
+
+
+def _tenants(store: Store) -> list[str]:
+    with store.archive() as archive:
+        return sorted({home.tenant for home in archive.homes()} - {GLOBAL_TENANT})
+
+
+def _settled(store: Store, tenant: str, now: datetime, embeds: bool) -> Iterator[Changeset]:
+    with store.reading(_acting(tenant, tenant), now) as reading:
+        left = reading.changesets.unsettled(now - LEFT_AFTER)
+    for changeset in left:
+        caller = _acting(tenant, changeset.ended_by or changeset.by)
+        target = AmendmentsTarget(store, caller, now, embeds=embeds)
+        if changeset.state == "rolling_back":
+            yield finish_roll_back(store, caller, now, target, changeset)
+        elif all(target.stands(changeset, each) for each in changeset.changes if changes_something(each)):
+            try:
+                yield finish_apply(store, caller, now, changeset)
+            except Conflict as problem:
+                yield take_back(store, caller, now, target, changeset, str(problem))
+        else:
+            yield take_back(store, caller, now, target, changeset, "the process that applied it ended")
+
+
+def _acting(tenant: str, user: str) -> Caller:
+    """Whoever began it, with all that ending it needs."""
+    return Caller(tenant=tenant, user=user, permissions=frozenset(TENANT_PERMISSIONS))
+
+
+def changes_something(change: FieldChange) -> bool:
+    return not same_value(change.before, change.after)
+
+
+def finish_apply(store: Store, caller: Caller, now: datetime, changeset: Changeset) -> Changeset:
+    """The second transaction of an apply: the changeset is applied, and so are its proposals."""
+    with store.writing(with_every_right(caller), now) as writing:
+        return applied(writing, changeset, Change("apply", caller.user, caller.actor, now))
+
+
+def applied(writing: Writing, changeset: Changeset, change: Change) -> Changeset:
+    """The changeset and its proposals, applied; Conflict if one of them is no longer approved."""
+    held = writing.changesets.one(changeset.id)
+    if held is None or held.state != "applying":
+        raise Conflict(f"Changeset {changeset.id} was settled by someone else meanwhile.")
+    proposals = _proposals(writing, changeset)
+    if gone := sorted(set(changeset.memories) - {each.id for each in proposals if is_approved(each)}):
+        raise Conflict(f"No longer approved: {', '.join(gone)}.")
+    for each in proposals:
+        done = replace(each, changeset=changeset.id, updated_at=max(change.at, each.updated_at))
+        writing.replace(each, done, change)
+    changes = tuple(replace(each, written=changes_something(each)) for each in changeset.changes)
+    return writing.changesets.replace(replace(held, state="applied", changes=changes, updated_at=change.at))
+
+
+def take_back(
+    store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset, why: str
+) -> Changeset:
+    """End an apply that did not come through: what was written is put back, and its proposals stay approved."""
+    changes = tuple(restored(target, changeset))
+    with store.writing(with_every_right(caller), now) as writing:
+        held = writing.changesets.one(changeset.id)
+        if held is None or held.state != "applying":
+            return held or changeset
+        failed = replace(
+            held, state="failed", changes=changes, updated_at=now, ended_reason=why[:REASON_CHARACTERS]
+        )
+        writing.note("apply", changeset.entity)
+        return writing.changesets.replace(failed)
+
+
+def restored(target: Target, changeset: Changeset) -> Iterator[FieldChange]:
+    """The changes after each was put back, the last first; one that cannot be says why."""
+    told: list[FieldChange] = []
+    for change in reversed(changeset.changes):
+        try:
+            if changes_something(change):
+                target.restore(changeset, change)
+            told.append(replace(change, written=False))
+        except Moved as moved:
+            told.append(replace(change, note=str(moved)[:REASON_CHARACTERS]))
+    yield from reversed(told)
+
+
+def finish_roll_back(
+    store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset
+) -> Changeset:
+    """Put back every value that still stands, then end the changeset and its proposals."""
+    changes = tuple(restored(target, changeset))
+    with store.writing(with_every_right(caller), now) as writing:
+        return rolled_back(writing, changeset, changes, Change("roll_back", caller.user, caller.actor, now))
+
+
+def rolled_back(
+    writing: Writing, changeset: Changeset, changes: Sequence[FieldChange], change: Change
+) -> Changeset:
+    """The changeset, rolled back; proposals that it applied end with it."""
+    held = writing.changesets.one(changeset.id)
+    if held is None or held.state != "rolling_back":
+        return held or changeset
+    reason = f"rolled back by {change.by}" + (f": {held.ended_reason}" if held.ended_reason else "")
+    for each in _proposals(writing, changeset):
+        if each.is_live and each.changeset == changeset.id:
+            end(writing, each, "archived", change.at, reason[:REASON_CHARACTERS], change)
+    ended = replace(held, state="rolled_back", changes=tuple(changes), updated_at=change.at)
+    return writing.changesets.replace(ended)
+
+
+def _proposals(writing: Writing, changeset: Changeset) -> list[Memory]:
+    """The proposals of a changeset that are still there: one may have been forgotten."""
+    found = []
+    for id in changeset.memories:
+        if writing.memory(id) is not None:
+            found.append(writing.reviewable(id))
+    return found
+
+
+def with_every_right(caller: Caller) -> Caller:
+    """Whoever applies or rolls back also ends proposals that only their owners see."""
+    return replace(caller, permissions=frozenset(TENANT_PERMISSIONS))

@@ -1,0 +1,34 @@
+"""WHAT was promoted into the catalog of a tenant? Its changesets, and how one is kept."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from onrecord.model.changesets import Changeset
+from onrecord.store.ports.filters import ChangesetFilter
+
+
+class Changesets(Protocol):
+    """The changesets of the caller's own tenant, in one consistent state.
+
+    They do not check who asks: whoever calls them must leave out what the caller may not see.
+    """
+
+    def one(self, id: str) -> Changeset | None:
+        """One changeset; None if the tenant has no such one."""
+
+    def page(self, ask: ChangesetFilter) -> tuple[list[Changeset], int]:
+        """A page of changesets, newest first, and how many match."""
+
+    def unsettled(self, before: datetime | None = None) -> Sequence[Changeset]:
+        """Those that are being applied or rolled back, or that were left so before a time; the oldest first."""
+
+
+class WritableChangesets(Changesets, Protocol):
+    """The same in one transaction that keeps other writers out of the tenant."""
+
+    def begin(self, changeset: Changeset) -> Changeset:
+        """Keep a new changeset; returns it with the tenant's next number as its id."""
+
+    def replace(self, changeset: Changeset) -> Changeset:
+        """Keep what has become of one."""

@@ -1,0 +1,78 @@
+"""HOW is a changeset read and written? The port of changesets over any SQL back end, and their rows in an export."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, and_, func, select, update
+
+from onrecord.model.changesets import Changeset, FieldChange
+from onrecord.model.wire import from_json, to_json
+from onrecord.store.ports.filters import ChangesetFilter
+from onrecord.store.records.workspace_rows import CHANGESET, WorkspaceRows, whole
+from onrecord.store.rows import AnyRow
+from onrecord.store.tables import changesets
+
+_UNSETTLED: Final = ("applying", "rolling_back")
+_ROWS_AT_ONCE: Final = 100
+
+
+class ChangesetRows(WorkspaceRows):
+    """The changesets of one tenant within one transaction."""
+
+    def one(self, id: str) -> Changeset | None:
+        return self._one(select(changesets).where(self._numbered(id)), _read)
+
+    def page(self, ask: ChangesetFilter) -> tuple[list[Changeset], int]:
+        wanted = [changesets.c.tenant == self._tenant]
+        if ask.entity is not None:
+            wanted.append(changesets.c.entity == ask.entity)
+        if ask.states:
+            wanted.append(changesets.c.state.in_(ask.states))
+        found = select(changesets).where(*wanted).order_by(changesets.c.id.desc())
+        total = select(func.count()).select_from(changesets).where(*wanted)
+        rows = self._all(found.offset(ask.skip).limit(ask.limit))
+        return [_read(row) for row in rows], int(self._connection.execute(total).scalar_one())
+
+    def unsettled(self, before: datetime | None = None) -> list[Changeset]:
+        wanted = [changesets.c.tenant == self._tenant, changesets.c.state.in_(_UNSETTLED)]
+        if before is not None:
+            wanted.append(changesets.c.updated_at < before)
+        return [_read(row) for row in self._all(select(changesets).where(*wanted).order_by(changesets.c.id))]
+
+    def begin(self, changeset: Changeset) -> Changeset:
+        begun = replace(changeset, id=str(self._next(CHANGESET)))
+        self._add(changesets, **_row(begun))
+        return begun
+
+    def replace(self, changeset: Changeset) -> Changeset:
+        self._connection.execute(
+            update(changesets).where(self._numbered(changeset.id)).values(_row(changeset))
+        )
+        return changeset
+
+    def every(self) -> Iterator[Changeset]:
+        """All of them by number, one at a time."""
+        every = select(changesets).where(changesets.c.tenant == self._tenant).order_by(changesets.c.id)
+        for row in self._connection.execute(every.execution_options(yield_per=_ROWS_AT_ONCE)):
+            yield _read(row)
+
+    def restore(self, changeset: Changeset) -> None:
+        """Add one from elsewhere under its own number."""
+        self._add(changesets, **_row(changeset))
+        self._count_to(CHANGESET, int(changeset.id))
+
+    def _numbered(self, id: str) -> ColumnElement[bool]:
+        return and_(changesets.c.tenant == self._tenant, changesets.c.id == (whole(id) or 0))
+
+
+def _row(changeset: Changeset) -> dict[str, Any]:
+    known: dict[str, Any] = {name: getattr(changeset, name) for name in Changeset.__slots__}
+    return known | {"id": int(changeset.id), "changes": to_json(changeset.changes)}
+
+
+def _read(row: AnyRow) -> Changeset:
+    known: dict[str, Any] = {name: row._mapping[name] for name in Changeset.__slots__}
+    changes = tuple(from_json(FieldChange, each) for each in row.changes)
+    return Changeset(**known | {"id": str(row.id), "changes": changes})

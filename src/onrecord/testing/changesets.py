@@ -1,0 +1,510 @@
+"""HOW does what people agreed on reach the catalog? Proposals, their states, and changesets, on every store."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from onrecord.catalog.targets.amendments import AmendmentsTarget
+from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound
+from onrecord.model.changesets import Changeset, FieldChange
+from onrecord.model.edits import Edit
+from onrecord.model.limits import PROPOSAL_STATES
+from onrecord.review.settling import LEFT_AFTER, settle_changesets
+from onrecord.service import OnRecord
+from onrecord.store.ports.filters import ChangesetFilter
+from onrecord.store.ports.store import Store
+from onrecord.testing.builders import START, Clock, Conformance, browsed, person, recalled, told, written
+
+REVIEWS: Final = frozenset({"memory.read", "memory.manage", "memory.review"})
+#: What the source says of a column, unless a test says otherwise.
+AMOUNT: Final = "The amount."
+NET: Final = "Net of refunds."
+ENTITY: Final = "shop.orders"
+COLUMN: Final = "shop.orders.amount"
+
+
+def write_source(folder: Path, amount: str = AMOUNT, *, columns: str = "id amount") -> str:
+    """A source with one model, whose column `amount` is described so."""
+    models = folder / "models" / "shop"
+    models.mkdir(parents=True, exist_ok=True)
+    listed = "".join(
+        f"- {{name: {name}, type: number{f', description: {amount!r}' if name == 'amount' else ''}}}\n"
+        for name in columns.split()
+    )
+    text = f"name: orders\ndata_source: shop\nsql_table: orders\ndescription: Orders.\ncolumns:\n{listed}"
+    (models / "orders.yaml").write_text(text, encoding="utf-8")
+    return str(folder)
+
+
+def described(value: str = NET, entity: str = COLUMN) -> dict[str, Any]:
+    return {"entity": entity, "field": "description", "value": value}
+
+
+def proposed(
+    door: OnRecord, *edits: Mapping[str, Any], content: str = "It is net of refunds.", **more: Any
+) -> str:
+    """The id of a new proposal."""
+    return door.remember(content, edits=list(edits) or [described()], **more).memory.id
+
+
+def approved(root: OnRecord, *edits: Mapping[str, Any], **more: Any) -> str:
+    """The id of a proposal that a person has approved."""
+    id = proposed(root, *edits, **more)
+    root.approve(id)
+    return id
+
+
+def shown(door: OnRecord) -> dict[str, Any]:
+    """What everyone sees of the model, with what was promoted."""
+    sections = door.inspect(ENTITY).sections
+    return {name: sections.get(name) for name in ("description", "tags", "columns", "promoted")}
+
+
+def description(door: OnRecord) -> str | None:
+    [column] = [each for each in shown(door)["columns"] if each["name"] == "amount"]
+    text: str | None = column.get("description")
+    return text
+
+
+def states(door: OnRecord) -> dict[str, list[str]]:
+    """The ids in each state; pages, totals and tallies must agree, and no proposal is in two."""
+    found = {state: browsed(door, proposal=state) for state in PROPOSAL_STATES}
+    for state, ids in found.items():
+        assert door.browse(proposal=state, count=True, limit=1).total == len(ids)
+        assert door.tally("kind", proposal=state).total == len(ids)
+        assert browsed(door, proposal=state, known_at=START + timedelta(days=99)) == ids
+    every = [id for ids in found.values() for id in ids]
+    assert len(every) == len(set(every))
+    return {state: ids for state, ids in found.items() if ids}
+
+
+class Stopped(BaseException):
+    """Ends a process where it stands; nobody catches it."""
+
+
+@contextmanager
+def stopping(monkeypatch: pytest.MonkeyPatch, method: str, at: int, before: bool = True) -> Iterator[None]:
+    """The process ends just before or after the nth call of a method of the target."""
+    done: Callable[..., None] = getattr(AmendmentsTarget, method)
+    calls = 0
+
+    def stop(self: AmendmentsTarget, changeset: Changeset, change: FieldChange) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == at and before:
+            raise Stopped
+        done(self, changeset, change)
+        if calls == at:
+            raise Stopped
+
+    with monkeypatch.context() as patched:
+        patched.setattr(AmendmentsTarget, method, stop)
+        with pytest.raises(Stopped):
+            yield
+
+
+class _InAShop(Conformance):
+    """With a catalog of one model."""
+
+    @pytest.fixture
+    def shop(self, root: OnRecord, tmp_path: Path) -> OnRecord:
+        root.ingest(write_source(tmp_path))
+        return root
+
+
+class ProposalConformance(_InAShop):
+    """A memory may propose edits of the catalog; its state is read off the one status that it has."""
+
+    def test_a_proposal_is_in_one_state_after_the_other(self, shop: OnRecord, clock: Clock) -> None:
+        plain = shop.remember("Nobody proposes this.").memory.id
+        shop.approve(plain)
+        id = proposed(shop)
+        assert states(shop) == {"pending": [id]}
+        shop.approve(id, reason="Checked.")
+        assert states(shop) == {"approved": [id]}
+        clock.tick()
+        changeset = shop.apply(ENTITY).changeset.id
+        assert (states(shop), shop.show(id).memory.changeset) == ({"applied": [id]}, changeset)
+        clock.tick()
+        shop.roll_back(changeset, reason="It is gross.")
+        memory = shop.show(id).memory
+        assert states(shop) == {"rolled_back": [id]}
+        assert (memory.status, memory.status_reason) == ("archived", "rolled back by root: It is gross.")
+        assert told(shop, id) == ["remember", "approve", "apply", "roll_back"]
+        assert browsed(shop) == [plain]
+
+    def test_what_is_rejected_superseded_or_retired_is_told_apart(self, shop: OnRecord) -> None:
+        early, late = proposed(shop, content="early"), approved(shop, content="late")
+        shop.reject(early)
+        shop.reject(late, reason="after all")
+        old = approved(shop, described("old"), content="old")
+        new = approved(shop, described("new"), content="new", supersedes=[old])
+        shop.apply(ENTITY)
+        asked = shop.remember("Only to be looked at.", review=True).memory.id
+        shop.retire(new)
+        # Retired, but what it changed stands.
+        assert states(shop) == {
+            "pending": [asked],
+            "applied": [new],
+            "rejected": [late, early],
+            "superseded": [old],
+        }
+
+    def test_what_waits_is_for_its_owner_and_reviewers_alone(self, shop: OnRecord) -> None:
+        bob, eve = shop.as_caller(person("bob")), shop.as_caller(person("eve"))
+        reviewer = shop.as_caller(person("rita", permissions=REVIEWS))
+        id = proposed(bob)
+        assert [states(door) for door in (bob, reviewer, eve)] == [{"pending": [id]}, {"pending": [id]}, {}]
+        assert recalled(eve, "refunds") == []
+        reviewer.approve(id)
+        assert states(eve) == {"approved": [id]}
+
+    def test_edits_are_checked_resolved_scrubbed_and_kept(self, shop: OnRecord) -> None:
+        saved = shop.remember(
+            "Who owns it.",
+            edits=[
+                Edit(entity="orders.amount", field="tags", key="money", op="add"),
+                {"entity": "orders", "field": "properties", "key": "password", "value": "hunter2hunter2"},
+            ],
+        )
+        first, second = saved.memory.edits or ()
+        assert first == Edit(entity=COLUMN, field="tags", key="money", op="add")
+        assert "hunter2" not in written(saved)
+        assert (second.entity, saved.scrubbed) == (ENTITY, 1)
+        assert set(saved.memory.entities) == {COLUMN, ENTITY}
+        assert shop.show(saved.memory.id).memory == saved.memory
+        for edit, where in (
+            ({"entity": "nothing.here", "field": "tags", "key": "a", "op": "add"}, r"edits\[0\].entity"),
+            ({"entity": ENTITY, "field": "colour", "value": "red"}, r"edits\[0\].field"),
+            ({"entity": ENTITY, "field": "description", "value": "a\u202eb"}, "invisible"),
+            ({"entity": ENTITY, "field": "documents", "key": "a\u00adb", "value": "x"}, "invisible"),
+            ({"entity": ENTITY, "field": "queries", "key": "q", "value": {"sql": "a\u200b"}}, "invisible"),
+        ):
+            with pytest.raises(Invalid, match=where):
+                proposed(shop, edit)
+        with pytest.raises(Invalid, match="edits"):
+            proposed(shop, scope="global")
+
+    def test_edits_change_only_while_they_are_not_applied(self, shop: OnRecord) -> None:
+        plain, id = shop.remember("It proposes nothing.").memory.id, proposed(shop)
+        with pytest.raises(Invalid, match="not saved as a proposal"):
+            shop.revise(plain, edits=[described()])
+        assert shop.revise(id, edits=[described("other")]).changed == ("edits",)
+        shop.approve(id)
+        bob = shop.as_caller(person("bob"))
+        assert shop.revise(id, edits=[described("another")]).memory.approved_by == "root"
+        shop.apply(ENTITY)
+        assert description(bob) == "another"
+        with pytest.raises(Conflict, match="was applied"):
+            shop.revise(id, edits=[described()])
+        with pytest.raises(Conflict, match="roll that back"):
+            shop.reject(id)
+
+    def test_an_owner_who_does_not_review_cannot_change_what_was_approved(self, shop: OnRecord) -> None:
+        bob = shop.as_caller(person("bob"))
+        id = proposed(bob)
+        shop.approve(id)
+        with pytest.raises(HigherTier):
+            bob.revise(id, edits=[described("something nobody has seen")])
+        waits = bob.revise(id, content="Said in other words.").proposal
+        assert waits is not None
+        assert (waits.edits, states(shop)) == (None, {"approved": [id]})
+
+
+class ChangesetConformance(_InAShop):
+    """Approved proposals are applied whole or not at all, and taken back without losing what others did."""
+
+    def test_what_was_applied_is_for_everyone_and_says_who_approved_it(self, shop: OnRecord) -> None:
+        eve = shop.as_caller(person("eve"))
+        id = approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
+        [first, second] = shop.plan(ENTITY).changes
+        assert (first.before, first.after, first.memories) == (AMOUNT, NET, (id,))
+        assert (second.before, second.after, second.conflict) == (None, True, None)
+        done = shop.apply("orders", mark=shop.plan(ENTITY).mark, reason="agreed").changeset
+        assert (done.state, done.memories, done.reason, done.by) == ("applied", (id,), "agreed", "root")
+        assert (description(eve), shown(eve)["tags"]) == (NET, ["money"])
+        assert [(each["field"], each["approved_by"]) for each in shown(eve)["promoted"]] == [
+            ("description", "root"),
+            ("tags", "root"),
+        ]
+        [hit] = eve.search("refunds", max_entities=1).entities
+        assert "description by root" in hit.text
+        assert eve.changesets(entity=COLUMN).changesets == (done,)
+
+    def test_only_a_person_applies_and_only_what_was_approved(self, shop: OnRecord) -> None:
+        id, before = proposed(shop), shown(shop)
+        with pytest.raises(Conflict, match="No approved proposal"):
+            shop.apply(ENTITY)
+        with pytest.raises(Invalid, match="not approved"):
+            shop.apply(ENTITY, memories=[id])
+        shop.approve(id)
+        agent = shop.as_caller(person("robot", permissions=REVIEWS, actor="agent"))
+        for door in (agent, shop.as_caller(person("eve"))):
+            with pytest.raises(Forbidden):
+                door.apply(ENTITY)
+        assert (shown(shop), shop.changesets().total) == (before, 0)
+        done = shop.apply(ENTITY).changeset.id
+        for door in (agent, shop.as_caller(person("eve"))):
+            with pytest.raises(Forbidden):
+                door.roll_back(done)
+
+    def test_a_reviewer_needs_no_more_rights_than_to_review(self, shop: OnRecord) -> None:
+        reviewer = shop.as_caller(person("rita", permissions=REVIEWS))
+        id = proposed(shop.as_caller(person("bob")))
+        reviewer.approve(id)
+        done = reviewer.apply(ENTITY).changeset
+        assert (description(shop), shop.show(id).memory.changeset) == (NET, done.id)
+        assert reviewer.roll_back(done.id).kept == ()
+        assert description(shop) == AMOUNT
+
+    def test_proposals_that_differ_and_what_is_there_already_stand_in_the_way(self, shop: OnRecord) -> None:
+        one, two = approved(shop), approved(shop, described("Gross."), content="It is gross.")
+        [change] = shop.plan(ENTITY).changes
+        assert change.conflict is not None
+        assert change.memories == (one, two)
+        with pytest.raises(Conflict, match="differ"):
+            shop.apply(ENTITY)
+        shop.apply(ENTITY, memories=[two])
+        add = approved(shop, {**described("Again."), "op": "add"}, content="add")
+        [change] = shop.plan(ENTITY, memories=[add]).changes
+        assert "already" in (change.conflict or "")
+        elsewhere = approved(shop, described("shop", "shop"), content="elsewhere")
+        [change] = shop.plan(ENTITY, memories=[elsewhere]).changes
+        assert "no part of" in (change.conflict or "")
+        assert shop.changesets().total == 1
+
+    def test_proposals_that_agree_are_one_change(self, shop: OnRecord) -> None:
+        both = {approved(shop), approved(shop, content="As Bob says, net of refunds.")}
+        [change] = shop.apply(ENTITY).changeset.changes
+        assert set(change.memories) == both
+        assert set(states(shop)["applied"]) == both
+
+    def test_what_changed_since_the_plan_is_not_applied(self, shop: OnRecord, tmp_path: Path) -> None:
+        approved(shop)
+        mark = shop.plan(ENTITY).mark
+        shop.ingest(write_source(tmp_path, "Gross."))
+        with pytest.raises(Conflict, match="has changed since"):
+            shop.apply(ENTITY, mark=mark)
+        shop.apply(ENTITY, mark=shop.plan(ENTITY).mark)
+        assert description(shop) == NET
+
+    def test_an_edit_of_someone_else_while_it_is_applied_fails_it_and_is_not_lost(
+        self, shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        tag = {"entity": COLUMN, "field": "tags", "key": "money", "op": "add"}
+        id = approved(shop, tag, described())
+        write, calls = AmendmentsTarget.write, []
+
+        def meddle(self: AmendmentsTarget, changeset: Changeset, change: FieldChange) -> None:
+            calls.append(change)
+            if len(calls) == 2:
+                shop.ingest(write_source(tmp_path, "Gross, says the source."))
+            write(self, changeset, change)
+
+        monkeypatch.setattr(AmendmentsTarget, "write", meddle)
+        with pytest.raises(Conflict, match="changed since at its source"):
+            shop.apply(ENTITY)
+        monkeypatch.undo()
+        assert (description(shop), shown(shop)["promoted"]) == ("Gross, says the source.", None)
+        [failed] = shop.changesets(states=["failed"]).changesets
+        assert not any(change.written for change in failed.changes)
+        assert states(shop) == {"approved": [id]}
+        with pytest.raises(Conflict, match="nothing of it is left"):
+            shop.roll_back(failed.id)
+        shop.apply(ENTITY)
+        assert description(shop) == NET
+
+    def test_what_was_changed_since_is_named_and_stays(self, shop: OnRecord, tmp_path: Path) -> None:
+        approved(shop, described(), {"entity": COLUMN, "field": "tags", "key": "money", "op": "add"})
+        first = shop.apply(ENTITY).changeset.id
+        approved(shop, described("Net, in cents."), content="It is in cents.")
+        second = shop.apply(ENTITY).changeset.id
+        with pytest.raises(Conflict, match=f"Changeset {second} "):
+            shop.roll_back(first)
+        shop.ingest(write_source(tmp_path, "Net, in cents."))
+        rolled = shop.roll_back(second)
+        assert rolled.changeset.state == "rolled_back"
+        # The source says the same as what was promoted over the first: what was promoted first comes back.
+        assert description(shop) == NET
+        shop.ingest(write_source(tmp_path, NET))
+        rolled = shop.roll_back(first)
+        assert [("source says so itself" in told) for told in rolled.kept] == [True]
+        assert (description(shop), shown(shop)["promoted"]) == (NET, None)
+        with pytest.raises(Conflict, match="already been rolled back"):
+            shop.roll_back(first)
+
+    def test_the_next_ingest_does_not_wipe_what_was_promoted(self, shop: OnRecord, tmp_path: Path) -> None:
+        approved(shop)
+        changeset = shop.apply(ENTITY).changeset.id
+        assert shop.ingest(write_source(tmp_path, AMOUNT, columns="id amount extra")).notes == ()
+        assert (description(shop), shop.plan(ENTITY).said_anew) == (NET, ())
+        [note] = shop.ingest(write_source(tmp_path, "Another text.")).notes
+        assert COLUMN in note
+        [anew] = shop.plan(ENTITY).said_anew
+        assert (description(shop), anew.edit.value, anew.source) == (NET, NET, "Another text.")
+        assert shown(shop)["promoted"][0]["source_says"] == "Another text."
+        shop.ingest(write_source(tmp_path, NET))
+        assert (description(shop), shown(shop)["promoted"]) == (NET, None)
+        assert shop.doctor().problems == ()
+        assert shop.changesets(changeset).changesets[0].state == "applied"
+
+    def test_what_was_promoted_comes_back_with_its_entity_unless_it_was_rolled_back(
+        self, shop: OnRecord, tmp_path: Path
+    ) -> None:
+        approved(shop)
+        done = shop.apply(ENTITY).changeset.id
+        shop.drop_entity(ENTITY)
+        shop.ingest(write_source(tmp_path))
+        assert description(shop) == NET
+        shop.drop_entity(ENTITY)
+        shop.roll_back(done)
+        shop.ingest(write_source(tmp_path))
+        assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
+
+    def test_a_proposal_from_before_the_first_ingest_is_found_under_its_new_name(
+        self, root: OnRecord, tmp_path: Path
+    ) -> None:
+        id = approved(root, described(entity="orders.amount"))
+        root.ingest(write_source(tmp_path))
+        assert root.plan(ENTITY).memories == (id,)
+        assert root.apply(ENTITY).changeset.entity == ENTITY
+        assert description(root) == NET
+
+    @pytest.mark.parametrize(("at", "before"), [(1, True), (1, False), (2, True), (2, False)])
+    def test_what_a_process_left_half_applied_is_settled(
+        self,
+        shop: OnRecord,
+        store: Store,
+        clock: Clock,
+        monkeypatch: pytest.MonkeyPatch,
+        at: int,
+        before: bool,
+    ) -> None:
+        untouched = shown(shop)
+        id = approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
+        with stopping(monkeypatch, "write", at, before):
+            shop.apply(ENTITY)
+        assert settle_changesets(store, clock.now) == (), "whoever applies it may still be there"
+        with pytest.raises(Conflict, match="is being applied"):
+            shop.apply(ENTITY)
+        clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
+        assert settle_changesets(store, clock.now) == ("1",)
+        whole = at == 2 and not before
+        [settled] = shop.changesets().changesets
+        assert settled.state == ("applied" if whole else "failed")
+        assert states(shop) == {"applied" if whole else "approved": [id]}
+        assert (shown(shop) == untouched) == (not whole)
+        assert settle_changesets(store, clock.now) == ()
+        if whole:
+            shop.roll_back("1")
+        else:
+            shop.roll_back(shop.apply(ENTITY).changeset.id)
+        assert shown(shop) == untouched
+
+    @pytest.mark.parametrize("at", [1, 2])
+    def test_what_a_process_left_half_rolled_back_is_settled(
+        self, shop: OnRecord, clock: Clock, monkeypatch: pytest.MonkeyPatch, at: int
+    ) -> None:
+        untouched = shown(shop)
+        approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
+        done = shop.apply(ENTITY).changeset.id
+        with stopping(monkeypatch, "restore", at):
+            shop.roll_back(done, reason="wrong")
+        assert shop.changesets(done).changesets[0].state == "rolling_back"
+        clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
+        with pytest.raises(Conflict, match="already been rolled back"):
+            shop.roll_back(done)
+        assert shown(shop) == untouched
+        assert list(states(shop)) == ["rolled_back"]
+
+    def test_a_private_proposal_does_not_leak_through_its_changeset(
+        self, shop: OnRecord, monkeypatch: pytest.MonkeyPatch, clock: Clock
+    ) -> None:
+        eve = shop.as_caller(person("eve"))
+        id = approved(shop, content="A secret of the board.", scope="user")
+        with stopping(monkeypatch, "write", 1):
+            shop.apply(ENTITY)
+        [seen] = eve.changesets().changesets
+        assert (seen.changes, seen.memories) == ((), ())
+        assert NET not in written(seen)
+        clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
+        shop.apply(ENTITY)
+        [done, _] = eve.changesets().changesets
+        assert (done.memories, done.changes[0].memories, done.changes[0].after) == ((), (), NET)
+        assert "board" not in written(eve.changesets()) + written(eve.inspect(ENTITY))
+        assert shop.changesets(done.id).changesets[0].memories == (id,)
+
+    def test_a_forgotten_proposal_leaves_what_it_changed(self, shop: OnRecord) -> None:
+        id = approved(shop, content="Forget me.")
+        done = shop.apply(ENTITY).changeset.id
+        shop.forget(id)
+        assert description(shop) == NET
+        assert shop.changesets(done).changesets[0].memories == ()
+        shop.roll_back(done)
+        assert description(shop) == AMOUNT
+
+    def test_changesets_are_of_one_tenant_and_listed_by_page(self, shop: OnRecord) -> None:
+        for number in range(3):
+            approved(shop, described(f"Text {number}."), content=f"number {number}")
+            shop.apply(ENTITY)
+        shop.roll_back("3")
+        page = shop.changesets(limit=1, skip=1)
+        assert ([each.id for each in page.changesets], page.total) == (["2"], 3)
+        assert [each.id for each in shop.changesets(states=["applied"]).changesets] == ["2", "1"]
+        assert shop.changesets(entity="shop").total == 0
+        stranger = shop.as_caller(person("ann", tenant="beta", permissions=REVIEWS))
+        assert stranger.changesets().total == 0
+        for door, id in ((stranger, "1"), (shop, "4"), (shop, "x")):
+            with pytest.raises(NotFound):
+                door.changesets(id)
+        with pytest.raises(NotFound):
+            stranger.roll_back("1")
+
+    def test_the_store_keeps_a_changeset_as_it_was_given(self, store: Store, clock: Clock) -> None:
+        edit = Edit(entity="a.b", field="properties", key="k", value=[1, True, "x"])
+        change = FieldChange(
+            edit=edit, before={"a": 1}, after=[1, True, "x"], memories=("1",), under={"b": 2}
+        )
+        made = Changeset(
+            id="",
+            entity="a.b",
+            target="amendments",
+            state="applying",
+            changes=(change,),
+            memories=("1",),
+            by="ann",
+            at=clock.now,
+            updated_at=clock.now,
+        )
+        with store.writing(person(), clock.now) as writing:
+            first, second = writing.changesets.begin(made), writing.changesets.begin(made)
+            writing.changesets.replace(replace(second, state="failed", ended_reason="x"))
+        with store.reading(person(), clock.now) as reading:
+            assert reading.changesets.one("1") == first == replace(made, id="1")
+            assert reading.changesets.page(ChangesetFilter(states=["failed"]))[1] == 1
+            assert [each.id for each in reading.changesets.unsettled()] == ["1"]
+            assert reading.changesets.unsettled(clock.now) == []
+        with store.reading(person(tenant="beta"), clock.now) as reading:
+            assert reading.changesets.page(ChangesetFilter()) == ([], 0)
+
+    def test_an_export_takes_proposals_and_changesets_with_it(
+        self, shop: OnRecord, tmp_path: Path, clock: Clock
+    ) -> None:
+        approved(shop)
+        shop.apply(ENTITY)
+        shop.roll_back("1", reason="wrong")
+        waits = proposed(shop, described("Later."), content="later")
+        path = str(tmp_path / "out.jsonl")
+        assert shop.export(path).changesets == 1
+        other = shop.as_caller(replace(shop.caller, tenant="beta"))
+        assert other.import_(path).changesets == 1
+        assert other.changesets().changesets == shop.changesets().changesets
+        assert states(other) == states(shop)
+        assert other.show(waits).memory.edits == shop.show(waits).memory.edits
+        assert other.import_(path).changesets == 0
+        assert other.doctor().problems == ()
