@@ -169,6 +169,35 @@ def die_in(parent: Parent, db: str, owner: str, name: str) -> None:
     parent.tell(survived=True)
 
 
+def die_when(
+    parent: Parent,
+    db: str,
+    act: str,
+    given: dict[str, Any],
+    owner: str,
+    name: str,
+    nth: int,
+    after: bool = False,
+) -> None:
+    """Do one thing, and die just before or just after the nth call of something: where it is, and its name."""
+    place = pkgutil.resolve_name(owner)
+    called, calls = getattr(place, name), count(1)
+
+    def call(*told: Any, **named: Any) -> Any:
+        is_last = next(calls) == nth
+        if is_last and not after:
+            die()
+        said = called(*told, **named)
+        if is_last:
+            die()
+        return said
+
+    with connect(db, caller=ANN) as memory:
+        setattr(place, name, call)
+        getattr(memory, act)(**given)
+    parent.tell(survived=True)
+
+
 def take_in(parent: Parent, db: str, path: str) -> None:
     """Import a file, telling of each batch."""
     with connect(
@@ -312,6 +341,7 @@ JOBS = (
     live,
     die_at,
     die_in,
+    die_when,
     take_in,
     reindex,
     write_on,

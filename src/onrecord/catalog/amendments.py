@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 
 from onrecord.model.catalog import Datasource, Model, Part
 from onrecord.model.edits import Cell, same_value
-from onrecord.model.limits import EditField
+from onrecord.model.limits import EDIT_FIELDS, EditField
 from onrecord.model.memory import Memory
 from onrecord.model.wire import from_json
 
@@ -43,6 +43,13 @@ def amendments_of(record: Memory) -> tuple[Amendment, ...]:
     """The amendments that the record of a model or datasource keeps."""
     known = record.metadata.get("entity", {}).get(AMENDMENTS, ())
     return tuple(from_json(Amendment, each) for each in known)
+
+
+def in_order(amendments: Iterable[Amendment]) -> tuple[Amendment, ...]:
+    """By their places, so that the same amendments are always told in the same way, whichever came first."""
+    return tuple(
+        sorted(amendments, key=lambda each: (each.entity, EDIT_FIELDS.index(each.field), each.key or ""))
+    )
 
 
 def amended(told: Described, amendments: Iterable[Amendment]) -> Described:

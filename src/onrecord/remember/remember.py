@@ -87,7 +87,7 @@ class Remember(Request):
         "Memories that stop being true with this one.",
         (),
     )
-    edits: Sequence[Edit] | Unset = ask(
+    edits: Sequence[Edit | Mapping[str, Any]] | Unset = ask(
         EDITS, "Changes to the catalog that it proposes: it then waits until a person has approved it.", UNSET
     )
     review: bool = ask(rules.FLAG, "Let it wait until a person who reviews has approved it.", False)

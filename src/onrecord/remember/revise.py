@@ -57,7 +57,7 @@ class Revise(Request):
         OrNone(rules.Json(text_too=True)), "The new example query.", UNSET
     )
     artifact: str | None | Unset = ask(OrNone(rules.NAME), "The new artifact.", UNSET)
-    edits: Sequence[Edit] | Unset = ask(
+    edits: Sequence[Edit | Mapping[str, Any]] | Unset = ask(
         EDITS, "Of a proposal that is not applied yet: the new changes that it proposes.", UNSET
     )
     conversation: str | None | Unset = ask(MAYBE_NAME, "The conversation to pin it to; null unpins.", UNSET)

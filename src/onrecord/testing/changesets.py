@@ -229,8 +229,8 @@ class ChangesetConformance(_InAShop):
         assert (done.state, done.memories, done.reason, done.by) == ("applied", (id,), "agreed", "root")
         assert (description(eve), shown(eve)["tags"]) == (NET, ["money"])
         assert [(each["field"], each["approved_by"]) for each in shown(eve)["promoted"]] == [
-            ("description", "root"),
             ("tags", "root"),
+            ("description", "root"),
         ]
         [hit] = eve.search("refunds", max_entities=1).entities
         assert "description by root" in hit.text

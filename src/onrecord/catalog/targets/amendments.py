@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
-from onrecord.catalog.amendments import Amendment, amendments_of, source_value
+from onrecord.catalog.amendments import Amendment, amendments_of, in_order, source_value
 from onrecord.catalog.editing import root_of
 from onrecord.catalog.ingest import rewritten
 from onrecord.catalog.records import (
@@ -106,7 +106,7 @@ class AmendmentsTarget:
         """Write the amendment of a place, or none, and tell it in the records of the entity and of what it is part of."""
         root = _root(catalog, cell)
         others = tuple(each for each in amendments_of(root) if each.cell != cell)
-        amendments = others if amendment is None else (*others, amendment)
+        amendments = in_order(others if amendment is None else (*others, amendment))
         change = Change(name, self._caller.user, self._caller.actor, self._now)
         told = _told(root)
         if isinstance(told, Datasource):
