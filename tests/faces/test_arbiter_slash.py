@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from onrecord import Caller, OnRecord, connect
-from onrecord.errors import Invalid, StoreUnavailable
-from onrecord.faces.arbiter import agents, slash
+from onrecord.errors import Conflict, Invalid, StoreUnavailable
+from onrecord.faces.arbiter import agents, entries, slash
 from onrecord.faces.arbiter.fields import TYPES
 from onrecord.faces.arbiter.slash import grammar
 from onrecord.model.limits import PERMISSIONS, SCRATCHPAD_BYTES
@@ -603,6 +603,20 @@ class TestAdding:
     def test_what_an_unattended_run_adds_waits_and_says_so(self, door: OnRecord) -> None:
         run = door.as_caller(replace(door.caller, actor="unattended", run="nightly"))
         assert "`onrecord approve 1` accepts it" in say(run, "/mem add entry project Plan\nBody.\n/endmem")
+
+    def test_what_was_rejected_is_not_said_to_be_added_again(self, door: OnRecord) -> None:
+        run = door.as_caller(replace(door.caller, actor="unattended", run="nightly"))
+        entry = "/mem add entry project Plan\nBody.\n/endmem"
+        say(run, entry)
+        door.as_caller(replace(door.caller, permissions=frozenset(PERMISSIONS))).reject(
+            "1", reason="we have one"
+        )
+        told = say(run, entry)
+        assert "OK: added" not in told
+        assert "Not proposed again: the same as #1" in told
+        assert "(we have one)" in told
+        with pytest.raises(Conflict, match="we have one"):
+            entries.create_entry(run, {"type": "project", "title": "Plan", "content": "Body."})
 
     def test_the_cap_of_an_unattended_run_holds_here_too(self, door: OnRecord) -> None:
         run = door.as_caller(replace(door.caller, actor="unattended", run="nightly"))

@@ -163,9 +163,9 @@ def remember(call: Call, ask: Remember) -> Remembered:
     """Run each step; the answer comes after the commit."""
     trace: list[Note] = []
     draft = SaveDraft(caller=call.caller, ask=ask, now=call.now)
-    tools = SaveTools(
-        store=call.store, embedder=call.embedders.current, saves_per_run=call.terms.saves_per_run
-    )
+    # Without being compared, a dry run has no use for vectors.
+    embedder = None if ask.dry_run and ask.alike == "keep" else call.embedders.current
+    tools = SaveTools(store=call.store, embedder=embedder, saves_per_run=call.terms.saves_per_run)
     for prepare in PREPARE:
         draft = _timed(prepare, trace, draft, tools)
     with tried(ask.dry_run) as trial, call.writing(tenant=draft.home) as writing:
