@@ -115,7 +115,7 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             patch.setattr(openapi, name, cache(getattr(openapi, name)))
         patch.setattr(Draft202012Validator, "check_schema", _checked_once(Draft202012Validator.check_schema))
         # It looks ten times a second whether it was told to stop, and waits as long for each step of that.
-        waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 10)})
+        waiting = SimpleNamespace(**vars(asyncio) | {"sleep": lambda seconds: asyncio.sleep(seconds / 50)})
         patch.setattr(uvicorn.server, "asyncio", waiting)
         yield
         if kept.WRITES:

@@ -9,6 +9,7 @@ import pytest
 
 from onrecord import Caller, OnRecord, connect
 from onrecord.faces.arbiter import entries, slash
+from tests.soak import tries
 
 FILLERS = (
     "river market engine window harvest signal copper meadow lantern bridge ticket garden weather library kitchen "
@@ -90,7 +91,7 @@ def assert_in_order(found: Sequence[int], *groups: set[int]) -> None:
         rest = rest[len(group) :]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(tries(1, soaking=10)))
 class TestFields:
     @pytest.mark.parametrize("words", [RARE, COMMON], ids=["rare", "common"])
     def test_title_then_tags_then_body_then_source(
@@ -130,7 +131,7 @@ class TestFields:
             assert_in_order(found, tagged["tagged"], groups["told"])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(tries(1, soaking=10)))
 @pytest.mark.parametrize("count", [2, 3, 5])
 class TestNearness:
     def test_a_phrase_then_words_that_stand_near_then_words_far_apart(
@@ -175,7 +176,7 @@ def test_however_many_say_the_words_more_often_title_tags_and_phrase_come_first(
             assert_in_order(order(door, "latency fjord")[:1], phrase)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(tries(1, soaking=10)))
 def test_inside_a_conversation_what_is_pinned_there_comes_first(door: OnRecord, seed: int) -> None:
     here, there = (door.register_conversation().conversation.id for _ in range(2))
     writer = Writer(door, seed)

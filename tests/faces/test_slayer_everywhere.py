@@ -192,31 +192,33 @@ def test_a_misspelt_datasource_comes_with_the_one_that_is_near(everywhere: Every
             everywhere.ask("tool", name, **given)
 
 
-@everywhere_spoken
-def test_a_cap_above_the_most_is_told(everywhere: Everywhere, way: str) -> None:
-    found = everywhere.ask(way, "search", question="cents", max_memories=201, max_entities=200)
-    (warning,) = found["warnings"]
-    assert warning.startswith("max_memories: ")
-    assert "200" in warning
-    name = "search_flat" if way in ("python", "client") else "search"
-    flat = everywhere.ask(way, name, question="cents", max_results=999)
-    assert any(warning.startswith("max_results: ") for warning in flat["warnings"])
+def test_a_cap_above_the_most_is_told(everywhere: Everywhere) -> None:
+    for way in WAYS:
+        found = everywhere.ask(way, "search", question="cents", max_memories=201, max_entities=200)
+        (warning,) = found["warnings"]
+        assert warning.startswith("max_memories: ")
+        assert "200" in warning
+        name = "search_flat" if way in ("python", "client") else "search"
+        flat = everywhere.ask(way, name, question="cents", max_results=999)
+        assert any(warning.startswith("max_results: ") for warning in flat["warnings"])
 
 
-@everywhere_spoken
-def test_an_unknown_model_comes_with_those_that_are_near(everywhere: Everywhere, way: str) -> None:
-    for reference in ("ordrs", "ordrs.amount", "mydb.ordrs", "employee.ReportsTo"):
-        with pytest.raises(Refused, match=r"Did you mean 'mydb\.(orders|Employees)'"):
-            everywhere.ask(way, "save_memory", learning="a note", linked_entities=[reference])
+def test_an_unknown_model_comes_with_those_that_are_near(everywhere: Everywhere) -> None:
+    for way in WAYS:
+        for reference in ("ordrs", "ordrs.amount", "mydb.ordrs", "employee.ReportsTo"):
+            with pytest.raises(Refused, match=r"Did you mean 'mydb\.(orders|Employees)'"):
+                everywhere.ask(way, "save_memory", learning="a note", linked_entities=[reference])
 
 
-@everywhere_spoken
-def test_a_name_that_is_not_the_catalogs_is_not_kept(everywhere: Everywhere, way: str) -> None:
+def test_a_name_that_is_not_the_catalogs_is_not_kept(everywhere: Everywhere) -> None:
     before = everywhere.door.status()
-    for reference in ("thing:Oslo", " thing:Oslo"):
-        with pytest.raises(Refused, match="thing:Oslo"):
-            everywhere.ask(way, "save_memory", learning="a note", linked_entities=["orders.id", reference])
-    assert everywhere.door.status().tenants == before.tenants
+    for way in WAYS:
+        for reference in ("thing:Oslo", " thing:Oslo"):
+            with pytest.raises(Refused, match="thing:Oslo"):
+                everywhere.ask(
+                    way, "save_memory", learning="a note", linked_entities=["orders.id", reference]
+                )
+        assert everywhere.door.status().tenants == before.tenants
 
 
 @everywhere_spoken
@@ -346,17 +348,17 @@ def test_errors_in_python_are_value_errors_and_ours(everywhere: Everywhere) -> N
         assert str(over_http.value) == str(at_hand.value)
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_an_empty_catalog_says_what_to_do_first(everywhere: Everywhere, way: str) -> None:
+def test_an_empty_catalog_says_what_to_do_first(everywhere: Everywhere) -> None:
     for datasource in ("mydb", "other"):
         slayer.delete_datasource(everywhere.door, datasource)
-    with pytest.raises(Refused, match="ingest a source first"):
-        everywhere.ask(way, "save_memory", learning="a note", linked_entities=["orders"])
-    with pytest.raises(Refused, match="ingest a source first"):
-        everywhere.ask(way, "search", datasource="mydb")
-    if way != "http":
+    for way in WAYS:
         with pytest.raises(Refused, match="ingest a source first"):
-            everywhere.ask(way, "inspect_model", model_name="orders")
+            everywhere.ask(way, "save_memory", learning="a note", linked_entities=["orders"])
+        with pytest.raises(Refused, match="ingest a source first"):
+            everywhere.ask(way, "search", datasource="mydb")
+        if way != "http":
+            with pytest.raises(Refused, match="ingest a source first"):
+                everywhere.ask(way, "inspect_model", model_name="orders")
 
 
 class TestAtAShell:

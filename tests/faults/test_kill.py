@@ -172,13 +172,13 @@ def test_an_index_whose_rebuilding_was_killed_is_as_it_was(
 
 def test_a_migration_that_was_killed_left_no_table_and_can_be_repeated(crew: Any, shared_db: str) -> None:
     # Before it is kept, and at a few of its hundreds of statements from the first to the last.
-    for statement in chain([None], count(1, tries(400, soaking=50))):
+    for statement in chain([None], count(1, tries(200, soaking=50))):
         told = crew.start("die_at", db=shared_db, statement=statement, act="migrate", given={}).rest()
         if told:
             break
         assert tables_of(shared_db) == []
     assert statement is not None
-    assert statement > 400, "the migration must have been killed in its middle"
+    assert statement > 200, "the migration must have been killed in its middle"
     with connect(shared_db) as door:
         door.remember("it works now")
         assert door.doctor().problems == ()

@@ -36,6 +36,7 @@ def test_kinds_that_rank_higher_still_hide_none(filled: OnRecord) -> None:
     assert kinds_of(filled, kinds=["decision"], only_kinds=["skill"]) == {"skill"}
 
 
+@pytest.mark.usefixtures("words_alone")  # What is found by meaning is asked below, of fewer.
 def test_a_kind_that_few_are_of_is_found_below_many_of_another(memory: OnRecord) -> None:
     for number in range(200):
         memory.remember(f"tea {number}", dedupe=False)

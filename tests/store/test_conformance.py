@@ -5,7 +5,10 @@ from collections import Counter
 from onrecord.testing.archive import CareConformance
 from onrecord.testing.change import TransactionConformance
 from onrecord.testing.jobs import JobConformance
+from onrecord.testing.statistics import QUESTIONS
 from onrecord.testing.store import StoreConformance
+from onrecord.testing.strangers import STRANGERS
+from tests.soak import some
 from tests.stores import InAFile, InMemory, OnPostgres
 
 
@@ -18,7 +21,10 @@ class TestSqliteFile(InAFile, StoreConformance):
 
 
 class TestPostgres(OnPostgres, StoreConformance):
-    """On a server."""
+    """On a server, where the statements are those of the file in other words, so that fewer values go into some of them."""
+
+    strangers = some(STRANGERS, 4)
+    questions = some(QUESTIONS, 4)
 
 
 def test_no_two_suites_share_the_name_of_a_test_or_a_fixture() -> None:

@@ -14,7 +14,7 @@ from onrecord.store.sql import SqlStore
 from onrecord.store.yaml import MEMORIES
 from onrecord.store.yaml.backend import YamlBackend
 from onrecord.testing.builders import everything
-from onrecord.testing.embedding import NearConformance
+from onrecord.testing.embedding import CatchingUpConformance, NearConformance
 from onrecord.testing.jobs import WorkerConformance
 from onrecord.testing.ledger import (
     AuditConformance,
@@ -33,7 +33,7 @@ from tests.stores import empty
 
 #: What the index answers, and what is kept there alone.
 OF_THE_INDEX = {
-    SearchConformance, QuestionConformance, NearConformance, BrowseConformance, TallyConformance, WalkConformance,
+    SearchConformance, QuestionConformance, NearConformance, CatchingUpConformance, BrowseConformance, TallyConformance, WalkConformance,
     VisibilityConformance, NameConformance, PastConformance, StatisticsConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
 }  # fmt: skip

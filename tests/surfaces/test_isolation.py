@@ -65,7 +65,7 @@ OF_A_MEMORY = frozenset({"id", "other", "edge", "code"})
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b")
 FIELD = re.compile(r"\{(\w+)\}")
 #: After how many attempts it is looked at what is there.
-LOOKED_AFTER = 8
+LOOKED_AFTER = 32
 #: What differs between any two answers.
 PASSING = frozenset({"date", "x-request-id", "content-length"})
 #: What makes something new, which has a number of its own.

@@ -1,10 +1,10 @@
 """WHO sees what? Callers who may not see a memory try every method and every operation on it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from itertools import product
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pytest
 
@@ -46,7 +46,7 @@ from onrecord.testing.strangers import (
 )
 
 #: After so many attempts the test looks whether something has changed.
-_LOOKED_AFTER: Final = 8
+_LOOKED_AFTER: Final = 32
 #: The attempts on the store, and those on the door.
 _ON_A_PORT: Final = {name: each for name, each in ATTEMPTS.items() if "." in name.split(":")[0]}
 _AT_A_DOOR: Final = {name: each for name, each in ATTEMPTS.items() if name not in _ON_A_PORT}
@@ -55,13 +55,16 @@ _AT_A_DOOR: Final = {name: each for name, each in ATTEMPTS.items() if name not i
 class VisibilityConformance(Conformance):
     """For a caller who may not see a memory, everything is as if that memory did not exist."""
 
+    #: Who tries. A back end whose statements are those of another one may have some of them come.
+    strangers: ClassVar[Iterable[str]] = tuple(STRANGERS)
+
     @pytest.fixture
     def world(self, store: Store, clock: Clock, tmp_path: Path) -> World:
         return World(store, clock, tmp_path)
 
     def test_a_stranger_finds_nothing_changes_nothing_and_learns_nothing(self, world: World) -> None:
-        for who, stranger in STRANGERS.items():
-            assert _learned(world, stranger, _ON_A_PORT) == [], who
+        for who in self.strangers:
+            assert _learned(world, STRANGERS[who], _ON_A_PORT) == [], who
 
     def test_nor_does_one_at_a_door(self, world: World) -> None:
         """A door only calls methods that are tried above, so two callers are enough here."""
