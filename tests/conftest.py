@@ -85,6 +85,8 @@ def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     monkeypatch.setenv("ONRECORD_CONFIG", str(tmp_path / "no-config.toml"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("ONRECORD_USER", "ann")
+    # No command leaves a process behind that outlives its test, unless a test is about that.
+    monkeypatch.setenv("ONRECORD_WORKER", "no")
 
 
 @pytest.fixture

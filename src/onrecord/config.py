@@ -71,7 +71,9 @@ class Config:
         f"Which faces MCP clients get at /mcp, separated by commas: {', '.join(faces.WITH_TOOLS)}.",
         faces.USUAL,
     )
-    worker: str = _setting("Whether a server also works on jobs that were put off: yes or no.", "yes")
+    worker: str = _setting(
+        "Whether servers, `onrecord mcp` and commands see to what was put off, too: yes or no.", "yes"
+    )
     sources: str | None = _setting(
         "The sources that may be ingested over the network and over MCP, separated by commas."
     )

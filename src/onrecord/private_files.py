@@ -55,7 +55,8 @@ def replacing(path: Path, partial: Path | None = None) -> Iterator[Path]:
     try:
         make_anew(partial)
         yield partial
-        with partial.open("rb+") as written:
+        # POSIX syncs what is open for reading, and the block may have made it read-only; Windows asks for more.
+        with partial.open("rb" if os.name == "posix" else "rb+") as written:
             os.fsync(written.fileno())
         partial.replace(path)
     finally:

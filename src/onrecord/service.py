@@ -4,12 +4,11 @@ from collections.abc import Callable
 from copy import copy
 from datetime import UTC, datetime
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from onrecord.access import auditing, confirmation
 from onrecord.doors import Door
 from onrecord.errors import Forbidden
-from onrecord.jobs.worker import Worker
 from onrecord.model.caller import Caller
 from onrecord.model.request import Request
 from onrecord.operation import Call, IdempotentRequest, Operation, Progress, Terms, build_request
@@ -17,6 +16,10 @@ from onrecord.providers.embedding import NO_EMBEDDERS, Embedders
 from onrecord.store.ports.store import Store
 from onrecord.told_buffer import ToldBuffer
 from onrecord.turn_buffer import TurnBuffer
+
+if TYPE_CHECKING:
+    # Most programs run none.
+    from onrecord.jobs.worker import Worker
 
 _FREE: Final = Terms()
 
@@ -97,9 +100,13 @@ class OnRecord(Door):
         return confirmation.verify(self.caller, what, word, self._store, self._clock())
 
     @property
-    def worker(self) -> Worker:
-        """A worker for jobs that saves have put off; any number of workers may share one store."""
-        return Worker(self._store, self._embedders.current, self._clock, self._terms.audit_kept)
+    def worker(self) -> "Worker":
+        """A worker for jobs that were put off, and for those that come back; any number of workers may share one store."""
+        from onrecord.jobs.worker import Worker
+        from onrecord.upkeep import doers
+
+        known = doers(self._store, self._embedders.current, self._terms.audit_kept)
+        return Worker(self._store, known, self._clock)
 
     @property
     def location(self) -> str:

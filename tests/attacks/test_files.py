@@ -221,3 +221,25 @@ def test_the_command_makes_its_files_so_too(tmp_path: Path) -> None:
     )
     assert b"Remembered" in done.stdout
     assert modes(tmp_path) == {}
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="root alone can be someone else")
+def test_a_file_that_its_owner_may_only_read_is_replaced_by_one_that_stays_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, someone = tmp_path / "theirs", 65_534
+    folder.mkdir()
+    os.chown(folder, someone, someone)
+    # From inside, since the folders above are not theirs to enter.
+    monkeypatch.chdir(folder)
+    os.seteuid(someone)
+    try:
+        path = Path("host.json")
+        path.write_text("before")
+        path.chmod(0o400)
+        with private_files.replacing(path) as partial:
+            partial.write_text("after")
+            partial.chmod(0o400)
+        assert (path.read_text(), path.stat().st_mode & 0o777) == ("after", 0o400)
+    finally:
+        os.seteuid(0)

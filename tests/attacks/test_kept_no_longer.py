@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from onrecord import connect
+from onrecord import connect, upkeep
 from onrecord.jobs import worker
 from onrecord.testing.builders import Clock, administrator
 from onrecord.testing.embedder import StubEmbedder
@@ -31,15 +31,17 @@ def test_lines_of_the_audit_are_deleted_after_their_days(
         clock.tick(days=31)
         root.remember("Of today.")
         sweeping = root.worker
+        sweeping.begin()
         # Of a tenant that has done nothing since, the last line stays: by it the next is numbered.
-        assert sweeping.sweep() == 3
+        assert sweeping.run_once() == (0, ())
         assert [each.number for each in root.audit().entries] == [3]
         assert [each.number for each in other.audit().entries] == [2]
         assert other.remember("Of today, too.").memory.id == "3"
         assert [each.number for each in other.audit().entries] == [3, 2]
-        assert sweeping.sweep() == 0
+        assert sweeping.run_once() is None
         clock.tick(hours=1)
-        assert sweeping.sweep() == 1
+        assert sweeping.run_once() == (0, ())
+        assert [each.number for each in other.audit().entries] == [3]
 
 
 def test_what_was_put_off_is_done_though_the_audit_cannot_be_swept(
@@ -55,12 +57,15 @@ def test_what_was_put_off_is_done_though_the_audit_cannot_be_swept(
         if made or len(failed) > 3:
             stop.set()
 
-    with connect(db, clock=clock, embedder=StubEmbedder()) as door:
+    embedder = StubEmbedder()
+
+    with connect(db, clock=clock, embedder=embedder) as door:
         # Too long to be embedded as it is saved.
         door.remember("word " * 1_500)
         with out_of_reach("audit", db):
-            worker.Worker(door._store, StubEmbedder(), clock, timedelta(days=1)).run(stop, report)
-    assert (len(failed), done) == (1, [0, 1])
+            known = upkeep.doers(door._store, embedder, timedelta(days=1))
+            worker.Worker(door._store, known, clock).run(stop, report)
+    assert (len(failed), sum(done)) == (1, 1)
 
 
 @contextmanager
@@ -81,7 +86,8 @@ def test_where_nothing_is_set_the_audit_is_kept(db: str, clock: Clock) -> None:
         for number in range(3):
             root.remember(f"Note {number}.")
         clock.tick(days=10_000)
-        assert root.worker.sweep() == 0
+        root.worker.begin()
+        assert root.worker.run_once() is None
         assert len(root.audit().entries) == 3
 
 

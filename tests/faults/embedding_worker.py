@@ -71,8 +71,10 @@ def save_on(parent: Any, db: str, first: int, many: int) -> None:
             parent.tell(there=memory.remember(text_of(number), id=str(number)).memory.id, by=text_of(number))
 
 
-def work(parent: Any, db: str, hours: float = 0, stops_at: int | None = None) -> None:
-    """Do what is due (so many hours from now) until nothing is; at the nth text, wait for ever."""
+def work(parent: Any, db: str, hours: float = 0, stops_at: int | None = None, begins: bool = False) -> None:
+    """Do what is due (so many hours from now) until nothing is; at the nth text, wait for ever. One that begins looks for
+    what is missing, too.
+    """
     asked = count(1)
 
     def watch(texts: Sequence[str]) -> None:
@@ -87,6 +89,8 @@ def work(parent: Any, db: str, hours: float = 0, stops_at: int | None = None) ->
     with connect(db, caller=ANN, clock=clock, embedder=Watched("stub", watch)) as memory:
         parent.gate()
         worker = memory.worker
+        if begins:
+            worker.begin()
         while worker.run_once() is not None:
             pass
 

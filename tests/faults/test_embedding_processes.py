@@ -145,6 +145,22 @@ class TestWorkers:
         assert done == Counter({text_of(number): 1 for number in range(MEMORIES)})
         assert_all_embedded(door, stub)
 
+    def test_what_nobody_put_off_is_found_and_made_though_a_worker_is_killed_at_it(
+        self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
+    ) -> None:
+        without = OnRecord(door._store, ANN)
+        for number in range(MEMORIES):
+            without.remember(text_of(number))
+        assert waiting(door) == 0
+        doomed = crew.start("work", db=shared_db, stops_at=1, begins=True)
+        doomed.hear()
+        doomed.go()
+        until_it_stops(doomed)
+        doomed.kill()
+        assert heard([crew.start("work", db=shared_db, begins=True)]) == [], "what is claimed is left alone"
+        heard([crew.start("work", db=shared_db, hours=1, begins=True) for _ in range(2)])
+        assert [model.indexed for model in door.status().tenants[0].models] == [MEMORIES]
+
     def test_embedding_what_is_missing_beside_a_worker_does_no_harm(
         self, crew: Any, door: OnRecord, stub: StubEmbedder, shared_db: str
     ) -> None:

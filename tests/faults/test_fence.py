@@ -92,7 +92,7 @@ def test_no_worker_claims_anything(place: str) -> None:
     with connect(place) as door:
         move_on(place)
         with pytest.raises(StoreUnavailable, match="schema 9999"):
-            door._store.claim("late", now, timedelta(minutes=1), 1)
+            door._store.claim("late", now, timedelta(minutes=1), 1, ["embed"])
 
 
 def test_the_refusal_names_the_copy_to_go_back_to(tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from onrecord import OnRecord
+from onrecord.errors import Invalid
+from onrecord.faces.slayer import calls as slayer
 
 from .test_lineage import a_manifest
 
@@ -55,3 +57,32 @@ def test_a_question_about_a_part_does_not_find_the_whole(shop: OnRecord) -> None
 def test_what_the_catalog_does_not_know_is_looked_for_as_given(shop: OnRecord) -> None:
     assert shop.browse(entities=["thing:lamp"]).memories == ()
     assert shop.recall("", entities=["nowhere.at.all"], recipe="entity").hits == ()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_search_finds_it_under_any_name(shop: OnRecord, name: str) -> None:
+    found = shop.search(entities=[name])
+    assert {hit.id for hit in found.memories} >= {"urn", "bare", "full"}
+    assert "other" not in {hit.id for hit in found.memories}
+    asked = shop.search("refunds loaded amounts", entities=[name])
+    assert {hit.id for hit in asked.memories} >= {"urn", "bare", "full"}
+
+
+@pytest.mark.parametrize("recipe", ["entity", "graph", "auto"])
+def test_parts_that_only_global_memories_are_about_are_found_too(shop: OnRecord, recipe: str) -> None:
+    shop.forget("column")
+    everyones = shop.remember("Totals are net", scope="global", entities=["shop.orders.total"]).memory
+    found = [hit.memory.id for hit in shop.recall("", entities=["orders"], recipe=recipe).hits]
+    assert set(found[:3]) == {"urn", "bare", "full"}
+    assert everyones.id in found[3:]
+
+
+def test_an_unknown_reference_is_refused_once_there_is_a_catalog(shop: OnRecord) -> None:
+    with pytest.raises(Invalid, match="nowhere"):
+        shop.remember("Nobody knows it", entities=["shop.nowhere"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_slayer_face_finds_it_under_any_name(shop: OnRecord, name: str) -> None:
+    told = slayer.search(shop, entities=[name])
+    assert {hit["id"] for hit in told["memories"]} >= {"urn", "bare", "full"}

@@ -104,6 +104,18 @@ def test_a_question_can_be_limited_to_what_has_a_value(memory: OnRecord, clock: 
             assert found(recipe, name, wanted, known_at=saved.created_at), (recipe, name)
 
 
+def test_numbers_of_metadata_are_compared_by_their_value(memory: OnRecord) -> None:
+    memory.remember("tea", metadata={"cups": 2.0, "places": [{"floor": 1}]})
+    for metadata, is_found in [
+        ({"cups": 2}, True),
+        ({"cups": 2.0, "places": [{"floor": 1.0}]}, True),
+        ({"cups": 2.5}, False),
+        ({"cups": "2"}, False),
+        ({"places": [{"floor": True}]}, False),
+    ]:
+        assert bool(memory.recall("tea", only_metadata=metadata).hits) is is_found, metadata
+
+
 @pytest.mark.parametrize(("limit", "size"), [(3, 4), (10, 10), (1, 7)])
 def test_an_answer_goes_on_where_it_ended(memory: OnRecord, limit: int, size: int) -> None:
     for number in range(30):

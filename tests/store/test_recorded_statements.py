@@ -64,6 +64,7 @@ def beyond_the_story(door: OnRecord) -> None:
     made = door.create_key(label="one", permissions=sorted(PERMISSIONS), saves_per_day=5).key
     keyed = door.as_caller(replace(door.caller, key=made.id, run="day"))
     keyed.remember("Refunds are counted by key.")
+    door.worker.begin()
     while door.worker.run_once() is not None:
         pass
     door.embed_missing()

@@ -28,6 +28,7 @@ from onrecord.testing.relations import WalkConformance
 from onrecord.testing.search import QuestionConformance, SearchConformance
 from onrecord.testing.statistics import StatisticsConformance
 from onrecord.testing.store import StoreConformance
+from onrecord.testing.upkeep import PeriodicConformance, UpkeepConformance
 from onrecord.testing.visibility import NameConformance, VisibilityConformance
 from tests.stores import empty
 
@@ -36,6 +37,7 @@ OF_THE_INDEX = {
     SearchConformance, QuestionConformance, NearConformance, CatchingUpConformance, BrowseConformance, TallyConformance, WalkConformance,
     VisibilityConformance, NameConformance, PastConformance, StatisticsConformance,
     KeyConformance, AuditConformance, LimitConformance, RepeatedRequestConformance, WorkerConformance,
+    UpkeepConformance, PeriodicConformance,
 }  # fmt: skip
 WRITTEN_DOWN = [suite for suite in StoreConformance.__bases__ if suite not in OF_THE_INDEX]
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import click
+import pytest
 
 import onrecord
 from onrecord.surfaces.cli.group import command_group, command_line
@@ -93,7 +94,11 @@ def test_the_version_is_told_without_a_database(shell: Any) -> None:
     assert not loaded_by("--version") & {"sqlalchemy", "onrecord.service", *HEAVY}
 
 
-def test_a_question_for_words_loads_what_it_needs_and_no_more(shell: Any) -> None:
+def test_a_question_for_words_loads_what_it_needs_and_no_more(
+    shell: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Whether a worker is wanted is looked at, too.
+    monkeypatch.delenv("ONRECORD_WORKER")
     assert run("-m", "onrecord", "remember", "Revenue is net of refunds.").returncode == 0
     loaded = loaded_by("recall", "revenue", "--recipe", "lexical")
     assert "sqlalchemy" in loaded

@@ -1,6 +1,8 @@
 """WHAT is the state of the store? What has vectors, which jobs wait, and which have failed."""
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
 
 from onrecord.care import homes
 from onrecord.errors import ProviderError
@@ -11,6 +13,14 @@ from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.store.ports.archive import Archive
+from onrecord.store.ports.jobs import EMBED, RECONCILE, STORE
+
+#: A worker that has not looked for so long after its time does not run.
+_OVERDUE: Final = timedelta(minutes=2)
+_TRIED_AGAIN: Final = "a worker tries again by itself; if the error stays, run `onrecord doctor`"
+_GIVEN_UP: Final = "given up; `onrecord embed-missing` tries again, and so does the next worker that starts"
+_EMBEDDER: Final = "a worker tries again by itself; see that the embedder can be reached (`onrecord config` shows its settings)"
+_CURES: Final = {EMBED: _EMBEDDER, RECONCILE: _EMBEDDER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +32,29 @@ class ShowStatus(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCoverage(Answer):
-    """How many memories have vectors of a model; `current` is the one that new memories get."""
+    """How many memories have vectors of a model; `current` is the one that new memories get. What is archived or
+    superseded is not expected to have any, though it gets them, since one can ask about the past.
+    """
 
     model: str
     indexed: int
     expected: int
     current: bool
+    #: What makes those that are missing.
+    cure: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailedJobs(Answer):
+    """Jobs that failed for one reason: how many, how often they were tried, when they are tried again, and what helps."""
+
+    name: str
+    jobs: int
+    attempts: int
+    error: str
+    #: None if they were given up.
+    next_try: datetime | None
+    cure: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +68,7 @@ class TenantStatus(Answer):
     waiting: int
     failed: int
     models: tuple[ModelCoverage, ...]
+    failures: tuple[FailedJobs, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +79,8 @@ class StoreStatus(Answer):
     embedder: str | None
     tenants: tuple[TenantStatus, ...]
     degraded: tuple[str, ...] = ()
+    #: Jobs of the whole store that failed, for whoever runs it.
+    failures: tuple[FailedJobs, ...] = ()
 
 
 @operation("read", "memory.admin", "GET /status")
@@ -63,20 +93,24 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         except ProviderError as problem:
             degraded = (f"embedder: {problem}",)
     with call.store.archive() as archive:
-        here = [_tenant(archive, home, current) for home in there]
+        cure = _makes_vectors(archive.due_next(RECONCILE), call.now)
+        here = [_tenant(archive, home, current, cure) for home in there]
+        failures = _failures(archive, STORE) if call.caller.operator else ()
     return StoreStatus(
         location=call.store.location,
         embedder=None if current is None else current.name,
         tenants=tuple(here),
         degraded=degraded,
+        failures=failures,
     )
 
 
-def _tenant(archive: Archive, home: Home, current: EmbeddingModel | None) -> TenantStatus:
+def _tenant(archive: Archive, home: Home, current: EmbeddingModel | None, cure: str) -> TenantStatus:
     memories, (waiting, failed) = archive.count(home), archive.job_counts(home)
-    indexed = {each.model: each.memories for each in archive.coverage(home) if each.memories}
+    models = dict.fromkeys(each.model for each in archive.coverage(home) if each.memories)
     if current is not None:
-        indexed.setdefault(current, 0)
+        models.setdefault(current)
+    expected, indexed = archive.present(home, list(models))
     return TenantStatus(
         tenant=home.tenant,
         collection=home.collection.name,
@@ -84,7 +118,41 @@ def _tenant(archive: Archive, home: Home, current: EmbeddingModel | None) -> Ten
         waiting=waiting,
         failed=failed,
         models=tuple(
-            ModelCoverage(model=model.name, indexed=count, expected=memories, current=model == current)
+            ModelCoverage(
+                model=model.name,
+                indexed=count,
+                expected=expected,
+                current=model == current,
+                cure=cure if model == current and count < expected else None,
+            )
             for model, count in indexed.items()
         ),
+        failures=_failures(archive, home),
+    )
+
+
+def _makes_vectors(next_look: datetime | None, now: datetime) -> str:
+    """What makes missing vectors: a worker, if one has looked lately."""
+    if next_look is not None and next_look > now - _OVERDUE:
+        return (
+            f"a worker makes them by itself and looks again at {next_look:%H:%M} UTC; `onrecord embed-missing` "
+            "makes them at once"
+        )
+    return (
+        "no worker looks after this store: a server, `onrecord work` or `onrecord mcp` makes them by itself once it "
+        "runs, and `onrecord embed-missing` makes them at once"
+    )
+
+
+def _failures(archive: Archive, home: Home) -> tuple[FailedJobs, ...]:
+    return tuple(
+        FailedJobs(
+            name=each.name,
+            jobs=each.jobs,
+            attempts=each.attempts,
+            error=each.error,
+            next_try=None if each.is_given_up else each.due,
+            cure=_GIVEN_UP if each.is_given_up else _CURES.get(each.name, _TRIED_AGAIN),
+        )
+        for each in archive.troubled(home)
     )

@@ -14,7 +14,7 @@ from onrecord.model.collections import Home
 from onrecord.model.embedding import embedded_text
 from onrecord.model.memory import Memory
 from onrecord.providers.embedding import Embedder, embed_texts
-from onrecord.store.ports.jobs import Job
+from onrecord.store.ports.jobs import EMBED, Job
 from onrecord.store.ports.store import Store
 
 #: So many memories are embedded and kept at a time.
@@ -30,7 +30,18 @@ class Embedded(NamedTuple):
     failures: tuple[str, ...] = ()
 
 
-def embed_batch(store: Store, embedder: Embedder, home: Home, memories: Sequence[Memory]) -> Embedded:
+class _Batch(NamedTuple):
+    """The same, with the memories that failed."""
+
+    done: int
+    failed: tuple[tuple[Memory, str], ...] = ()
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        return tuple(reason for _, reason in self.failed)
+
+
+def embed_batch(store: Store, embedder: Embedder, home: Home, memories: Sequence[Memory]) -> _Batch:
     """Embed texts and store their vectors. If a batch fails, each text is tried alone, so that one bad text blocks no
     other.
     """
@@ -39,15 +50,15 @@ def embed_batch(store: Store, embedder: Embedder, home: Home, memories: Sequence
         passages = embed_texts(embedder, texts)
     except ProviderError as problem:
         if len(memories) <= 1:
-            return Embedded(0, (str(problem),))
+            return _Batch(0, tuple((memory, str(problem)) for memory in memories))
         alone = [embed_batch(store, embedder, home, [memory]) for memory in memories]
-        return Embedded(sum(each.done for each in alone), tuple(f for each in alone for f in each.failures))
+        return _Batch(sum(each.done for each in alone), tuple(each for one in alone for each in one.failed))
     with store.restoring(home) as restoring:
         kept = [
             restoring.keep_vectors(memory, embedder.model, found)
             for memory, found in zip(memories, passages, strict=True)
         ]
-    return Embedded(sum(kept))
+    return _Batch(sum(kept))
 
 
 def embed_missing(
@@ -80,15 +91,20 @@ def do_jobs(store: Store, embedder: Embedder, jobs: Sequence[Job], now: datetime
             memories = (
                 archive.rows(home, [job.subject])
                 if job.subject
-                else archive.unembedded(home, embedder.model, BATCH)
+                else archive.unasked(home, embedder.model, BATCH)
             )
         batch = embed_batch(store, embedder, home, memories)
         done += batch.done
         failures += batch.failures
         with store.restoring(home) as restoring:
-            if batch.failures:
+            if batch.failed and not batch.done:
                 restoring.jobs.postpone(job, now + wait_after(job.attempts), batch.failures[0])
-            elif job.subject or len(memories) < BATCH:
+                continue
+            for memory, reason in batch.failed:
+                # It gets a job of its own, so that it holds up none of those after it.
+                assert memory.place is not None
+                restoring.jobs.fail(memory.place.row, EMBED, now + wait_after(1), reason)
+            if job.subject or len(memories) < BATCH:
                 restoring.jobs.finish([job])
             else:
                 # There may be more: the job goes on from here, for whichever worker comes next.

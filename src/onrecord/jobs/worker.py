@@ -1,78 +1,154 @@
 """WHO does the jobs that were put off? A worker claims jobs, does them, and looks again; any number of workers may
 run.
+
+It knows jobs by their names alone: `upkeep.py` says what each name stands for.
 """
 
+import logging
 import os
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Final
 
-from onrecord.errors import ProviderError, StoreUnavailable
-from onrecord.jobs.embedding import do_jobs
-from onrecord.providers.embedding import Embedder
+from onrecord.errors import OnRecordError, StoreUnavailable
+from onrecord.jobs.embedding import wait_after
+from onrecord.store.ports.jobs import STORE, TURN, Job
 from onrecord.store.ports.store import Store
 
+_LOG: Final = logging.getLogger(__name__)
 #: After this time another worker may take the claimed jobs, if the first was killed. A claim is small enough to be done by then.
 _LEASE: Final = timedelta(minutes=1)
 _AT_ONCE: Final = 4
 _REST_S: Final = 1.0
-_SWEEP_EVERY: Final = timedelta(hours=1)
 
+#: How many memories got vectors, and what failed.
+Did = tuple[int, tuple[str, ...]]
 Report = Callable[[int, tuple[str, ...]], None]
+#: Does the claimed jobs of one home, and tells its queue what becomes of each.
+Doer = Callable[[Sequence[Job], datetime], Did]
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """A job of the whole store that comes back: `do` may be done twice, and raises what went wrong. `is_wanted` tells by
+    a cheap look, for those who start a worker only if there is something to do.
+    """
+
+    do: Callable[[datetime], object]
+    every: timedelta
+    is_wanted: Callable[[], bool] = lambda: False
 
 
 class Worker:
-    """Does the jobs of a store, one claim after another, and deletes entries of the audit that are older than `audit_kept`."""
+    """Does the jobs of a store that it has a doer for, one claim after another. A job that fails is tried again later,
+    whatever it raised, and stops no other.
+    """
 
     def __init__(
-        self,
-        store: Store,
-        embedder: Embedder | None,
-        clock: Callable[[], datetime],
-        audit_kept: timedelta | None = None,
+        self, store: Store, doers: Mapping[str, Doer | Periodic], clock: Callable[[], datetime]
     ) -> None:
         self._store = store
-        self._embedder = embedder
+        self._doers = doers
         self._clock = clock
-        self._audit_kept = audit_kept
-        self._swept_at: datetime | None = None
         self.name = f"{platform.node()}-{os.getpid()}-{token_hex(4)}"
 
-    def run_once(self) -> tuple[int, tuple[str, ...]] | None:
+    def begin(self) -> None:
+        """Let the jobs that come back be due now. Of workers that begin at once, one does each of them."""
+        come_back = [name for name, doer in self._doers.items() if isinstance(doer, Periodic)]
+        if come_back:
+            with self._store.jobs() as jobs:
+                for name in come_back:
+                    jobs.hasten(name, self._clock())
+
+    def is_wanted(self) -> bool:
+        """Whether there is something to do, as far as a cheap look tells."""
+        put_off = [name for name, doer in self._doers.items() if not isinstance(doer, Periodic)]
+        return self._store.has_due(put_off, self._clock()) or any(
+            doer.is_wanted() for doer in self._doers.values() if isinstance(doer, Periodic)
+        )
+
+    def takes_turn(self, lasting: timedelta) -> bool:
+        """Whether this is the one of those who would start a worker now; for so long no other one is."""
+        now = self._clock()
+        with self._store.jobs() as jobs:
+            jobs.ask(TURN, now)
+        return bool(self._store.claim(self.name, now, lasting, 1, [TURN]))
+
+    def run_once(self, most: int = _AT_ONCE) -> Did | None:
         """Do the jobs of one claim; returns how many memories got vectors and what failed, or None if nothing was
         due.
         """
-        if self._embedder is None:
+        if not self._doers:
             return None
         now = self._clock()
-        jobs = self._store.claim(self.name, now, _LEASE, _AT_ONCE)
-        if not jobs:
-            return None
-        return do_jobs(self._store, self._embedder, jobs, now)
+        jobs = self._store.claim(self.name, now, _LEASE, most, list(self._doers))
+        return self._do(jobs, now) if jobs else None
 
-    def sweep(self) -> int:
-        """Delete entries of the audit that are too old, at most once an hour; returns how many."""
-        now = self._clock()
-        is_due = self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY
-        if self._audit_kept is None or not is_due:
-            return 0
-        # Set before the work: after a failure the next try is an hour later too, so that jobs need not wait.
-        self._swept_at = now
-        return self._store.sweep_audit(now - self._audit_kept)
-
-    def run(self, stop: threading.Event, report: Report = lambda done, failures: None) -> None:
-        """Work until told to stop. While the store cannot be reached, wait and try again."""
+    def run(
+        self,
+        stop: threading.Event,
+        report: Report = lambda done, failures: None,
+        *,
+        gently: bool = False,
+        once: bool = False,
+    ) -> None:
+        """Work until told to stop, or only until nothing is due. While the store cannot be reached, wait and try again.
+        A gentle worker takes one job at a time and rests as long as that took, so that others have half of the time.
+        """
+        has_begun = False
         while not stop.is_set():
+            began = self._clock()
             try:
-                self.sweep()
-                did = self.run_once()
-            except (StoreUnavailable, ProviderError) as problem:
+                if not has_begun:
+                    self.begin()
+                    has_begun = True
+                did = self.run_once(1 if gently else _AT_ONCE)
+            except StoreUnavailable as problem:
+                if once:
+                    raise
                 report(0, (str(problem),))
                 did = None
             if did is None:
+                if once:
+                    return
                 stop.wait(_REST_S)
-            else:
-                report(*did)
+                continue
+            report(*did)
+            if gently:
+                stop.wait(min(max((self._clock() - began).total_seconds(), 0), _LEASE.total_seconds()))
+
+    def _do(self, jobs: Sequence[Job], now: datetime) -> Did:
+        doer = self._doers[jobs[0].name]
+        try:
+            if not isinstance(doer, Periodic):
+                return doer(jobs, now)
+            doer.do(now)
+        except Exception as problem:
+            # If the store is out of reach, this raises too, and the lease ends by itself.
+            return 0, (self._put_off(jobs, problem),)
+        with self._store.jobs() as queue:
+            for job in jobs:
+                queue.postpone(job, self._clock() + doer.every, None)
+        return 0, ()
+
+    def _put_off(self, jobs: Sequence[Job], problem: Exception) -> str:
+        """Note why jobs failed, and let them be tried again later."""
+        if isinstance(problem, OnRecordError):
+            reason = str(problem)
+        else:
+            # A fault of ours, which must neither end the worker nor be forgotten.
+            _LOG.error("The job %s failed.", jobs[0].name, exc_info=problem)
+            reason = f"{type(problem).__name__}: {problem}"
+        if jobs[0].home == STORE:
+            with self._store.jobs() as queue:
+                for job in jobs:
+                    queue.postpone(job, self._clock() + wait_after(job.attempts), reason)
+        else:
+            with self._store.restoring(jobs[0].home) as restoring:
+                for job in jobs:
+                    restoring.jobs.postpone(job, self._clock() + wait_after(job.attempts), reason)
+        return reason

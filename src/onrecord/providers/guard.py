@@ -56,6 +56,11 @@ class Guarded:
     def model(self) -> EmbeddingModel:
         return self._model or self._asked(self._known_model)
 
+    @property
+    def known_model(self) -> EmbeddingModel | None:
+        """The model, if nothing must be loaded or asked to know it."""
+        return self.model if getattr(self._embedder, "names_itself", False) else self._model
+
     def embed_query(self, text: str) -> Passage:
         return self._remembered(text) if len(text) <= _LONGEST_REMEMBERED else self._question(text)
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
+from onrecord.catalog.known_names import known_names
 from onrecord.catalog.resolution import probe
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.limits import RECALL_LIMIT
@@ -66,7 +67,10 @@ class SearchPlace:
         if self._is_catalog:
             # An entity that is given is known already.
             return self._with(draft, tools, "references", (), names)
-        draft = self._with(draft, tools, "references", draft.ask.entities)
+        given = known_names(draft.ask.entities, self.reading)
+        # Another name of what is there counts as the thing itself.
+        self._known.update(dict.fromkeys(given, True))
+        draft = self._with(draft, tools, "references", given)
         if draft.recipe.reads_subjects:
             return self._with_subject_words(draft, tools)
         # Columns have everyday names: a reference to one makes a memory a candidate, and adds nothing to its score.

@@ -124,7 +124,9 @@ class Recall(Request):
     only_entities: Sequence[str] = ask(ENTITIES, "Only memories about one of these.", ())
     only_owners: Sequence[str] = ask(OWNERS, "Only memories of these users.", ())
     only_metadata: Mapping[str, Any] | None = ask(
-        OrNone(rules.Json()), "Only memories whose metadata has these values, as a JSON object.", None
+        OrNone(rules.Json()),
+        "Only memories whose metadata has these values, as a JSON object; 1 and 1.0 are the same.",
+        None,
     )
     conversation: str | None = ask(
         MAYBE_NAME, "Memories pinned to this conversation rank higher; the caller's own when left out.", None

@@ -6,11 +6,11 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final
 
-from sqlalchemy import Select, and_, select
+from sqlalchemy import Select, and_, bindparam, func, select
 
 from onrecord.model.embedding import EmbeddingModel
 from onrecord.store.ports.index import Coverage
-from onrecord.store.tables import audience_vectors, embedded
+from onrecord.store.tables import audience_vectors, counters, embedded
 from onrecord.store.tenant import of_home, same_home
 from onrecord.store.visibility import Visibility, visible
 
@@ -39,6 +39,21 @@ COVERAGE: Final = (
     select(*_MODEL, *(embedded.c[name] for name in _COUNTED))
     .where(of_home(embedded))
     .order_by(embedded.c.model)
+)
+
+#: Where some records have no vectors of a model: the numbers of their tenants and collections.
+LACKING: Final = (
+    select(counters.c.tenant, counters.c.collection)
+    .outerjoin_from(
+        counters,
+        embedded,
+        and_(
+            same_home(embedded, counters),
+            *(embedded.c[name] == bindparam(name) for name in EmbeddingModel._fields),
+        ),
+    )
+    .where(counters.c.documents > func.coalesce(embedded.c.memories, 0))
+    .order_by(counters.c.tenant, counters.c.collection)
 )
 
 

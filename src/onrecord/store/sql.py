@@ -1,6 +1,6 @@
 """WHERE do rows live? The store over any SQL back end: transactions in, clear errors out."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,9 +13,11 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from onrecord import private_files
 from onrecord.errors import StoreUnavailable
 from onrecord.model.caller import Caller
-from onrecord.model.collections import Home
+from onrecord.model.collections import BY_NUMBER, Home
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.findings import Problem
 from onrecord.store.backend import Backend
+from onrecord.store.coverage import LACKING
 from onrecord.store.migrations import check_not_moved_on, has_moved_on, migrate
 from onrecord.store.ports.jobs import Job
 from onrecord.store.prepared import Statements
@@ -160,15 +162,32 @@ class SqlStore:
         with self._explained(), self._backend.reading() as connection:
             return erasing.rows_of(connection, tenant, self._tenants.look_up(connection, tenant))
 
-    def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
+    def claim(
+        self, worker: str, now: datetime, lease: timedelta, most: int, names: Sequence[str]
+    ) -> list[Job]:
         with self._explained(), self._backend.reading() as connection:
             # Without a lock, so that an idle worker does not make writers wait.
-            due = queue.due_homes(connection, now)
+            due = queue.due_homes(connection, now, names)
         for address, name in due:
             with self._begin() as connection:
                 if taken := queue.claim(connection, address, name, worker, now, lease, most):
                     return taken
         return []
+
+    @contextmanager
+    def jobs(self) -> Iterator[queue.JobQueue]:
+        with self._begin() as connection:
+            yield queue.JobQueue(connection, self._backend, queue.WHOLE_STORE)
+
+    def has_due(self, names: Sequence[str], now: datetime) -> bool:
+        with self._explained(), self._backend.reading() as connection:
+            return bool(queue.due_homes(connection, now, names))
+
+    def lacking(self, model: EmbeddingModel) -> list[Home]:
+        with self._explained(), self._backend.reading() as connection:
+            found = connection.execute(LACKING, model._asdict()).all()
+            called = queue.names_of(connection, {row.tenant for row in found})
+        return [Home(called[row.tenant], BY_NUMBER[row.collection]) for row in found if row.tenant in called]
 
     def sweep_audit(self, before: datetime) -> int:
         with self._explained(), self._backend.reading() as connection:

@@ -19,7 +19,7 @@ _LEASE: Final = timedelta(minutes=5)
 
 
 def _claim(store: Store, clock: Clock, worker: str = "one", most: int = 100) -> list[Job]:
-    return store.claim(worker, clock.now, _LEASE, most)
+    return store.claim(worker, clock.now, _LEASE, most, [EMBED])
 
 
 class JobConformance(Conformance):

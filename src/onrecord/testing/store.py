@@ -38,6 +38,7 @@ from onrecord.testing.tiers import (
     WaitingConformance,
 )
 from onrecord.testing.trial import TrialConformance
+from onrecord.testing.upkeep import PeriodicConformance, UpkeepConformance
 from onrecord.testing.visibility import NameConformance, VisibilityConformance
 from onrecord.testing.when import (
     ClockConformance,
@@ -81,6 +82,8 @@ class StoreConformance(
     StatisticsConformance,
     JobConformance,
     WorkerConformance,
+    UpkeepConformance,
+    PeriodicConformance,
     ArchiveConformance,
     CareConformance,
     KeyConformance,

@@ -12,7 +12,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from onrecord.errors import ProviderError
 from onrecord.providers.e5.files import ModelFiles
@@ -46,6 +46,9 @@ class E5:
         kept = json.loads((_HERE / "calibration.json").read_text("utf-8"))
         usual = np.array(kept["usual_question"], np.float32)
         return Calibration(kept["unrelated"], usual, kept["weights"])
+
+    #: Which model it is, its files tell without being loaded.
+    names_itself: Final = True
 
     @property
     def model(self) -> EmbeddingModel:

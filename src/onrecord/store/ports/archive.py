@@ -1,13 +1,14 @@
 """HOW is a store moved, checked and rebuilt? As a whole, whoever may see what."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import NamedTuple, Protocol
 
 from onrecord.model.collections import Home
 from onrecord.model.embedding import EmbeddingModel, Passage
 from onrecord.model.memory import Memory, Relation, Version
 from onrecord.store.ports.index import Coverage
-from onrecord.store.ports.jobs import Jobs
+from onrecord.store.ports.jobs import Jobs, TroubledJob
 from onrecord.store.ports.workspace import WorkspaceArchive, WorkspaceRestoring
 
 
@@ -50,11 +51,25 @@ class Archive(Protocol):
     def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
 
+    def unasked(self, home: Home, model: EmbeddingModel, most: int) -> list[Memory]:
+        """The same without those that a job of their own waits for."""
+
+    def present(
+        self, home: Home, models: Sequence[EmbeddingModel]
+    ) -> tuple[int, Mapping[EmbeddingModel, int]]:
+        """How many memories are not archived, and how many of those have vectors of each model."""
+
     def coverage(self, home: Home) -> list[Coverage]:
         """How many memories each model has embedded."""
 
     def job_counts(self, home: Home) -> tuple[int, int]:
         """How many jobs are waiting, and how many have failed for good."""
+
+    def troubled(self, home: Home) -> list[TroubledJob]:
+        """The jobs of a home, or of the whole store, that failed when they were last tried."""
+
+    def due_next(self, name: str) -> datetime | None:
+        """When a job of the whole store is due; None if no worker has ever known it."""
 
 
 class Restoring(Archive, Protocol):

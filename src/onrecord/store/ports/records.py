@@ -146,7 +146,7 @@ class Reading(Protocol):
         """The waiting proposals to change a memory that the caller sees, in the order of saving."""
 
     def references(self, root: str) -> list[str]:
-        """The references of the tenant's own memories to this entity or to what lies under it; for `memory:`, to any
+        """The references of memories, global ones too, to this entity or to what lies under it; for `memory:`, to any
         memory.
         """
 

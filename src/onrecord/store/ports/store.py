@@ -1,6 +1,6 @@
 """WHAT does a store do? It opens transactions over records, and is maintained as a whole."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -8,9 +8,10 @@ from typing import Protocol
 
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
+from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.findings import Problem
 from onrecord.store.ports.archive import Archive, Restoring
-from onrecord.store.ports.jobs import Job
+from onrecord.store.ports.jobs import Job, Jobs
 from onrecord.store.ports.ledger import Ledger
 from onrecord.store.ports.records import Reading, Writing
 
@@ -44,8 +45,19 @@ class Store(Protocol):
     def rows_of(self, tenant: str) -> Mapping[str, int]:
         """How many rows a tenant has in each table, without empty ones."""
 
-    def claim(self, worker: str, now: datetime, lease: timedelta, most: int) -> list[Job]:
-        """Claim due jobs of one tenant and one name; no one else gets them before the lease is over."""
+    def claim(
+        self, worker: str, now: datetime, lease: timedelta, most: int, names: Sequence[str]
+    ) -> list[Job]:
+        """Claim due jobs of one home and one of these names; no one else gets them before the lease is over."""
+
+    def jobs(self) -> AbstractContextManager[Jobs]:
+        """The jobs of the whole store, in a transaction of their own."""
+
+    def has_due(self, names: Sequence[str], now: datetime) -> bool:
+        """Whether a job of one of these names is due anywhere."""
+
+    def lacking(self, model: EmbeddingModel) -> list[Home]:
+        """The homes in which some records have no vectors of this model; one statement, however many homes there are."""
 
     def sweep_audit(self, before: datetime) -> int:
         """Delete all entries of the audit from before a time; returns how many. The last entry of each tenant stays, since

@@ -1,6 +1,7 @@
 """HOW is the whole store read and refilled? For moving, checking and rebuilding it, whoever may see what."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import groupby
 from typing import Final
 
@@ -21,7 +22,7 @@ from onrecord.errors import StoreUnavailable, invalid
 from onrecord.model import ids
 from onrecord.model.collections import BY_NUMBER, Home
 from onrecord.model.embedding import EmbeddingModel, Passage, embedded_text
-from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS
+from onrecord.model.limits import ID_CHARACTERS, ID_NUMBERS, LIVE
 from onrecord.model.memory import Change, Memory, Relation, RowPlace, Version
 from onrecord.store.audience import audience_of
 from onrecord.store.backend import Backend
@@ -34,8 +35,9 @@ from onrecord.store.list_parameters import one_of
 from onrecord.store.locked_home import LockedHome
 from onrecord.store.ports.archive import Counters, MemoryHistory
 from onrecord.store.ports.index import Coverage
+from onrecord.store.ports.jobs import EMBED, STORE, TroubledJob
 from onrecord.store.prepared import Statements
-from onrecord.store.records.queue import MOST_ATTEMPTS, JobQueue
+from onrecord.store.records.queue import MOST_ATTEMPTS, WHOLE_STORE, JobQueue, due_next, troubled
 from onrecord.store.records.workspace_archive import SqlWorkspaceArchive
 from onrecord.store.rows import (
     PAST,
@@ -65,7 +67,7 @@ from onrecord.store.tables import (
     vectors,
     versions,
 )
-from onrecord.store.tenant import HomeAddress, Tenants, of_home
+from onrecord.store.tenant import HomeAddress, Tenants, of_home, same_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import same_row
 
@@ -128,12 +130,43 @@ class SqlArchive:
 
     def unembedded(self, home: Home, model: EmbeddingModel, most: int, after: int = 0) -> list[Memory]:
         """Memories that have no vectors of this model, in the order of their rows."""
+        return self._without(home, model, most, memories.c.row > after)
+
+    def unasked(self, home: Home, model: EmbeddingModel, most: int) -> list[Memory]:
+        """The same without those that a job of their own waits for."""
+        return self._without(home, model, most, ~exists().where(*_JOB_OF_ITS_OWN))
+
+    def _without(
+        self, home: Home, model: EmbeddingModel, most: int, which: ColumnElement[bool]
+    ) -> list[Memory]:
         key = next((each.key for each in self.coverage(home) if each.model == model), 0)
-        held = exists().where(same_row(vectors, memories), vectors.c.passage == 0, vectors.c.model == key)
-        found = self._connection.execute(
-            _EVERY.where(memories.c.row > after, ~held).limit(most), self.address(home).parameters
-        )
+        statement = _EVERY.where(which, ~exists().where(*_held_by(key))).limit(most)
+        found = self._connection.execute(statement, self.address(home).parameters)
         return [read_memory(row, home.tenant) for row in found.all()]
+
+    def present(
+        self, home: Home, models: Sequence[EmbeddingModel]
+    ) -> tuple[int, Mapping[EmbeddingModel, int]]:
+        """How many memories are not archived, and how many of those have vectors of each model."""
+        here = self.address(home).parameters
+        whole = self.count(home)
+        archived = int(self._connection.execute(_ARCHIVED, here).scalar_one())
+        known = {each.model: each for each in self.coverage(home)}
+        counts = {model: known[model].memories if model in known else 0 for model in models}
+        for model, count in counts.items():
+            # Where all have vectors, the archived ones have, too.
+            if archived and count:
+                held = _ARCHIVED.where(exists().where(*_held_by(known[model].key)))
+                counts[model] = count - int(self._connection.execute(held, here).scalar_one())
+        return whole - archived, counts
+
+    def troubled(self, home: Home) -> list[TroubledJob]:
+        """The jobs of a home, or of the whole store, that failed when they were last tried."""
+        return troubled(self._connection, WHOLE_STORE if home == STORE else self.address(home))
+
+    def due_next(self, name: str) -> datetime | None:
+        """When a job of the whole store is due; None if no worker has ever known it."""
+        return due_next(self._connection, name)
 
     def coverage(self, home: Home) -> list[Coverage]:
         """How many memories each model has embedded."""
@@ -333,6 +366,21 @@ class SqlRestoring(SqlArchive):
         self._counters.last_relation = max(self._counters.last_relation, last_relation)
 
 
+def _held_by(key: int) -> tuple[ColumnElement[bool], ...]:
+    """Whether a memory has vectors of a model."""
+    return same_row(vectors, memories), vectors.c.passage == 0, vectors.c.model == key
+
+
+_JOB_OF_ITS_OWN: Final = (
+    same_home(jobs, memories),
+    jobs.c.name == EMBED,
+    jobs.c.subject == memories.c.row,
+)
+_ARCHIVED: Final = (
+    select(func.count())
+    .select_from(memories)
+    .where(of_home(memories), memories.c.status.not_in(sorted(LIVE)))
+)
 _HELD: Final = select(memories.c.row).where(of_home(memories), one_of(memories.c.id, "named"))
 _EVERY: Final = select(*PRESENT).where(of_home(memories)).order_by(memories.c.row)
 _COUNT: Final = select(func.count()).select_from(memories).where(of_home(memories))

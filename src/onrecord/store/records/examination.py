@@ -17,6 +17,7 @@ from onrecord.store.index.entries import INDEX_VERSION, entries_of
 from onrecord.store.index.vector_checks import Wanted, miscounts, stray_jobs, wanted_of, wrong_vectors
 from onrecord.store.list_parameters import one_of
 from onrecord.store.records.archive import SqlArchive, built_by
+from onrecord.store.records.queue import WHOLE_STORE
 from onrecord.store.rows import content_hash
 from onrecord.store.tables import (
     OF_TENANTS,
@@ -54,7 +55,7 @@ def whole_store_problems(connection: Connection) -> Iterator[Problem]:
             detail=f"the index was built by version {built}, this is {INDEX_VERSION}",
             cure=_REINDEX,
         )
-    known = connection.execute(select(tenants.c.key)).scalars().all()
+    known = [*connection.execute(select(tenants.c.key)).scalars().all(), WHOLE_STORE.number]
     for table in OF_TENANTS:
         # Fails if a column is missing.
         connection.execute(select(table).limit(0))

@@ -101,8 +101,18 @@ def narrow(
 
 
 def _written(value: Any) -> str:
-    """A JSON value as text: to Python, true is 1."""
-    return json.dumps(value, sort_keys=True)
+    """A JSON value as text: to Python, true is 1. Numbers are the same by their value: JSON has one kind of them, and
+    programs write 1 as 1.0.
+    """
+    return json.dumps(_with_plain_numbers(value), sort_keys=True)
+
+
+def _with_plain_numbers(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _with_plain_numbers(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with_plain_numbers(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def tally(views: Sequence[View], ask: TallyFilter, pinned: ConversationKey | None) -> list[Group]:

@@ -211,7 +211,11 @@ class SqlReading:
         return [read_memory(row, view.home.tenant) for row in found] if view else []
 
     def references(self, root: str) -> list[str]:
-        found = self._view.run(_references(self._view.visibility), root=root).scalars()
+        found = {
+            facet
+            for view in self._views
+            for facet in view.run(_references(view.visibility), root=root).scalars()
+        }
         # SQLite ignores case when it compares prefixes.
         above = root if root.endswith(":") else root + "."
         told = (facet.removeprefix(reference_facet("")) for facet in found)

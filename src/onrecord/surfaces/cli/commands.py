@@ -31,6 +31,7 @@ from onrecord.model.unset import UNSET
 from onrecord.model.wire import to_json
 from onrecord.operation import Operation
 from onrecord.surfaces.cli import render
+from onrecord.surfaces.cli.background import leave_worker
 from onrecord.surfaces.cli.completion import completion_of
 from onrecord.surfaces.cli.sections import InOrder
 from onrecord.surfaces.parsing import list_parser, text_parser
@@ -164,7 +165,9 @@ def _runner(operation: Operation) -> Callable[..., None]:
         creates = operation.begins and not getattr(request, "dry_run", False)
         with opened_door(common, create=creates) as door:
             answer = door.perform(operation, request)
-        _print(answer, as_json=common["as_json"])
+            _print(answer, as_json=common["as_json"])
+            sys.stdout.flush()
+            leave_worker(door, config_of(common))
         if render.is_bad_news(answer):
             context.exit(1)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from onrecord.model.caller import Caller
     from onrecord.surfaces.mcp.server import ToolRequest
     from onrecord.surfaces.mcp.tools import Tool
+
+#: An agent's first questions are answered before missing vectors are made.
+_FIRST_ANSWERS_S: Final = 2.0
 
 _HELP = """Serve this store to an agent over standard input and output, in the Model Context Protocol.
 
@@ -89,10 +92,14 @@ def _run(context: click.Context, faces: tuple[str, ...], run: str | None, **give
         def opened() -> "ToolRequest":
             # Here, not above: the greeting is answered before the store and the tools are loaded.
             from onrecord.app import terms_of
+            from onrecord.config import read_choice
             from onrecord.surfaces.mcp.faces import OpenedFaces, chosen
             from onrecord.surfaces.mcp.server import ToolRequest
+            from onrecord.surfaces.working_beside import working_beside
 
             owner = at_end.enter_context(opened_door(common, create=True))
+            if read_choice("worker", config.worker):
+                at_end.enter_context(working_beside(owner, gently=True, after_s=_FIRST_ANSWERS_S))
             door = owner.as_caller(agent(owner.caller), terms_of(config))
             return ToolRequest(door, chosen(names, OpenedFaces(config, owner)))
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from onrecord.care.embedding import EmbeddedMissing
     from onrecord.care.export import Exported
     from onrecord.care.importing import Imported
-    from onrecord.care.status import StoreStatus, TenantStatus
+    from onrecord.care.status import FailedJobs, StoreStatus, TenantStatus
     from onrecord.catalog.ingest import Ingested
     from onrecord.catalog.operations import DroppedEntity, ListedEntities
     from onrecord.config import Setting
@@ -610,6 +610,7 @@ def _(answer: "StoreStatus") -> Iterator[Part]:
     yield f"Store: {answer.location}"
     yield f"Embedder: {answer.embedder or 'none'}"
     yield from answer.degraded
+    yield from _failed_jobs(answer.failures)
     for tenant in answer.tenants:
         yield (
             f"Tenant {tenant.tenant}: {_held(tenant)}, "
@@ -621,6 +622,19 @@ def _(answer: "StoreStatus") -> Iterator[Part]:
         ]
         if rows:
             yield Table(("model", "memories with vectors", ""), rows)
+        yield from (
+            f"{each.expected - each.indexed} have no vectors of {each.model} yet: {each.cure}."
+            for each in tenant.models
+            if each.cure
+        )
+        yield from _failed_jobs(tenant.failures)
+
+
+def _failed_jobs(failures: "Sequence[FailedJobs]") -> Iterator[Part]:
+    for each in failures:
+        jobs = "Job" if each.jobs == 1 else f"{each.jobs} jobs"
+        again = "" if each.next_try is None else f", next at {_minute(each.next_try)}"
+        yield f"{jobs} {each.name} failed ({each.attempts} times{again}): {each.error} Cure: {each.cure}."
 
 
 @_shows

@@ -1,17 +1,24 @@
 """HOW does a worker run from a shell? `onrecord work` does jobs that saves have put off, until it is stopped."""
 
+import os
 import signal
 import threading
+from contextlib import ExitStack
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from onrecord.surfaces.cli.commands import COMMON, common_options, config_of, opened_door
 from onrecord.surfaces.last_word import end_within, shutdown_timeout
 
-_HELP = """Do what was put off: make the vectors of memories that have none yet, and delete lines of the audit that are older
-than they are kept (ONRECORD_AUDIT_DAYS).
+#: How far a gentle worker steps back behind other processes.
+_LAST: Final = 10
+
+_HELP = """Do what was put off: make the vectors of memories and entities that have none yet, for whatever reason, and
+delete lines of the audit that are older than they are kept (ONRECORD_AUDIT_DAYS).
+
+What is missing is looked for at the start and every 15 minutes.
 
 Any number of workers may run beside each other and beside whoever saves and asks. A worker that is stopped, or
 killed, leaves its jobs to the next one.
@@ -23,6 +30,12 @@ def work_command() -> click.Command:
         "work",
         params=[
             click.Option(["--once"], is_flag=True, help="Stop when nothing is due any more."),
+            click.Option(
+                ["--within"], type=click.IntRange(1), help="Stop after so many seconds at the latest."
+            ),
+            click.Option(
+                ["--gently"], is_flag=True, help="One job at a time, with rests between, after everyone else."
+            ),
             *COMMON,
         ],
         help=_HELP,
@@ -31,17 +44,18 @@ def work_command() -> click.Command:
     )
 
 
-def _run(context: click.Context, once: bool, **given: Any) -> None:
+def _run(context: click.Context, once: bool, within: int | None, gently: bool, **given: Any) -> None:
     common = common_options(context, given)
     grace_s = shutdown_timeout(config_of(common))
-    with opened_door(common) as door:
-        worker = door.worker
-        if once:
-            while (did := worker.run_once()) is not None:
-                _tell(*did)
-            worker.sweep()
-            return
+    if gently:
+        os.nice(_LAST)
+    with opened_door(common) as door, ExitStack() as at_end:
         stop = threading.Event()
+        if within is not None:
+            alarm = threading.Timer(within, stop.set)
+            alarm.daemon = True
+            alarm.start()
+            at_end.callback(alarm.cancel)
 
         def end(number: int, frame: FrameType | None) -> None:
             if not stop.is_set():
@@ -50,8 +64,11 @@ def _run(context: click.Context, once: bool, **given: Any) -> None:
 
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, end)
+        if once:
+            door.worker.run(stop, _tell, gently=gently, once=True)
+            return
         click.echo(f"Working on {door.location}; Ctrl-C stops.", err=True)
-        worker.run(stop, _tell)
+        door.worker.run(stop, _tell, gently=gently)
 
 
 def _tell(done: int, failures: tuple[str, ...]) -> None:

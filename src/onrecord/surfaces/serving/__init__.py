@@ -2,7 +2,6 @@
 
 import logging
 import sys
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
@@ -23,13 +22,12 @@ from onrecord.surfaces.serving.access_log import AccessLog, Log, LogHandler, jso
 from onrecord.surfaces.serving.connections import request_timeout
 from onrecord.surfaces.serving.host_guard import LOOPBACK, HostGuard
 from onrecord.surfaces.serving.metrics import Metrics
+from onrecord.surfaces.working_beside import working_beside
 
 #: The loggers whose messages go into our log.
 _SPEAKERS: Final = ("onrecord", "uvicorn")
 #: How long a thread keeps the interpreter while others want it: the loop that reads and sends must not wait long.
 _SWITCH_S: Final = 0.000_5
-#: How long the worker has to finish its job; another worker takes over the rest.
-_WORKER_ENDS_S: Final = 3.0
 
 
 def from_environment() -> ASGIApp:
@@ -101,12 +99,8 @@ def _lifespan(
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
-        stop = threading.Event()
         interval = sys.getswitchinterval()
         sys.setswitchinterval(_SWITCH_S)
-        worker = threading.Thread(
-            target=parts.door.worker.run, args=(stop,), name="onrecord-worker", daemon=True
-        )
         handler = LogHandler(log)
         for name in _SPEAKERS:
             logging.getLogger(name).addHandler(handler)
@@ -115,12 +109,9 @@ def _lifespan(
                 for each in inner:
                     await stack.enter_async_context(each())
                 if works:
-                    worker.start()
+                    stack.enter_context(working_beside(parts.door))
                 yield
         finally:
-            stop.set()
-            if worker.is_alive():
-                worker.join(_WORKER_ENDS_S)
             sys.setswitchinterval(interval)
             parts.close()
             for name in _SPEAKERS:

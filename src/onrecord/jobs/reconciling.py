@@ -1,0 +1,35 @@
+"""WHICH vectors are missing although nobody asked for them? Those of what was saved without an embedder, under another
+model, or came with a move: a job is asked for wherever there are some.
+"""
+
+from datetime import datetime
+
+from onrecord.providers.embedding import Embedder
+from onrecord.providers.guard import Guarded
+from onrecord.store.ports.jobs import EMBED
+from onrecord.store.ports.store import Store
+
+
+class Reconciler:
+    """Compares what is there with what has vectors. Cheap where nothing is missing: one statement for all homes."""
+
+    def __init__(self, store: Store, embedder: Embedder) -> None:
+        self._store = store
+        self._embedder = embedder
+        self._has_looked = False
+
+    def __call__(self, now: datetime) -> None:
+        """Ask for missing vectors. The first time in a process, jobs that were given up are tried again, too: the
+        embedder may be another one, or be there again.
+        """
+        for home in self._store.lacking(self._embedder.model):
+            with self._store.restoring(home) as restoring:
+                if not self._has_looked:
+                    restoring.jobs.retry_failed(now)
+                restoring.jobs.ask(EMBED, now)
+        self._has_looked = True
+
+    def is_wanted(self) -> bool:
+        """Whether vectors are missing, unless that cannot be told without asking a service."""
+        model = self._embedder.known_model if isinstance(self._embedder, Guarded) else None
+        return model is not None and bool(self._store.lacking(model))

@@ -1,0 +1,31 @@
+"""WHAT is done without being asked for? The jobs of a store by their names, and how often those are done that come
+back.
+"""
+
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from onrecord.jobs.embedding import do_jobs
+from onrecord.jobs.reconciling import Reconciler
+from onrecord.jobs.worker import Doer, Periodic
+from onrecord.providers.embedding import Embedder
+from onrecord.store.ports.jobs import EMBED, RECONCILE, SWEEP
+from onrecord.store.ports.store import Store
+
+RECONCILE_EVERY: Final = timedelta(minutes=15)
+_SWEEP_EVERY: Final = timedelta(hours=1)
+
+
+def doers(
+    store: Store, embedder: Embedder | None, audit_kept: timedelta | None
+) -> dict[str, Doer | Periodic]:
+    """What a worker with these means can do. What it cannot do stays for another worker."""
+    known: dict[str, Doer | Periodic] = {}
+    if embedder is not None:
+        known[EMBED] = partial(do_jobs, store, embedder)
+        missing = Reconciler(store, embedder)
+        known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
+    if audit_kept is not None:
+        known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
+    return known
