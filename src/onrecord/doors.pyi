@@ -484,6 +484,7 @@ class Door:
         self,
         *,
         agent: str | None = ...,
+        name: str | None = ...,
         limit: int = ...,
         after: str | None = ...,
     ) -> ListedConversations:
@@ -507,7 +508,7 @@ class Door:
         id: str,
         user: str,
     ) -> SharedConversation:
-        """Let someone no longer into a conversation that you began. What they saved there stays."""
+        """Let someone no longer into a conversation that you began, or leave one that was shared with you."""
         ...
     def delete_conversation(
         self,
@@ -607,7 +608,7 @@ class Door:
         agent: str,
         user: str,
     ) -> SharedAgent:
-        """Let someone no longer use an agent that you use."""
+        """Let someone no longer use an agent whose first user you are, or stop using one yourself."""
         ...
     def create_key(
         self,
@@ -1168,6 +1169,7 @@ class AsyncDoor:
         self,
         *,
         agent: str | None = ...,
+        name: str | None = ...,
         limit: int = ...,
         after: str | None = ...,
     ) -> ListedConversations:
@@ -1191,7 +1193,7 @@ class AsyncDoor:
         id: str,
         user: str,
     ) -> SharedConversation:
-        """Let someone no longer into a conversation that you began. What they saved there stays."""
+        """Let someone no longer into a conversation that you began, or leave one that was shared with you."""
         ...
     async def delete_conversation(
         self,
@@ -1291,7 +1293,7 @@ class AsyncDoor:
         agent: str,
         user: str,
     ) -> SharedAgent:
-        """Let someone no longer use an agent that you use."""
+        """Let someone no longer use an agent whose first user you are, or stop using one yourself."""
         ...
     async def create_key(
         self,

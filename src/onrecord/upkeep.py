@@ -10,11 +10,13 @@ from onrecord.jobs.embedding import do_jobs
 from onrecord.jobs.reconciling import Reconciler
 from onrecord.jobs.worker import Doer, Periodic
 from onrecord.providers.embedding import Embedder
-from onrecord.store.ports.jobs import EMBED, RECONCILE, SWEEP
+from onrecord.review.settling import settle_changesets
+from onrecord.store.ports.jobs import EMBED, RECONCILE, SETTLE, SWEEP
 from onrecord.store.ports.store import Store
 
 RECONCILE_EVERY: Final = timedelta(minutes=15)
 _SWEEP_EVERY: Final = timedelta(hours=1)
+_SETTLE_EVERY: Final = timedelta(minutes=5)
 
 
 def doers(
@@ -26,6 +28,8 @@ def doers(
         known[EMBED] = partial(do_jobs, store, embedder)
         missing = Reconciler(store, embedder)
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
+    settle = partial(settle_changesets, store, embeds=embedder is not None)
+    known[SETTLE] = Periodic(settle, _SETTLE_EVERY)
     if audit_kept is not None:
         known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
     return known

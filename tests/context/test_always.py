@@ -87,9 +87,11 @@ def test_everyone_is_told_what_is_for_their_eyes(memory: OnRecord) -> None:
         return set(ids(memory.as_caller(replace(owner, **changed))))
 
     assert set(ids(door)) == every
-    assert seen_by(user="bob") == every - {"user", "session"}
+    for name in ("talk", "~ann/talk"):
+        assert seen_by(user="bob", conversation=name) == every - {"user", "session"}
     door.share_conversation("talk", "bob")
-    assert seen_by(user="bob") == every - {"user"}
+    assert seen_by(user="bob") == every - {"user", "session"}
+    assert seen_by(user="bob", conversation="~ann/talk") == every - {"user"}
     assert seen_by(personas=frozenset()) == every - {"persona"}
     assert seen_by(systems={}) == every - {"system"}
     assert seen_by(systems={"*": "read", "crm": "read"}) == every

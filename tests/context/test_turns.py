@@ -86,7 +86,7 @@ def test_names_that_would_run_together_are_kept_apart() -> None:
 
 
 def test_members_of_a_conversation_share_its_turns(door: Doors) -> None:
-    ann, bob = door("ann", conversation="talk"), door("bob", conversation="talk")
+    ann, bob = door("ann", conversation="talk"), door("bob", conversation="~ann/talk")
     ann.note_turn("hello")
     assert bob.turns().turns == ()
     ann.share_conversation("talk", "bob")
@@ -111,13 +111,15 @@ def test_a_turn_of_role_system_is_a_persons_or_the_hosts(door: Doors, actor: str
 
 def test_whoever_speaks_in_one_conversation_cannot_name_another(door: Doors) -> None:
     door("ann", conversation="talk").note_turn("hello")
-    bound = door("bob", conversation="other")
-    for call in (bound.turns, bound.clear_turns, bound.context):
-        with pytest.raises(Invalid, match="conversation: is not the conversation that this caller is in"):
-            call(conversation="talk")
-    assert (
-        len(door("root", conversation="other", permissions=PERMISSIONS).turns(conversation="talk").turns) == 1
-    )
+    for bound in (
+        door("bob", conversation="other"),
+        door("root", conversation="other", permissions=PERMISSIONS),
+    ):
+        for call in (bound.turns, bound.clear_turns, bound.context):
+            with pytest.raises(Invalid, match="conversation: is not the conversation that this caller is in"):
+                call(conversation="~ann/talk")
+    admin = door("root", permissions=PERMISSIONS)
+    assert [len(admin.turns(conversation=name).turns) for name in ("talk", "~ann/talk")] == [0, 1]
 
 
 def test_the_conversation_not_used_for_longest_goes() -> None:

@@ -369,7 +369,7 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
     shared_db: str, engine: sa.Engine
 ) -> None:
     def session_of(root: OnRecord, user: str) -> set[str]:
-        inside = root.as_caller(Caller(tenant="acme", user=user, conversation="talk"))
+        inside = root.as_caller(Caller(tenant="acme", user=user, conversation="~ann/talk"))
         listed = {each.id for each in inside.browse(scopes=["session"]).memories}
         assert {hit.memory.id for hit in inside.recall("kestrel", scopes=["session"]).hits} == listed
         return listed
@@ -378,8 +378,8 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
     opened: dict[str, Any] = {"caller": caller, "embedder": StubEmbedder()}
     with connect(shared_db, **opened) as root:
         ann, bob, carol = (
-            root.as_caller(Caller(tenant="acme", user=name, conversation="talk"))
-            for name in ("ann", "bob", "carol")
+            root.as_caller(Caller(tenant="acme", user=name, conversation=talk))
+            for name, talk in (("ann", "talk"), ("bob", "~ann/talk"), ("carol", "~ann/talk"))
         )
         ann.remember("kestrel plan", id="a", scope="session", always_inject=True)
         for name in ("bob", "carol"):
@@ -393,7 +393,12 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
             door.remember(f"pinned by {name}", id=name, conversation="7")
         ann.set_agent("scout", limit=3)
         ann.append_scratchpad("x", agent="nobodys")
+        root.remember("for everyone", id="global:g")
     with engine.begin() as connection:
+        for name in ("memories", "versions"):
+            connection.exec_driver_sql(
+                f"UPDATE {name} SET conversation = 'talk' WHERE conversation IS NULL AND scope = 'global'"
+            )
         for statement in _BEFORE_MEMBERS:
             connection.exec_driver_sql(statement)
     with connect(shared_db, **opened) as root:
@@ -404,9 +409,11 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
             {"a", "b"},
             set(),
         ]
-        talk = root.show_conversation("talk").conversation
+        talk = root.show_conversation("~ann/talk").conversation
         assert (talk.created_by, talk.members) == ("ann", ("bob", "carol"))
-        made = root.show_conversation("7").conversation
+        # What every tenant sees tells no name of a conversation.
+        assert root.show("global:g").memory.conversation is None
+        made = root.show_conversation("~dora/7").conversation
         assert (made.created_by, made.members, root.show("eve").memory.conversation_by) == (
             "dora",
             ("eve",),

@@ -239,7 +239,7 @@ class Oracle:
             "owner": caller.user,
             "persona": given.get("persona"),
             "system": given.get("system"),
-            "conversation": given.get("conversation", caller.conversation),
+            "conversation": None if scope == "global" else given.get("conversation", caller.conversation),
             # Everyone speaks in conversations of their own here.
             "conversation_by": None,
             "author": caller.user,

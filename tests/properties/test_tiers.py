@@ -20,14 +20,16 @@ PLACES: Final[dict[str, Any]] = {
     "systems": {"crm": "manage"},
     "conversation": "talk",
 }
+#: The same for those whom she let into her conversation.
+BESIDE: Final = PLACES | {"conversation": "~ann/talk"}
 ANN: Final = Caller(tenant="acme", user="ann", **PLACES)
 #: As on a laptop: the agent acts for the person at the machine, with all of their permissions.
 LOWER: Final = (
     replace(ANN, actor="agent"),
-    replace(KEEPER, actor="agent", operator=False, **PLACES),
+    replace(KEEPER, actor="agent", operator=False, **BESIDE),
     replace(ANN, actor="unattended"),
-    replace(KEEPER, actor="unattended", operator=False, active_at_once=True, **PLACES),
-    Caller(tenant="acme", user="bob", actor="agent", **PLACES),
+    replace(KEEPER, actor="unattended", operator=False, active_at_once=True, **BESIDE),
+    Caller(tenant="acme", user="bob", actor="agent", **BESIDE),
 )
 ROOMS: Final[tuple[dict[str, Any], ...]] = (
     {"scope": "tenant"},
@@ -106,8 +108,8 @@ def _settle(keeper: OnRecord) -> dict[str, OnRecord]:
     keeper.share_conversation("files", "ann")
     ann.share_conversation("talk", "bob")
     ann.revise("rule-tenant", artifact="1")
-    ann.revise("rule-user", conversation="files")
-    bob = Caller(tenant="acme", user="bob", **PLACES)
+    ann.revise("rule-user", conversation=f"~{KEEPER.user}/files")
+    bob = Caller(tenant="acme", user="bob", **BESIDE)
     return {
         "ann": ann,
         "bob": keeper.as_caller(bob),

@@ -11,7 +11,7 @@ from sqlalchemy import Select
 
 from onrecord import connect
 from onrecord.store.index import search
-from onrecord.store.records import alike, duplicates
+from onrecord.store.records import alike, duplicates, membership, reading, writing
 from onrecord.store.sqlite.fetching import DIALECT
 from onrecord.store.visibility import Visibility
 
@@ -45,3 +45,25 @@ def test_a_save_reads_what_is_like_it_by_an_index(tmp_path: Path, visibility: Vi
         tmp_path / "store.db", alike._near(visibility)
     )
     assert "content_hash=?" in _plan(tmp_path / "store.db", alike._same_content(visibility))
+
+
+def test_what_one_is_a_member_of_is_found_from_the_member(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    connect(path).close()
+    listed = _plan(path, membership.of_member())
+    assert "(tenant=? AND created_by=?)" in listed
+    assert "conversation_members_user (tenant=? AND user=?)" in listed
+    assert "SCAN conversation" not in listed
+    for is_admin, keys in product((False, True), (1, 2)):
+        named = _plan(path, membership._keyed(is_admin, keys))
+        assert named.count("(tenant=? AND created_by=? AND id=?)") == keys, named
+
+
+@pytest.mark.parametrize("visibility", _VISIBILITIES)
+def test_a_memory_is_found_by_its_id_also_where_it_was_left_behind(
+    tmp_path: Path, visibility: Visibility
+) -> None:
+    path = tmp_path / "store.db"
+    connect(path).close()
+    for statement in (reading._history(visibility), writing._target(visibility)):
+        assert "(tenant=? AND collection=? AND id=?)" in _plan(path, statement)

@@ -111,7 +111,7 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
         ("/v1/memory/entries?q={code}", None),
         ("/v1/memory/entries?limit=200", None),
         ("/v1/memory/entries?tag={code}%20tag", None),
-        ("/v1/memory/entries?conversation_id={beside}-talk", None),
+        ("/v1/memory/entries?conversation_id=~ann/{beside}-talk", None),
     ],
     "POST /v1/memory/entries": [
         ("/v1/memory/entries", {"type": "context", "title": "mine", "supersedes_ids": ["{id}"]}),
@@ -134,21 +134,21 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     "GET /v1/memory/{agent}": [("/v1/memory/{beside}-agent", None)],
     "GET /v1/conversations": [("/v1/conversations", None)],
     "POST /v1/conversations": [("/v1/conversations", {"title": "{beside}"})],
-    "GET /v1/conversations/{id}": [("/v1/conversations/{beside}-talk", None)],
-    "DELETE /v1/conversations/{id}": [("/v1/conversations/{beside}-talk", None)],
-    "GET /v1/conversations/{id}/artifacts": [("/v1/conversations/{beside}-talk/artifacts", None)],
+    "GET /v1/conversations/{id}": [("/v1/conversations/~ann/{beside}-talk", None)],
+    "DELETE /v1/conversations/{id}": [("/v1/conversations/~ann/{beside}-talk", None)],
+    "GET /v1/conversations/{id}/artifacts": [("/v1/conversations/~ann/{beside}-talk/artifacts", None)],
     "POST /v1/conversations/{id}/artifacts": [
-        ("/v1/conversations/{beside}-talk/artifacts", {"path": "plan.md", "content": "mine"})
+        ("/v1/conversations/~ann/{beside}-talk/artifacts", {"path": "plan.md", "content": "mine"})
     ],
     "GET /v1/conversations/{id}/artifacts/{artifact}": [
-        ("/v1/conversations/{beside}-talk/artifacts/{file}", None),
-        ("/v1/conversations/{beside}-talk/artifacts/{file}?via=mem:{id}", None),
+        ("/v1/conversations/~ann/{beside}-talk/artifacts/{file}", None),
+        ("/v1/conversations/~ann/{beside}-talk/artifacts/{file}?via=mem:{id}", None),
     ],
     "DELETE /v1/conversations/{id}/artifacts/{artifact}": [
-        ("/v1/conversations/{beside}-talk/artifacts/{file}", None)
+        ("/v1/conversations/~ann/{beside}-talk/artifacts/{file}", None)
     ],
     "GET /v1/conversations/{id}/artifacts/{artifact}/raw": [
-        ("/v1/conversations/{beside}-talk/artifacts/{file}/raw", None)
+        ("/v1/conversations/~ann/{beside}-talk/artifacts/{file}/raw", None)
     ],
     "GET /v1/artifacts": [("/v1/artifacts", None)],
     "GET /v1/artifacts/{artifact}": [
@@ -160,7 +160,7 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     "GET /v1/agents/{agent}": [("/v1/agents/{beside}-agent", None)],
     "PUT /v1/agents/{agent}": [("/v1/agents/{beside}-other-agent", {"memory": {"age_decay": False}})],
     "DELETE /v1/admin/tenants/{id}": [("/v1/admin/tenants/{tenant}", None)],
-    "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "{beside}-talk"})],
+    "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "~ann/{beside}-talk"})],
 }
 #: Every command that an agent can write in its text; `agent` is whose notes they are about.
 COMMANDS: dict[str, list[str]] = {
@@ -216,7 +216,7 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "slayer ingest_datasource_models": [{"path": "{beside}"}],
     "datamind memory_save": [
         {"content": "{code} content", "profile": "{tenant}"},
-        {"content": "mine of {beside}", "scope": "session", "session_id": "{beside}-talk"},
+        {"content": "mine of {beside}", "scope": "session", "session_id": "~ann/{beside}-talk"},
     ],
     "datamind memory_recall": [
         {"query": "{code}", "top_k": 10, "include_archived": True},
@@ -238,23 +238,23 @@ SHARED: dict[str, list[dict[str, Any]]] = {
     "inspect": [{"model": "{beside}.orders"}],
     "drop_entity": [{"entity": "{beside}.orders"}, {"entity": "{beside}"}],
     "prioritise": [{"datasources": ["{beside}"]}],
-    "context": [{"question": "{beside}", "conversation": "{beside}-talk", "max_tokens": 100_000}],
+    "context": [{"question": "{beside}", "conversation": "~ann/{beside}-talk", "max_tokens": 100_000}],
     "attach": [
         {"answer": {"table": "{beside}.orders"}, "arguments": "select amount from {beside}.orders"},
-        {"answer": "{beside} orders amount", "conversation": "{beside}-talk", "again": True},
+        {"answer": "{beside} orders amount", "conversation": "~ann/{beside}-talk", "again": True},
     ],
-    "turns": [{"conversation": "{beside}-talk"}],
-    "clear_turns": [{"conversation": "{beside}-talk"}],
+    "turns": [{"conversation": "~ann/{beside}-talk"}],
+    "clear_turns": [{"conversation": "~ann/{beside}-talk"}],
     "note_turn": [{"content": "mine", "conversation": "{beside}-elsewhere"}],
     "register_conversation": [{"id": "{beside}-elsewhere"}],
     "conversations": [{}, {"agent": "{beside}-agent"}],
-    "show_conversation": [{"id": "{beside}-talk"}],
-    "share_conversation": [{"id": "{beside}-talk", "user": "eve"}],
-    "unshare_conversation": [{"id": "{beside}-talk", "user": "ann"}],
-    "delete_conversation": [{"id": "{beside}-talk"}],
-    "write_artifact": [{"path": "plan.md", "content": "mine", "conversation": "{beside}-talk"}],
+    "show_conversation": [{"id": "~ann/{beside}-talk"}],
+    "share_conversation": [{"id": "~ann/{beside}-talk", "user": "eve"}],
+    "unshare_conversation": [{"id": "~ann/{beside}-talk", "user": "ann"}],
+    "delete_conversation": [{"id": "~ann/{beside}-talk"}],
+    "write_artifact": [{"path": "plan.md", "content": "mine", "conversation": "~ann/{beside}-talk"}],
     "read_artifact": [{"id": "{file}"}, {"id": "{file}", "via": "{id}"}],
-    "artifacts": [{}, {"conversation": "{beside}-talk"}],
+    "artifacts": [{}, {"conversation": "~ann/{beside}-talk"}],
     "delete_artifact": [{"id": "{file}"}],
     "remember": [{"content": "mine", "artifact": "{file}"}],
     "append_scratchpad": [{"content": "mine", "agent": "{beside}-other-agent"}],

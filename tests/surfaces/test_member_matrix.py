@@ -49,6 +49,8 @@ from .test_mcp import introduce
 
 __all__ = ["introduce"]
 TALK, AGENT = f"{BESIDE}-talk", f"{BESIDE}-agent"
+#: Her conversation, as others name it.
+HERS: Final = f"~ann/{TALK}"
 #: What a member asks of memories, in every way that names another's memory, conversation, agent or file.
 MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "remember": [
@@ -57,9 +59,9 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"content": "{code} mine", "hint": "{code} hint", "scope": "user"},
         {"content": "instead", "supersedes": ["{id}"]},
         {"content": "mine", "entities": ["memory:{id}"]},
-        {"content": "mine there", "conversation": "{beside}-talk"},
+        {"content": "mine there", "conversation": "~ann/{beside}-talk"},
+        {"content": "mine there", "scope": "session", "conversation": "~ann/{beside}-talk"},
         {"content": "mine there", "scope": "session", "conversation": "{beside}-talk"},
-        {"content": "mine there", "scope": "session", "conversation": "ann/{beside}-talk"},
         {"content": "mine", "scope": "persona", "persona": "chef"},
         {"content": "mine", "scope": "system", "system": "crm"},
     ],
@@ -68,8 +70,8 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
         {"question": "{code} content hint", "limit": 100, "explain": True, "statuses": list(STATUSES)},
         {"question": "thing:{code}", "recipe": "entity"},
         {"question": "{code}", "recipe": "lexical", "known_at": "2026-03-01T12:00:00.5Z"},
-        {"question": "{beside}", "conversation": "{beside}-talk", "agent": "{beside}-agent"},
-        {"question": "{beside}", "conversation": "ann/{beside}-talk", "conversation_places": 5},
+        {"question": "{beside}", "conversation": "~ann/{beside}-talk", "agent": "{beside}-agent"},
+        {"question": "{beside}", "conversation": "~ann/{beside}-talk", "conversation_places": 5},
         {"question": "zqtenant", "agent": "{beside}-agent"},
         {
             "question": "{code}",
@@ -77,13 +79,12 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
             "only_entities": ["thing:{code}"],
             "min_relevance": 0.0,
         },
-        {"question": "{beside}", "elsewhere": True, "conversation": "{beside}-talk"},
+        {"question": "{beside}", "elsewhere": True, "conversation": "~ann/{beside}-talk"},
     ],
     "show": [{"id": "{id}"}, {"id": "{id}", "known_at": "2026-03-01T12:00:00.5Z"}],
     "browse": [
         {"statuses": list(STATUSES), "limit": 1_000},
-        {"conversation": "{beside}-talk"},
-        {"conversation": "ann/{beside}-talk"},
+        {"conversation": "~ann/{beside}-talk"},
         {"tags": ["{code} tag"], "entities": ["thing:{code}"]},
         {"system": "crm", "scopes": ["system", "session", "user", "persona"]},
         {"known_at": "2026-03-01T12:00:00.5Z", "limit": 1_000},
@@ -91,17 +92,17 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "tally": [
         {"by": "tag"},
         {"by": "entity", "entities": ["thing:{code}"]},
-        {"by": "owner", "conversation": "{beside}-talk"},
-        {"by": "status", "conversation": "ann/{beside}-talk"},
+        {"by": "owner", "conversation": "~ann/{beside}-talk"},
+        {"by": "status", "conversation": "~ann/{beside}-talk"},
     ],
     "plan": [{"entity": "thing:{code}"}, {"entity": "thing:{code}", "memories": ["{id}"]}],
     "apply": [{"entity": "thing:{code}", "memories": ["{id}"]}],
     "roll_back": [{"id": "1"}],
     "changesets": [{}, {"entity": "thing:{code}"}],
-    "register_conversation": [{"id": "{beside}-talk", "agent": "{beside}-agent"}],
+    "register_conversation": [{"id": "~ann/{beside}-talk", "agent": "{beside}-agent"}],
     "revise": [
         {"id": "{id}", "content": "mine"},
-        {"id": "own", "conversation": "{beside}-talk"},
+        {"id": "own", "conversation": "~ann/{beside}-talk"},
         {"id": "own", "artifact": "{file}"},
     ],
     "retire": [{"id": "{id}"}],
@@ -117,15 +118,15 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
     "history": [{"id": "{id}"}],
     "diff": [{"since": "2026-02-01", "limit": 1_000}],
     "search": [{"question": "{code}", "entities": ["thing:{code}", "memory:{id}"], "max_memories": 50}],
-    "context": [{"question": "{code}", "max_tokens": 100_000}, {"conversation": "ann/{beside}-talk"}],
+    "context": [{"question": "{code}", "max_tokens": 100_000}, {"conversation": "~ann/{beside}-talk"}],
     "attach": [
         {"answer": ["thing:{code}", "memory:{id}"], "max_tokens": 100_000},
-        {"answer": "thing:{code} {beside}.orders", "conversation": "ann/{beside}-talk", "again": True},
+        {"answer": "thing:{code} {beside}.orders", "conversation": "~ann/{beside}-talk", "again": True},
     ],
-    "turns": [{"conversation": "ann/{beside}-talk"}],
-    "artifacts": [{"conversation": "ann/{beside}-talk"}],
-    "show_conversation": [{"id": "ann/{beside}-talk"}],
-    "unshare_conversation": [{"id": "{beside}-talk", "user": "carol"}],
+    "turns": [{"conversation": "~ann/{beside}-talk"}],
+    "artifacts": [{"conversation": "~ann/{beside}-talk"}],
+    "show_conversation": [{"id": "~ann/{beside}-talk"}],
+    "unshare_conversation": [{"id": "~ann/{beside}-talk", "user": "carol"}],
     "share_agent": [{"agent": "{beside}-agent", "user": "eve"}],
     "unshare_agent": [{"agent": "{beside}-agent", "user": "ann"}],
     "set_agent": [{"agent": "{beside}-agent", "limit": 3}],
@@ -140,19 +141,19 @@ MEMORIES: Final[dict[str, list[dict[str, Any]]]] = {
 }
 #: The same at the tools of the faces, beside what strangers of other tenants ask there.
 TOOLS_MORE: Final[dict[str, list[dict[str, Any]]]] = {
-    "native memory_context": [{"question": "{beside}", "conversation": "{beside}-talk"}],
-    "native memory_search": [{"question": "{beside}", "conversation": "{beside}-talk"}],
-    "native memory_get": [{"id": "{id}", "conversation": "{beside}-talk"}],
+    "native memory_context": [{"question": "{beside}", "conversation": "~ann/{beside}-talk"}],
+    "native memory_search": [{"question": "{beside}", "conversation": "~ann/{beside}-talk"}],
+    "native memory_get": [{"id": "{id}", "conversation": "~ann/{beside}-talk"}],
     "native memory_save": [
-        {"content": "mine of {beside}", "scope": "session", "conversation": "{beside}-talk"}
+        {"content": "mine of {beside}", "scope": "session", "conversation": "~ann/{beside}-talk"}
     ],
     "native memory_update": [
-        {"action": "revise", "id": "{id}", "content": "mine", "conversation": "{beside}-talk"}
+        {"action": "revise", "id": "{id}", "content": "mine", "conversation": "~ann/{beside}-talk"}
     ],
-    "native memory_forget": [{"id": "{id}", "conversation": "{beside}-talk"}],
+    "native memory_forget": [{"id": "{id}", "conversation": "~ann/{beside}-talk"}],
     "datamind memory_recall": [
-        {"query": "{beside}", "session_id": "{beside}-talk"},
-        {"query": "{beside}", "scope_filter": ["session"], "session_id": "ann/{beside}-talk"},
+        {"query": "{beside}", "session_id": "~ann/{beside}-talk"},
+        {"query": "{beside}", "scope_filter": ["session"], "session_id": "~ann/{beside}-talk"},
     ],
     "checkstack ai.listMemories": [{"systemId": "crm"}],
     "checkstack ai.saveMemory": [
@@ -167,11 +168,13 @@ MANAGER: Final = "manages, and names her conversation"
 _READS: Final = frozenset({"memory.read"})
 #: Members of the tenant who may not see what is ann's: each names her conversation in another way, or has no need to.
 MEMBERS: Final[dict[str, Caller]] = {
-    "reads, and names her conversation": person("bob", permissions=_READS, conversation=TALK),
-    MANAGER: person("bob", conversation=TALK),
+    "reads, and names her conversation": person("bob", permissions=_READS, conversation=HERS),
+    MANAGER: person("bob", conversation=HERS),
     "manages, from no conversation": person("bert"),
-    "was let in and out again": person("dave", conversation=TALK),
-    "has another persona and system": person("erin", personas={"baker"}, systems={"erp": "manage"}),
+    "was let in and out again": person("dave", conversation=HERS),
+    "has another persona and system, and a conversation of the same name": person(
+        "erin", personas={"baker"}, systems={"erp": "manage"}, conversation=TALK
+    ),
 }
 CAROL: Final = person("carol", personas=OWNER.personas, systems={"crm": "read"})
 #: The memories that are hidden from them: in two conversations, in every scope, and what waits for a review.
@@ -217,7 +220,7 @@ class Side(House):
         self._remember("pinned", ann, scope="user")
         self._remember("pending", self.door(replace(OWNER, actor="unattended")), scope="tenant")
         self._remember("waiting", self.door(replace(OWNER, actor="unattended")), scope="user")
-        dave = self.door(person("dave", conversation=TALK))
+        dave = self.door(person("dave", conversation=HERS))
         dave.remember(f"{SECRET} of his", id="zqdave.1", scope="session")
         dave.note_turn(f"{SECRET} he said")
         dave.write_artifact("his.md", SECRET)
@@ -240,8 +243,8 @@ class Side(House):
         for memory in self._hidden:
             owner.forget(memory.id)
         for conversation in ("talk", TALK):
-            owner.clear_turns(conversation=f"ann/{conversation}")
-            owner.delete_conversation(f"ann/{conversation}")
+            owner.clear_turns(conversation=f"~ann/{conversation}")
+            owner.delete_conversation(f"~ann/{conversation}")
         for agent in (AGENT, f"{SECRET}-agent"):
             owner.clear_scratchpad(agent)
         owner.set_agent(AGENT)
@@ -437,7 +440,7 @@ def test_whoever_was_let_in_learns_by_each_of_these(
 ) -> None:
     """Else all of this would prove nothing."""
     told: dict[tuple[str, str], bool] = {}
-    for caller in (CAROL.inside(TALK), CAROL):
+    for caller in (CAROL.inside(HERS), CAROL):
         asks = {
             "operations": by_client(leaving, caller, reads=True),
             "full": by_tools(introduce, caller, reads=True),

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from mcp import Client
 
+from onrecord import Caller
+
 from .conftest import Served, Shell
 from .test_mcp import Agent, introduce
 from .test_mcp_transports import Site
@@ -127,32 +129,32 @@ ROUTES: list[tuple[str, str, dict[str, Any]]] = [
     ("GET", "/v1/workspace/artifacts", {}),
     ("GET", "/v1/workspace/artifacts/1", {}),
     ("GET", "/v1/workspace/conversations", {}),
-    ("GET", "/v1/workspace/conversations/talk", {}),
+    ("GET", "/v1/workspace/conversations/~ann/talk", {}),
     ("GET", "/v1/artifacts", {}),
     ("GET", "/v1/artifacts/1/raw", {}),
-    ("GET", "/v1/conversations/talk/artifacts", {}),
+    ("GET", "/v1/conversations/~ann/talk/artifacts", {}),
     ("POST", "/v1/slash", {"json": {"text": "/mem search zqplan"}}),
     ("POST", "/v1/slash", {"json": {"text": "/read #1"}}),
 ]
 #: And so by tools, whose argument a model chooses.
 TOOLS: list[tuple[str, str, dict[str, Any]]] = [
-    ("", "memory_search", {"question": "zqplan", "conversation": "talk"}),
-    ("", "memory_context", {"conversation": "talk"}),
-    ("/full", "turns", {"conversation": "talk"}),
-    ("/full", "context", {"question": "zqplan", "conversation": "talk"}),
-    ("/full", "artifacts", {"conversation": "talk"}),
-    ("/datamind", "memory_recall", {"query": "zqplan", "session_id": "talk"}),
+    ("", "memory_search", {"question": "zqplan", "conversation": "~ann/talk"}),
+    ("", "memory_context", {"conversation": "~ann/talk"}),
+    ("/full", "turns", {"conversation": "~ann/talk"}),
+    ("/full", "context", {"question": "zqplan", "conversation": "~ann/talk"}),
+    ("/full", "artifacts", {"conversation": "~ann/talk"}),
+    ("/datamind", "memory_recall", {"query": "zqplan", "session_id": "~ann/talk"}),
 ]
 _SIGNS = ("between members", "was said", "in a file", "zq.txt", '"ann"')
 #: What nobody does to another's, and how it is refused.
 CHANGES: list[tuple[str, str, Any, int]] = [
     ("DELETE", "/v1/workspace/artifacts/1", None, 404),
     ("DELETE", "/v1/artifacts/1", None, 404),
-    ("DELETE", "/v1/workspace/conversations/talk", None, 404),
-    ("DELETE", "/v1/conversations/talk", None, 404),
-    ("PUT", "/v1/workspace/conversation-members/talk", {"user": "bob"}, 404),
-    ("POST", "/v1/workspace/artifacts", {"path": "a", "content": "x", "conversation": "talk"}, 404),
-    ("POST", "/v1/conversations/talk/artifacts", {"path": "a", "content": "x"}, 404),
+    ("DELETE", "/v1/workspace/conversations/~ann/talk", None, 404),
+    ("DELETE", "/v1/conversations/~ann/talk", None, 404),
+    ("PUT", "/v1/workspace/conversation-members/~ann/talk", {"user": "bob"}, 404),
+    ("POST", "/v1/workspace/artifacts", {"path": "a", "content": "x", "conversation": "~ann/talk"}, 404),
+    ("POST", "/v1/conversations/~ann/talk/artifacts", {"path": "a", "content": "x"}, 404),
     ("POST", "/v1/memories", {"content": "linked", "artifact": "1"}, 422),
     ("PUT", "/v1/workspace/agents/scout", {"limit": 1}, 403),
     ("PUT", "/v1/agents/scout", {"memory": {}}, 403),
@@ -170,8 +172,8 @@ def test_naming_a_conversation_is_not_joining_it_by_any_route_or_tool(
 ) -> None:
     keys["rosa"] = served.make_key(tenant="acme", user="rosa", actor="agent", permissions=["memory.read"])
     site = Site(served.url, served.parts.door)
-    here, bobs = {"OnRecord-Conversation": "talk"}, {"user": "bob"}
-    with served.connect(keys["ann"], **here) as ann:
+    here, bobs = {"OnRecord-Conversation": "~ann/talk"}, {"user": "bob"}
+    with served.connect(keys["ann"], **{"OnRecord-Conversation": "talk"}) as ann:
         ann.post(
             "/v1/memories", json={"id": "secret", "content": "zqplan between members", "scope": "session"}
         )
@@ -205,6 +207,12 @@ def test_naming_a_conversation_is_not_joining_it_by_any_route_or_tool(
         assert bob.post("/v1/memories", json=mine).json()["memory"]["conversation"] == "talk"
     with served.connect(keys["ann"], **here) as ann:
         assert ann.get("/v1/memories/his").status_code == 200
+        # By its name alone he saves in a conversation of his own, though hers was shared with him.
+        his = {"content": "zqplan of his own", "scope": "session", "conversation": "talk"}
+        with served.connect(keys["bob"], **{"OnRecord-Conversation": "talk"}) as bob:
+            made = bob.post("/v1/memories", json=his).json()["memory"]
+        assert made["conversation_by"] is None
+        assert ann.get(f"/v1/memories/{made['id']}").status_code == 404
         assert ann.delete("/v1/workspace/conversation-members/talk", params=bobs).json()["changed"] is True
         assert ann.delete("/v1/workspace/agent-users/scout", params=bobs).json()["users"] == ["ann"]
     assert not any(tellers("bob"))
@@ -231,7 +239,41 @@ def test_what_a_face_was_given_as_the_name_of_a_conversation_it_gives_back(
             assert client.post("/v1/memory/entries", json=entry).json()["conversation_id"] == made
 
 
-def test_an_agent_notes_no_turn_of_the_system(
+def test_a_number_means_ones_own_or_the_only_one_that_one_is_a_member_of_in_the_arbiter_face(
+    served: Served, keys: dict[str, str]
+) -> None:
+    entry, bobs = {"type": "project", "title": "pinned"}, {"user": "bob"}
+    with served.connect(keys["ann"]) as ann, served.connect(keys["bob"]) as bob:
+        hers = ann.post("/v1/conversations", json={"title": "hers"}).json()["id"]
+
+        def said(id: Any) -> tuple[int, int]:
+            made = bob.post("/v1/memory/entries", json=entry | {"conversation_id": id})
+            return bob.get(f"/v1/conversations/{id}").status_code, made.status_code
+
+        assert [said(each) for each in (hers, f"ann/{hers}", f"~ann/{hers}")] == [(404, 400)] * 3
+        ann.put(f"/v1/workspace/conversation-members/{hers}", json=bobs)
+        assert [said(each) for each in (hers, f"ann/{hers}", f"~ann/{hers}")] == [
+            (200, 201),
+            (404, 400),
+            (200, 201),
+        ]
+        assert [each["id"] for each in bob.get("/v1/conversations").json()["conversations"]] == [hers]
+        wrote = bob.post(f"/v1/conversations/{hers}/artifacts", json={"path": "a", "content": "x"}).json()
+        assert wrote["artifact"]["conversation_id"] == hers
+        assert ann.get(f"/v1/conversations/{hers}/artifacts").json()["count"] == 1
+        bob.post("/v1/workspace/conversations", json={"id": str(hers)})
+        assert bob.get(f"/v1/conversations/{hers}/artifacts").json()["count"] == 0
+        assert bob.get(f"/v1/conversations/~ann/{hers}/artifacts").json()["count"] == 1
+        assert bob.delete(f"/v1/conversations/{hers}").status_code == 200
+    with served.connect(keys["rose"]) as rose, served.connect(keys["ada"]) as ada:
+        served.parts.door.as_caller(Caller(tenant="acme", user="eve")).register_conversation(str(hers))
+        # Two of that number are there, and neither is theirs.
+        for client in (rose, ada):
+            assert client.get(f"/v1/conversations/{hers}").status_code == 404
+        assert ada.get(f"/v1/conversations/~eve/{hers}").json()["id"] == hers
+
+
+def test_an_agent_notes_no_turn_of_the_system_and_lets_nobody_in(
     served: Served, keys: dict[str, str], introduce: Callable[[Client], Agent]
 ) -> None:
     key = served.make_key(tenant="acme", user="ann", actor="agent")
@@ -240,5 +282,9 @@ def test_an_agent_notes_no_turn_of_the_system(
         refused = agent.post("/v1/turns", json=turn)
         assert (refused.status_code, "a person's or the host's" in refused.text) == (403, True)
         assert ann.post("/v1/turns", json=turn).status_code == 200
+        assert ann.post("/v1/workspace/conversations", json={"id": "talk"}).status_code == 200
+        shared = agent.put("/v1/workspace/conversation-members/talk", json={"user": "bob"})
+        assert (shared.status_code, "a person's or the host's" in shared.text) == (403, True)
     tools = introduce(Site(served.url, served.parts.door).client("/mcp/full", key=key))
     assert "a person's or the host's" in tools.refused("note_turn", **turn)
+    assert "a person's or the host's" in tools.refused("share_conversation", id="talk", user="bob")

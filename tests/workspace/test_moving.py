@@ -68,7 +68,7 @@ def test_an_export_brings_the_workspace_and_memories_from_any_store_to_any_other
         done = there.import_(str(tmp_path / "here.jsonl"), keep_tenants=True)
         moved = (done.conversations, done.artifacts, done.scratchpads, done.agents)
         # The memories of one tenant were saved inside a conversation of their own.
-        assert (moved, done.workspace_unchanged) == (((5, 6, 4, 4), 0), ((0, 0, 0, 0), 19))[turn]
+        assert (moved, done.workspace_unchanged) == (((5, 6, 6, 4), 0), ((0, 0, 0, 0), 21))[turn]
         assert export_of(there, tmp_path / "there.jsonl", all_tenants=True) == lines
     assert there.show("93").artifact == here.show("93").artifact
     assert there.doctor().problems == ()

@@ -20,9 +20,10 @@ from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated, invalid
 from onrecord.lru_cache import LruCache
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import CONVERSATION as A_CONVERSATION
 from onrecord.model.ledger import Key
 from onrecord.model.limits import KEY_PREFIXES, NAME_CHARACTERS
-from onrecord.model.rules import NAME
+from onrecord.model.rules import NAME, Rule
 from onrecord.store.ports.store import Store
 
 if TYPE_CHECKING:
@@ -103,7 +104,10 @@ class Authenticator:
         if run is None and caller.actor == "unattended":
             run = _run_of_today(caller, self._clock())
         return replace(
-            caller, conversation=given.name(CONVERSATION) or caller.conversation, run=run, request=request
+            caller,
+            conversation=given.name(CONVERSATION, A_CONVERSATION) or caller.conversation,
+            run=run,
+            request=request,
         )
 
     def per_minute(self, key: str) -> int | None:
@@ -185,7 +189,7 @@ class _Headers:
         ]:
             raise Invalid(faults)
 
-    def name(self, header: str) -> str | None:
+    def name(self, header: str, rule: Rule = NAME) -> str | None:
         """A name in a header; Invalid if it is not a valid name."""
         values = self._values.get(header.lower(), [])
         if not values:
@@ -193,7 +197,7 @@ class _Headers:
         if len(values) > 1:
             raise invalid(header, "was sent twice; send one")
         try:
-            clean: str = NAME(_as_text(values[0]))
+            clean: str = rule(_as_text(values[0]))
         except ValueError as reason:
             raise invalid(header, str(reason)) from None
         return clean

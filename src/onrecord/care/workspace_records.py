@@ -58,7 +58,7 @@ def scratchpad_faults(item: StoredScratchpad) -> Iterator[Fault]:
     text = rules.Text()
     told = [fault for each in item.notes for fault in kept_faults({"text": text}, {"text": each.text})]
     yield from told
-    if not item.notes:
+    if not item.notes and not item.users:
         yield Fault("notes", "must not be empty")
     size = 0 if told else sum(len(each.text.encode()) for each in item.notes)
     if size > limits.SCRATCHPAD_BYTES:

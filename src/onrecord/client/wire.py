@@ -10,6 +10,7 @@ import httpx2
 from onrecord.access.identity import CONVERSATION, RUN
 from onrecord.client.answering import Lost
 from onrecord.errors import invalid
+from onrecord.model.conversation_names import CONVERSATION as A_CONVERSATION
 from onrecord.model.rules import NAME
 
 #: For what goes through a whole store.
@@ -45,10 +46,13 @@ def credentials(key: str | None) -> dict[str, str]:
 def narrowing(conversation: str | None, run: str | None) -> dict[str, bytes]:
     """The headers that narrow the caller, as UTF-8."""
     told: dict[str, bytes] = {}
-    for field, header, name in (("conversation", CONVERSATION, conversation), ("run", RUN, run)):
+    for field, header, rule, name in (
+        ("conversation", CONVERSATION, A_CONVERSATION, conversation),
+        ("run", RUN, NAME, run),
+    ):
         if name is not None:
             try:
-                told[header] = NAME(name).encode()
+                told[header] = rule(name).encode()
             except ValueError as reason:
                 raise invalid(field, str(reason)) from None
     return told

@@ -5,16 +5,19 @@ from typing import Final
 
 from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import key_of
 from onrecord.model.limits import CHANGE_GLOBAL
 
 _FIELD: Final = "conversation"
 
 
 def inside(caller: Caller, named: str | None) -> Caller:
-    """The caller in that conversation. A caller that is in one already cannot move to another."""
-    if named is None or named == caller.conversation:
+    """The caller in that conversation. A caller that is in one already cannot move to another, not even an admin: the name may
+    be a model's argument.
+    """
+    if named is None or key_of(named, caller.user) == caller.spoken_in:
         return caller
-    if caller.conversation is not None and not caller.is_admin:
+    if caller.conversation is not None:
         raise Invalid([Fault(_FIELD, "is not the conversation that this caller is in; leave it out")])
     return caller.inside(named)
 

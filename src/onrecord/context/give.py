@@ -15,8 +15,9 @@ from onrecord.context.parts import ContextGiven, ContextPiece, ContextSection, f
 from onrecord.context.turns import said
 from onrecord.errors import OnRecordError
 from onrecord.model import limits, rules
+from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import CONTEXT_PARTS, ContextPart
-from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
+from onrecord.model.request import IN_CONVERSATION, Request, ask
 from onrecord.model.rules import ListOf, OrNone
 from onrecord.operation import Call, operation
 from onrecord.recall.recall import Recall, recall
@@ -39,7 +40,7 @@ class GiveContext(Request):
         None,
         positional=True,
     )
-    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
     parts: Sequence[ContextPart] = ask(
         ListOf(rules.Choice(limits.CONTEXT_PARTS), at_most=len(limits.CONTEXT_PARTS)),
         f"Only these, of {', '.join(limits.CONTEXT_PARTS)}; all when left out.",

@@ -10,8 +10,9 @@ from onrecord.context import conversation
 from onrecord.errors import Forbidden, StoreUnavailable
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
+from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import Role
-from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
+from onrecord.model.request import IN_CONVERSATION, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.workspace import ConversationKey
 from onrecord.operation import Call, operation
@@ -28,7 +29,7 @@ class NoteTurn(Request):
     content: str = ask(rules.CONTENT, "What was said.", positional=True)
     role: Role = ask(rules.Choice(limits.ROLES), f"Who said it: {', '.join(limits.ROLES)}.", "user")
     metadata: Mapping[str, Any] | None = ask(OrNone(rules.Json()), "Anything else, as a JSON object.", None)
-    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +44,7 @@ class NotedTurn(Answer):
 class ListTurns(Request):
     """The last turns of a conversation, oldest first."""
 
-    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
     limit: int | None = ask(OrNone(rules.Integer(1, limits.MOST_TURNS)), "Only so many of the last.", None)
 
 
@@ -59,7 +60,7 @@ class ListedTurns(Answer):
 class ClearTurns(Request):
     """Drop the turns of a conversation."""
 
-    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,9 +7,11 @@ from typing import Final
 
 from onrecord.errors import Fault, Forbidden, Invalid
 from onrecord.model import limits, rules
+from onrecord.model.conversation_names import CONVERSATION, key_of
 from onrecord.model.limits import Actor, Grant, Permission
 from onrecord.model.rules import Choice, ListOf, OrNone, Rule
 from onrecord.model.shapes import Kept, MapOf, faults_at
+from onrecord.model.workspace import ConversationKey
 
 EVERY_SYSTEM: Final = "*"
 #: A part of the error for callers who may not change global memories.
@@ -78,12 +80,26 @@ class Caller:
                 f"This needs the permission {permission}, which {self.user} does not hold here. Ask an admin for it."
             )
 
+    def require_person(self, what: str) -> None:
+        """Forbidden for agents and unattended runs; whoever runs the store may do what a person may."""
+        if self.actor != "person" and not self.operator:
+            raise Forbidden(f"{what} is a person's or the host's to do: use the key of a person.")
+
     def require_operator(self, what: str) -> None:
         """Forbidden unless the caller runs the store."""
         if not self.operator:
             raise Forbidden(
                 f"{what} touches every tenant of the store. Only whoever runs the store may do that."
             )
+
+    @property
+    def spoken_in(self) -> ConversationKey | None:
+        """The conversation that the caller means to be in; the store says whether they are."""
+        if self.conversation is None:
+            return None
+        if self.conversation_by is None:
+            return key_of(self.conversation, self.user)
+        return ConversationKey(self.conversation_by, self.conversation)
 
     def inside(self, conversation: str | None, by: str | None = None) -> "Caller":
         """The same caller in another conversation, which `by` began if it is known."""
@@ -114,7 +130,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     "personas": ListOf(_NAME, at_most=None),
     "permissions": ListOf(Choice(limits.PERMISSIONS), at_most=None),
     "systems": MapOf("an object of systems, each with read or manage", _NAME, rules.GRANTED),
-    **dict.fromkeys(("conversation", "conversation_by", "run", "key", "request"), OrNone(_NAME)),
+    "conversation": OrNone(Kept(CONVERSATION)),
+    **dict.fromkeys(("conversation_by", "run", "key", "request"), OrNone(_NAME)),
     "actor": Choice(limits.ACTORS),
     "operator": rules.FLAG,
 }

@@ -79,4 +79,4 @@ MAYBE_INSTANT: Final = OrNone(rules.INSTANT)
 
 AS_OF: Final = "Ask what was true at this time (ISO 8601, UTC unless it says otherwise)."
 KNOWN_AT: Final = "Ask what was known at this time."
-IN_CONVERSATION: Final = "Which conversation; the caller's own when left out."
+IN_CONVERSATION: Final = "Which conversation, `~ann/talk` for another's; the one you are in when left out."

@@ -124,7 +124,10 @@ class ScratchpadEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredScratchpad:
-    """A whole scratchpad: its entries in the order in which they were added, and who uses its agent."""
+    """A whole scratchpad: its entries in the order in which they were added, and who uses its agent.
+
+    Without entries it tells of the users alone.
+    """
 
     agent: str
     notes: tuple[ScratchpadEntry, ...]

@@ -15,6 +15,7 @@ from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, agent_faults
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.embedding import EmbeddingModel
 from onrecord.model.limits import Dimension, Kind, Scope, Status, Times
 from onrecord.model.request import (
@@ -129,7 +130,9 @@ class Recall(Request):
         None,
     )
     conversation: str | None = ask(
-        MAYBE_NAME, "Memories pinned to this conversation rank higher; the caller's own when left out.", None
+        MAYBE_CONVERSATION,
+        "Memories pinned to this conversation rank higher; the one you are in when left out.",
+        None,
     )
     elsewhere: bool = ask(rules.FLAG, "Also look at memories pinned to other conversations.", True)
     created_since: datetime | None = ask(

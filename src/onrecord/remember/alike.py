@@ -69,12 +69,13 @@ def is_same_text(one: str, other: str, likeness: float) -> bool:
 
 
 def is_about_the_same(new: Memory, old: Memory) -> bool:
-    """Whether two memories agree in all that they refer to."""
-    return (new.kind, new.query, new.artifact, new.pinned, set(new.entities)) == (
+    """Whether two memories agree in all that they refer to and propose."""
+    return (new.kind, new.query, new.artifact, new.pinned, new.edits, set(new.entities)) == (
         old.kind,
         old.query,
         old.artifact,
         old.pinned,
+        old.edits,
         set(old.entities),
     )
 

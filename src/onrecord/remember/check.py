@@ -11,7 +11,7 @@ from onrecord.model.limits import DEFAULT_CONFIDENCE, DEFAULT_KIND, DIMENSION_OF
 from onrecord.model.memory import Memory, Proposal, derive_title
 from onrecord.model.record import GLOBAL_EDITS
 from onrecord.model.request import request_fields
-from onrecord.model.unset import Unset
+from onrecord.model.unset import Unset, given
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.remember.placement import placement_of
 
@@ -56,7 +56,11 @@ def check(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
         updated_at=written,
         status="pending" if waits else "active",
         proposes=Proposal(change="save") if waits else None,
-        **{**placement._asdict(), "scope": scope},
+        scope=scope,
+        persona=placement.persona,
+        system=placement.system,
+        # What every tenant sees would tell them the name.
+        conversation=None if scope == "global" else given(ask.conversation, caller.conversation),
         **values,
     )
     return replace(draft, memory=memory)

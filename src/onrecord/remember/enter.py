@@ -10,10 +10,10 @@ from onrecord.workspace import conversations
 
 def enter(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     memory, spoken_in = draft.ready, draft.caller.conversation
-    here = None if spoken_in is None else conversations.enter(draft.caller, writing)
+    here = None if spoken_in is None else conversations.enter(writing)
     if here is not None:
         draft = replace(draft, caller=draft.caller.inside(here.key.id, here.key.by))
     if memory.conversation is None:
         return draft
-    there = here if memory.conversation == spoken_in else writing.workspace.named(memory.conversation)
-    return replace(draft, memory=pinned_to(memory, None if there is None else there.key))
+    there = conversations.writable(writing.workspace, memory.conversation)
+    return replace(draft, memory=pinned_to(memory, there.key))

@@ -41,7 +41,7 @@ class Forgotten(Answer):
 @operation("destroy", "memory.manage", "DELETE /memories/{id}")
 def forget(call: Call, ask: Forget) -> Forgotten:
     with tried(ask.dry_run) as trial, call.writing(ask.id) as writing:
-        memory = writing.named(ask.id)
+        memory = writing.named(ask.id, erases=True)
         require_manager(call.caller, memory)
         gone = Forgotten(id=memory.id, versions=0, relations=0, references=0, dry_run=ask.dry_run)
         if writing.is_outranked(memory):

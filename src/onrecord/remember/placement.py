@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from onrecord.errors import Fault
 from onrecord.model import limits
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
+from onrecord.model.conversation_names import key_of
 from onrecord.model.limits import Scope
 from onrecord.model.unset import given
+from onrecord.model.workspace import ConversationKey
 
 if TYPE_CHECKING:
     from onrecord.remember.remember import Remember
@@ -19,18 +21,19 @@ class Placement(NamedTuple):
     scope: Scope
     persona: str | None = None
     system: str | None = None
-    conversation: str | None = None
+    conversation: ConversationKey | None = None
 
 
 def placement_of(ask: "Remember", caller: Caller) -> Placement:
     """The placement of a save; what was left out comes from the caller."""
+    named = given(ask.conversation, caller.conversation)
     scope = given(ask.scope, limits.DEFAULT_SCOPE)
     only_persona = next(iter(caller.personas)) if len(caller.personas) == 1 else None
     return Placement(
         scope=scope,
         persona=given(ask.persona, only_persona if scope == "persona" else None),
         system=given(ask.system, None),
-        conversation=given(ask.conversation, caller.conversation),
+        conversation=None if named is None else key_of(named, caller.user),
     )
 
 
@@ -50,7 +53,7 @@ def placement_faults(placement: Placement, caller: Caller) -> Iterator[Fault]:
         yield Fault("conversation", "is required when scope is session")
     if (
         placement.scope == "session"
-        and placement.conversation not in (None, caller.conversation)
+        and placement.conversation not in (None, caller.spoken_in)
         and not caller.is_admin
     ):
         yield Fault("conversation", "a session memory can only be saved from inside its conversation")

@@ -14,6 +14,7 @@ from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.findings import Similar, TurnedDown
 from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope
@@ -70,7 +71,9 @@ class Remember(Request):
     persona: str | None | Unset = ask(MAYBE_NAME, "The persona of a persona-scoped memory.", UNSET)
     system: str | None | Unset = ask(MAYBE_NAME, "The system of a system-scoped memory.", UNSET)
     conversation: str | None | Unset = ask(
-        MAYBE_NAME, "The conversation it is pinned to; the caller's own when left out.", UNSET
+        MAYBE_CONVERSATION,
+        "The conversation it is pinned to; the one you are in when left out, and none for a global memory.",
+        UNSET,
     )
     valid_from: datetime | Unset = ask(
         rules.INSTANT, "Since when this is true; left out, since it was written down.", UNSET

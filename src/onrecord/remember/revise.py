@@ -12,6 +12,7 @@ from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
+from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.embedding import embedded_text
 from onrecord.model.limits import Confidence, Dimension, Kind, Status
@@ -19,7 +20,7 @@ from onrecord.model.memory import Memory, changed_fields, pinned_to
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.tiers import written
-from onrecord.model.unset import UNSET, Unset
+from onrecord.model.unset import UNSET, Unset, given
 from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
 from onrecord.remember.embed import TOO_LONG, takes_long, told_later
@@ -29,6 +30,7 @@ from onrecord.remember.save import asks_to_be_told, refuse_edits, refuse_retired
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.records import Writing
 from onrecord.text import cut_ahead
+from onrecord.workspace import conversations
 from onrecord.workspace.artifacts import linked_file
 
 
@@ -56,11 +58,13 @@ class Revise(Request):
     query: Mapping[str, Any] | str | None | Unset = ask(
         OrNone(rules.Json(text_too=True)), "The new example query.", UNSET
     )
-    artifact: str | None | Unset = ask(OrNone(rules.NAME), "The new artifact.", UNSET)
+    artifact: str | None | Unset = ask(MAYBE_NAME, "The new artifact.", UNSET)
     edits: Sequence[Edit | Mapping[str, Any]] | Unset = ask(
         EDITS, "Of a proposal that is not applied yet: the new changes that it proposes.", UNSET
     )
-    conversation: str | None | Unset = ask(MAYBE_NAME, "The conversation to pin it to; null unpins.", UNSET)
+    conversation: str | None | Unset = ask(
+        MAYBE_CONVERSATION, "The conversation to pin it to; null unpins.", UNSET
+    )
     valid_from: datetime | Unset = ask(rules.INSTANT, "Since when it is true.", UNSET)
     verified_at: datetime | None | Unset = ask(MAYBE_INSTANT, "When someone last checked it.", UNSET)
     always_inject: bool | Unset = ask(
@@ -145,8 +149,9 @@ def _pinned(after: Memory, ask: Revise, writing: Writing) -> Memory:
     """The correction with who began the conversation that it is pinned to."""
     if isinstance(ask.conversation, Unset):
         return after
-    there = None if ask.conversation is None else writing.workspace.named(ask.conversation).key
-    return pinned_to(after, there)
+    if ask.conversation is None:
+        return pinned_to(after, None)
+    return pinned_to(after, conversations.writable(writing.workspace, ask.conversation).key)
 
 
 def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
@@ -206,5 +211,9 @@ def _refuse(ask: Revise, before: Memory) -> None:
         raise invalid("conversation", "a session memory belongs to its conversation; save a new one")
     if not isinstance(ask.edits, Unset):
         refuse_edits(before)
+    if given(ask.conversation, None) is not None and before.scope == "global":
+        raise invalid(
+            "conversation", "a global memory belongs to none, since every tenant would read its name"
+        )
     if not isinstance(ask.status, Unset) and before.status == "pending":
         raise Forbidden(f"Memory {before.id} waits for review: a person approves or rejects it.")

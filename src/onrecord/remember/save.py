@@ -107,7 +107,7 @@ def _moved(ask: "Remember", fresh: Memory) -> dict[str, Any]:
 
 
 def _placement(memory: Memory) -> Placement:
-    return Placement(memory.scope, memory.persona, memory.system, memory.conversation)
+    return Placement(memory.scope, memory.persona, memory.system, memory.pinned)
 
 
 def with_derived(before: Memory, after: Memory, given: set[str]) -> Memory:

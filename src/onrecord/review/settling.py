@@ -18,8 +18,6 @@ from onrecord.review.planning import is_approved
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.store import Store
 
-#: The name of the job that settles changesets.
-SETTLE: Final = "settle changesets"
 #: Whoever applies is taken to be gone after this time: a changeset is small enough to be applied by then.
 LEFT_AFTER: Final = timedelta(minutes=1)
 

@@ -543,13 +543,14 @@ agent_settings = Table(
     PrimaryKeyConstraint("tenant", "agent", name="agent_settings_key"),
 )
 
-#: Who uses an agent; one that nobody has used yet has no row, and is anybody's.
+#: Who uses an agent, in the order in which they came to it; one that nobody has used yet has no row, and is anybody's.
 agent_users = Table(
     "agent_users",
     metadata,
     Column("tenant", Integer, nullable=False),
     Column("agent", Text, nullable=False),
     Column("user", Text, nullable=False),
+    Column("place", Integer, nullable=False),
     PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
 )
 

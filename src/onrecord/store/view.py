@@ -33,7 +33,14 @@ from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import audience_counts, counters, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, known_then, time_parameters
 from onrecord.store.tenant import HomeAddress, of_home, same_home
-from onrecord.store.visibility import Visibility, past_visible, visibility_of, visibility_parameters, visible
+from onrecord.store.visibility import (
+    Visibility,
+    past_visible,
+    visibility_of,
+    visibility_parameters,
+    visible,
+    visible_by_id,
+)
 
 
 class View:
@@ -151,15 +158,18 @@ class View:
         return read_coverage(self.fetch(seen_coverage(self.visibility)))
 
 
-def source(visibility: Visibility, asked: AskedTimes) -> tuple[FromClause, Select[Any]]:
+def source(
+    visibility: Visibility, asked: AskedTimes, *, by_id: bool = False
+) -> tuple[FromClause, Select[Any]]:
     """Where to read a record: the present row, or the version in force at `known_at`. Only what is visible today, and was
-    from then on.
+    from then on; `by_id`, also what one left behind.
     """
+    seen = visible_by_id(visibility) if by_id else visible(memories, visibility)
     if not asked.known_at:
-        return memories, select(*PRESENT).where(visible(memories, visibility))
+        return memories, select(*PRESENT).where(seen)
     joined = memories.join(versions, same_row(memories, versions))
     return versions, select(*PAST).select_from(joined).where(
-        visible(memories, visibility), known_then(versions), *told_versions(visibility)
+        seen, known_then(versions), *told_versions(visibility)
     )
 
 

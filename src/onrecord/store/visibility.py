@@ -34,7 +34,7 @@ from onrecord.store.audience import (
     waiting_audiences_of,
 )
 from onrecord.store.list_parameters import one_of
-from onrecord.store.tables import versions
+from onrecord.store.tables import conversation_members, conversations, memories, versions
 from onrecord.store.tenant import of_home
 
 
@@ -93,6 +93,34 @@ def of_audience(table: FromClause) -> ColumnElement[bool]:
     audience, later = table.c.audience, bindparam("later", type_=Text)
     waits = audience.startswith(WAITING, autoescape=True)
     return or_(audience == later, and_(waits, func.substr(audience, LATER + 1, type_=Text) == later))
+
+
+def visible_by_id(visibility: Visibility) -> ColumnElement[bool]:
+    """The predicate of reading a memory by its id: what is visible, and what one left behind."""
+    seen = visible(memories, visibility)
+    return seen if visibility.is_admin else and_(of_home(memories), or_(seen, left_behind()))
+
+
+def left_behind() -> ColumnElement[bool]:
+    """Whether a memory is the caller's own, saved in another's conversation that they are no longer in.
+
+    What is saved there stays for its members; its owner can still read and end it, by its id alone.
+    """
+    still_in = exists().where(
+        conversations.c.tenant == bindparam("in_tenant"),
+        conversations.c.created_by == memories.c.conversation_by,
+        conversations.c.id == memories.c.conversation,
+        conversation_members.c.tenant == bindparam("in_tenant"),
+        conversation_members.c.conversation == conversations.c.row,
+        conversation_members.c.user == bindparam("own_user"),
+    )
+    return and_(
+        memories.c.owner == bindparam("own_user"),
+        memories.c.scope == "session",
+        # Of the owner's own conversation this says nothing.
+        memories.c.conversation_by.is_not(None),
+        not_(still_in),
+    )
 
 
 def past_visible(

@@ -28,7 +28,11 @@ from onrecord.testing.builders import (
 from onrecord.testing.strangers import ATTEMPTS, CHANGES, OWNER, Try, World, outcome
 
 #: Sees everything that the owner shares, and may only read the system.
-_BESIDE: Final[dict[str, Any]] = {"personas": {"chef"}, "systems": {"crm": "read"}, "conversation": "talk"}
+_BESIDE: Final[dict[str, Any]] = {
+    "personas": {"chef"},
+    "systems": {"crm": "read"},
+    "conversation": "~ann/talk",
+}
 
 
 def _refusals(world: World, caller: Caller, scopes: tuple[Scope, ...]) -> list[str]:

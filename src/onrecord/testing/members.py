@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,41 +11,43 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from onrecord.errors import Conflict, Forbidden, Invalid, NotFound, OnRecordError
+from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound, OnRecordError
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
 from onrecord.testing.builders import Clock, Conformance, administrator, browsed, person, recalled, written
 
 _READS: Final = {"memory.read"}
+#: The conversation that this is about, as anyone names it who is a member there.
+TALK: Final = "~ann/talk"
 #: Every way to read what belongs to a conversation; each tells of it to a member.
 WAYS: Final[dict[str, Callable[[OnRecord], Any]]] = {
     "recall": lambda door: door.recall("zqplan"),
     "recall by name": lambda door: [
-        hit.why for hit in _outside(door).recall("zqfree", conversation="talk").hits
+        hit.why for hit in _outside(door).recall("zqfree", conversation=TALK).hits
     ],
     "browse": lambda door: door.browse(scopes=["session"]),
-    "browse by name": lambda door: _outside(door).browse(conversation="talk"),
+    "browse by name": lambda door: _outside(door).browse(conversation=TALK),
     "show": lambda door: door.show("secret"),
     "history": lambda door: door.history("secret"),
     "turns": lambda door: door.turns(),
-    "turns by name": lambda door: _outside(door).turns(conversation="talk"),
+    "turns by name": lambda door: _outside(door).turns(conversation=TALK),
     "context": lambda door: door.context("zqplan").text,
     "briefing": lambda door: door.context(parts=["briefing"]).text,
     "artifacts": lambda door: door.artifacts(),
     "all artifacts": lambda door: _outside(door).artifacts(),
-    "artifacts by name": lambda door: _outside(door).artifacts(conversation="talk"),
+    "artifacts by name": lambda door: _outside(door).artifacts(conversation=TALK),
     "read_artifact": lambda door: door.read_artifact("1"),
     "conversations": lambda door: door.conversations(),
-    "show_conversation": lambda door: door.show_conversation("talk"),
+    "show_conversation": lambda door: door.show_conversation(TALK),
 }
 #: What tells of it, in the answers above.
 _SIGNS: Final = ("zqplan", "zqtitle", "zq.txt", "pinned")
 #: Every way to change what belongs to a conversation or an agent that is another's.
 CHANGES: Final[dict[str, Callable[[OnRecord], Any]]] = {
     "delete_artifact": lambda door: door.delete_artifact("1"),
-    "delete_conversation": lambda door: door.delete_conversation("talk"),
-    "share_conversation": lambda door: door.share_conversation("talk", "bob"),
-    "unshare_conversation": lambda door: door.unshare_conversation("talk", "carol"),
+    "delete_conversation": lambda door: door.delete_conversation(TALK),
+    "share_conversation": lambda door: door.share_conversation(TALK, "bob"),
+    "unshare_conversation": lambda door: door.unshare_conversation(TALK, "carol"),
     "append_scratchpad": lambda door: door.append_scratchpad("mine", agent="scout"),
     "read_scratchpad": lambda door: door.read_scratchpad("scout"),
     "clear_scratchpad": lambda door: door.clear_scratchpad("scout"),
@@ -114,18 +117,81 @@ class MembersConformance(Conformance):
         clock.tick()
         return talk
 
-    @pytest.mark.parametrize("name", ["talk", "ann/talk"])
     @pytest.mark.parametrize("permissions", [_READS, {*_READS, "memory.manage", "memory.review"}])
-    def test_whoever_names_a_conversation_is_not_in_it(
-        self, talk: OnRecord, name: str, permissions: set[str]
-    ) -> None:
-        assert _tellers(_as(talk, "bob", conversation=name, permissions=permissions)) == []
-        assert _tellers(_as(talk, "carol", conversation=name, permissions=permissions)) == list(WAYS)
+    def test_whoever_names_a_conversation_is_not_in_it(self, talk: OnRecord, permissions: set[str]) -> None:
+        for name in ("talk", TALK, "ann/talk"):
+            assert _tellers(_as(talk, "bob", conversation=name, permissions=permissions)) == []
+        for member in (person("carol", permissions=permissions), administrator(), talk.caller):
+            assert _tellers(talk.as_caller(member.inside(TALK))) == list(WAYS)
         assert _tellers(talk) == list(WAYS)
-        assert _tellers(talk.as_caller(administrator(conversation=name))) == list(WAYS)
+
+    def test_a_name_alone_means_ones_own_for_everybody(self, talk: OnRecord, root: OnRecord) -> None:
+        for door in (_as(talk, "carol", conversation="talk"), root.as_caller(root.caller.inside("talk"))):
+            assert door.turns().turns == ()
+            assert door.artifacts().artifacts == ()
+            assert "zqplan" not in door.context(parts=["turns", "briefing"]).text
+            with pytest.raises(NotFound):
+                _outside(door).show_conversation("talk")
+            mine = door.remember("zqmine", scope="session").memory
+            door.note_turn("zqmine")
+            assert (mine.conversation, mine.conversation_by) == ("talk", None)
+            assert door.register_conversation("talk").conversation.created_by == door.caller.user
+        assert browsed(talk, scopes=["session"]) == ["secret"]
+        assert len(talk.turns().turns) == 1
+
+    def test_who_shares_a_name_gets_nothing_that_another_saves_under_it(self, talk: OnRecord) -> None:
+        talk.share_conversation("talk", "bob")
+        bob = _as(talk, "bob", conversation="talk")
+        his = bob.remember("zqhis", scope="session").memory
+        bob.write_artifact("zq.txt", "his")
+        bob.note_turn("he said")
+        assert his.conversation_by is None
+        assert recalled(talk, "zqhis") == []
+        assert talk.read_artifact("1").content == "zqplan"
+        assert len(talk.turns().turns) == 1
+
+    def test_listings_show_others_conversations_as_they_are_named(
+        self, talk: OnRecord, root: OnRecord
+    ) -> None:
+        for door, name in ((talk, "talk"), (_as(talk, "carol"), TALK), (root, TALK)):
+            [listed] = door.conversations().conversations
+            assert (listed.id, listed.created_by) == (name, "ann")
+            assert _outside(door).show_conversation(listed.id).conversation == listed
+            assert {each.conversation for each in _outside(door).artifacts().artifacts} == {name}
+            assert [each.id for each in door.conversations(name="talk").conversations] == [name]
+            assert door.conversations(name="other").conversations == ()
+
+    def test_no_name_that_says_whose_it_is_can_be_begun(self, talk: OnRecord) -> None:
+        for name in (TALK, "~ann/none", "~bob/none/", "~", "~x", "~~2/x"):
+            bob = _as(talk, "bob", conversation=name)
+            for attempt in (
+                lambda bob=bob: bob.remember("x"),
+                lambda bob=bob: bob.note_turn("x"),
+                lambda bob=bob: bob.write_artifact("a", "x"),
+                lambda name=name: _as(talk, "bob").register_conversation(name),
+                lambda name=name: _as(talk, "bob").remember("x", conversation=name),
+            ):
+                with pytest.raises(NotFound, match="that you are in"):
+                    attempt()
+            assert bob.recall("zqplan", limit=5).hits == ()
+        bob.as_caller(person("bob")).register_conversation("his")
+        assert _as(talk, "bob").register_conversation("~bob/his").conversation.id == "his"
+
+    def test_whoever_began_one_under_such_a_name_finds_it(self, talk: OnRecord, store: Store) -> None:
+        """From before these names were reserved."""
+        bob = _as(talk, "bob", conversation="bob/talk")
+        bob.remember("zqold", id="old", scope="session")
+        with store.writing(bob.caller, bob.remember("x").memory.created_at, bob.caller.tenant) as writing:
+            writing.workspace.register(TALK, None, None)
+        there = _as(talk, "bob", conversation=TALK)
+        assert there.remember("zqhis", scope="session").memory.conversation == TALK
+        assert recalled(talk, "zqhis") == []
+        names = {each.id for each in there.conversations().conversations}
+        assert names == {"bob/talk", "~bob/~ann/talk"}
+        assert _outside(there).show_conversation(f"~bob/{TALK}").conversation.created_by == "bob"
 
     def test_sharing_lets_someone_in_and_ends(self, talk: OnRecord, root: OnRecord) -> None:
-        bob = _as(talk, "bob", conversation="talk")
+        bob = _as(talk, "bob", conversation=TALK)
         for _ in range(2):
             shared = talk.share_conversation("talk", "bob")
             assert shared.conversation.members == ("bob", "carol")
@@ -137,16 +203,59 @@ class MembersConformance(Conformance):
         assert recalled(talk, "zqhis") == [his.id]
         bob.write_artifact("zq.txt", "overwritten by a member")
         assert talk.read_artifact("1").content == "overwritten by a member"
-        assert root.unshare_conversation("talk", "bob").changed
+        assert root.unshare_conversation(TALK, "bob").changed
         assert not talk.unshare_conversation("talk", "bob").changed
         assert _tellers(bob) == []
-        # It is his, and he is not there any more.
         assert browsed(bob, scopes=["session"]) == []
-        told = [(entry.operation, entry.user) for entry in root.audit(subject="talk").entries]
-        assert told[:2] == [("unshare_conversation", "root"), ("share_conversation", "ann")]
+        told = [(entry.operation, entry.user) for entry in root.audit(subject=f"{TALK} bob").entries]
+        assert told == [("unshare_conversation", "root"), ("share_conversation", "ann")]
+
+    def test_a_member_leaves_and_still_reads_and_ends_what_is_theirs(self, talk: OnRecord) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
+        for id in ("hers", "ended", "gone"):
+            carol.remember(f"zqhers {id}", id=id, scope="session")
+        with pytest.raises(Forbidden, match="only they or an admin may share it"):
+            carol.unshare_conversation(TALK, "bob")
+        left = _outside(carol).unshare_conversation(TALK, "carol")
+        assert (left.changed, left.conversation.members) == (True, ())
+        assert _tellers(carol) == []
+        out = _as(talk, "carol")
+        assert (browsed(out, scopes=["session"]), recalled(out, "zqhers")) == ([], [])
+        assert out.show("hers").memory.content == "zqhers hers"
+        assert [each.number for each in out.history("hers").versions] == [1]
+        for change in (
+            lambda: out.revise("hers", content="into it"),
+            lambda: out.remember("into it", id="hers"),
+            lambda: out.relate("hers", "supports", "free"),
+        ):
+            with pytest.raises(Forbidden, match="no longer in the conversation"):
+                change()
+        assert out.retire("ended").changed
+        assert out.forget("gone").versions == 1
+        assert browsed(talk, scopes=["session"]) == ["hers", "secret"]
+        with pytest.raises(NotFound):
+            _as(talk, "dave").show("hers")
+        # Of one's own conversation nothing is left behind: one goes in.
+        with pytest.raises(NotFound):
+            _outside(talk).show("secret")
+
+    @pytest.mark.parametrize("actor", ["agent", "unattended"])
+    def test_only_a_person_or_the_host_says_who_is_let_in(self, talk: OnRecord, actor: Any) -> None:
+        agent = talk.as_caller(replace(_outside(talk).caller, actor=actor))
+        for attempt in (agent.share_conversation, agent.unshare_conversation):
+            with pytest.raises(Forbidden, match="a person's or the host's"):
+                attempt("talk", "carol")
+        for change in (agent.share_agent, agent.unshare_agent):
+            with pytest.raises(Forbidden, match="a person's or the host's"):
+                change("scout", "dave")
+        host = talk.as_caller(replace(administrator(operator=True), actor=actor))
+        assert host.share_conversation(TALK, "dave").changed
+        assert host.share_agent("scout", "dave").changed
+        entries = host.audit(limit=2).entries
+        assert [each.subject for each in entries] == ["scout dave", f"{TALK} dave"]
 
     def test_nobody_changes_what_is_anothers(self, talk: OnRecord) -> None:
-        bob = _as(talk, "bob", conversation="talk")
+        bob = _as(talk, "bob", conversation=TALK)
         for name, change in CHANGES.items():
             with pytest.raises((NotFound, Forbidden)) as refused:
                 change(bob)
@@ -158,7 +267,7 @@ class MembersConformance(Conformance):
         assert talk.show_conversation("talk").conversation.members == ("carol",)
 
     def test_what_one_cannot_reach_answers_like_what_is_not_there(self, talk: OnRecord) -> None:
-        for door in (_as(talk, "bob"), _as(talk, "bob", conversation="talk")):
+        for door in (_as(talk, "bob"), _as(talk, "bob", conversation=TALK)):
             for attempt in ("read_artifact", "delete_artifact", "link"):
                 answers = []
                 for id in ("1", "9"):
@@ -167,9 +276,9 @@ class MembersConformance(Conformance):
                     answers.append(str(refused.value).replace(id, "N"))
                 assert answers[0] == answers[1]
             with pytest.raises(NotFound) as named:
-                door.show_conversation("ann/talk")
+                door.show_conversation(TALK)
             with pytest.raises(NotFound) as unknown:
-                door.show_conversation("ann/none")
+                door.show_conversation("~ann/none")
             assert str(named.value).replace("talk", "none") == str(unknown.value)
 
     def test_two_may_use_one_name_for_two_conversations(self, talk: OnRecord, root: OnRecord) -> None:
@@ -188,44 +297,16 @@ class MembersConformance(Conformance):
         bob.delete_conversation("talk")
         assert _tellers(talk) == list(WAYS)
 
-    def test_a_name_means_ones_own_then_what_was_shared(self, talk: OnRecord, root: OnRecord) -> None:
-        bob, carol = _as(talk, "bob", conversation="talk"), _as(talk, "carol", conversation="talk")
-        bob.register_conversation("talk")
-        assert carol.register_conversation("talk").conversation.created_by == "ann"
-        bob.share_conversation("talk", "carol")
-        for attempt in (carol.turns, lambda: carol.show_conversation("talk"), lambda: carol.remember("x")):
-            with pytest.raises(Invalid, match="say ann/talk or bob/talk"):
-                attempt()
-        assert carol.as_caller(carol.caller.inside("ann/talk")).turns().turns[0].content == "zqplan was said"
-        outside = carol.as_caller(carol.caller.inside(None))
-        assert outside.show_conversation("bob/talk").conversation.created_by == "bob"
-        with pytest.raises(Invalid, match="say ann/talk or bob/talk"):
-            root.show_conversation("talk")
-        assert root.show_conversation("ann/talk").conversation.created_by == "ann"
-
-    def test_what_an_admin_says_under_a_taken_name_is_in_a_conversation_of_their_own(
-        self, talk: OnRecord
-    ) -> None:
-        admin = talk.as_caller(administrator(conversation="talk"))
-        mine = admin.remember("zqmine", scope="session").memory
-        admin.note_turn("zqmine")
-        assert (mine.conversation, mine.pinned and mine.pinned.by) == ("talk", "root")
-        assert browsed(talk, scopes=["session"]) == ["secret"]
-        assert len(talk.turns().turns) == 1
-        there = admin.as_caller(administrator(conversation="ann/talk"))
-        assert there.remember("zqhers", scope="session").memory.conversation_by == "ann"
-
     def test_an_admin_changes_what_is_in_anothers_conversation(self, talk: OnRecord, root: OnRecord) -> None:
-        for number, admin in enumerate((root, root.as_caller(administrator(conversation="talk"))), 1):
+        for number, admin in enumerate((root, root.as_caller(administrator(conversation=TALK))), 1):
             assert admin.read_artifact(str(number)).content == "zqplan"
             assert admin.delete_artifact(str(number)).artifact.conversation_by == "ann"
             talk.write_artifact("zq.txt", "zqplan")
-        root.write_artifact("zq.txt", "an admin's", conversation="talk")
+        root.write_artifact("zq.txt", "an admin's", conversation=TALK)
         assert talk.read_artifact("3").content == "an admin's"
 
-    @pytest.mark.parametrize("name", ["talk", "ann/talk"])
-    def test_a_member_moves_their_own_into_the_conversation_and_out(self, talk: OnRecord, name: str) -> None:
-        carol = _as(talk, "carol", conversation=name)
+    def test_a_member_moves_their_own_into_the_conversation_and_out(self, talk: OnRecord) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
         carol.remember("zqmoved", id="moved", scope="user")
         moved = carol.remember("zqmoved", id="moved", scope="session").memory
         assert (moved.scope, moved.conversation, moved.conversation_by) == ("session", "talk", "ann")
@@ -233,14 +314,14 @@ class MembersConformance(Conformance):
         carol.remember("zqmoved", id="moved", scope="user")
         carol.revise("moved", conversation=None)
         assert carol.show("moved").memory.pinned is None
-        assert carol.revise("moved", conversation="talk").memory.conversation_by == "ann"
-        assert carol.revise("moved", conversation="mine").memory.conversation_by is None
+        assert carol.revise("moved", conversation=TALK).memory.conversation_by == "ann"
+        assert carol.revise("moved", conversation="talk").memory.conversation_by is None
         assert recalled(talk, "zqmoved") == []
 
     def test_a_memory_that_one_sees_leads_to_its_file(self, talk: OnRecord) -> None:
         bob = _as(talk, "bob")
         talk.remember("see the file", id="link", artifact="1")
-        for door in (bob, _as(talk, "bob", conversation="talk"), _as(talk, "bob", conversation="mine")):
+        for door in (bob, _as(talk, "bob", conversation=TALK), _as(talk, "bob", conversation="mine")):
             assert door.read_artifact("1", via="link").content == "zqplan"
             with pytest.raises(NotFound):
                 door.read_artifact("1", via="free")
@@ -268,6 +349,38 @@ class MembersConformance(Conformance):
             with pytest.raises(NotFound):
                 door.read_artifact("1", via="link")
 
+    def test_an_agent_that_deletes_learns_nothing_of_what_it_does_not_see(self, talk: OnRecord) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
+        agent = talk.as_caller(replace(talk.caller, actor="agent"))
+        carol.remember("hers alone", id="hidden", scope="user", artifact="1")
+        assert agent.delete_artifact("1").unlinked == 0
+        assert _as(talk, "carol").show("hidden").memory.artifact is None
+        file = agent.write_artifact("next.txt", "x").artifact.id
+        carol.remember("for all", id="seen", artifact=file)
+        with pytest.raises(HigherTier, match=f"belongs to artifact {file}"):
+            agent.delete_artifact(file)
+
+    def test_what_every_tenant_sees_tells_no_name_of_a_conversation(self, talk: OnRecord) -> None:
+        admin = talk.as_caller(administrator(conversation=TALK))
+        for given in ({"id": "global:rule"}, {"scope": "global", "conversation": TALK}):
+            saved = admin.remember(f"for every tenant {len(given)}", dedupe=False, **given).memory
+            assert (saved.scope, saved.pinned) == ("global", None)
+        with pytest.raises(Invalid, match="a global memory belongs to none"):
+            admin.revise("global:rule", conversation=TALK)
+
+    def test_a_session_memory_is_saved_in_the_conversation_that_one_is_in_however_it_is_named(
+        self, talk: OnRecord
+    ) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
+        for door, name in ((talk, TALK), (talk, "talk"), (carol, TALK)):
+            kept = door.remember(f"zqkept {name}", scope="session", conversation=name, dedupe=False).memory
+            assert kept.pinned == ("ann", "talk")
+        with pytest.raises(Invalid, match="only be saved from inside its conversation"):
+            carol.remember("elsewhere", scope="session", conversation="talk")
+        assert [turn.content for turn in talk.turns(conversation=TALK).turns] == ["zqplan was said"]
+        with pytest.raises(Invalid, match="is not the conversation that this caller is in"):
+            carol.turns(conversation="talk")
+
     def test_deleting_tells_of_no_link_that_one_does_not_see(self, talk: OnRecord) -> None:
         carol = _as(talk, "carol")
         for scope in ("user", "tenant"):
@@ -280,18 +393,40 @@ class MembersConformance(Conformance):
             talk.remember(f"another {scope} link", artifact=file, scope=scope)
         assert carol.delete_conversation("hers").unlinked == 1
 
-    def test_deleting_a_conversation_changes_nothing_that_others_saved_there(
+    def test_deleting_a_conversation_leaves_others_what_they_saved_there(
         self, talk: OnRecord, root: OnRecord
     ) -> None:
-        carol = _as(talk, "carol", conversation="talk")
-        kept = [
-            carol.remember(f"hers {scope}", scope=scope).memory for scope in ("session", "tenant", "user")
-        ]
+        carol = _as(talk, "carol", conversation=TALK)
+        kept = {
+            scope: carol.remember(f"hers {scope}", scope=scope).memory
+            for scope in ("session", "tenant", "user")
+        }
         gone = talk.delete_conversation("talk")
         assert (gone.retired, gone.unpinned) == (1, 1)
-        assert [root.show(each.id).memory for each in kept] == kept
-        assert browsed(carol, scopes=["session"]) == []
+        # It was for those who were in it, and is hers alone now.
+        hers = _as(talk, "carol").show(kept.pop("session").id).memory
+        assert (hers.scope, hers.pinned, hers.status) == ("user", None, "active")
+        assert [root.show(each.id).memory for each in kept.values()] == list(kept.values())
         assert talk.as_caller(administrator()).doctor().problems == ()
+
+    @pytest.mark.parametrize("by", ["ann", "root"])
+    def test_whoever_is_in_a_later_conversation_of_the_same_name_was_not_in_the_first(
+        self, talk: OnRecord, root: OnRecord, by: str
+    ) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
+        carol.remember("zqplan of hers", id="hers", scope="session")
+        (root if by == "root" else talk).delete_conversation(TALK)
+        talk.register_conversation("talk")
+        talk.share_conversation("talk", "bob")
+        bob = _as(talk, "bob", conversation=TALK)
+        for door in (bob, talk):
+            assert browsed(door, scopes=["session"], statuses=["active", "archived"]) == []
+            with pytest.raises(NotFound):
+                door.show("hers")
+        with pytest.raises(NotFound):
+            bob.show("secret")
+        assert talk.show("secret").memory.status == "archived"
+        assert _as(talk, "carol").show("hers").memory.content == "zqplan of hers"
 
     def test_only_who_began_a_conversation_or_an_admin_shares_it(
         self, talk: OnRecord, root: OnRecord
@@ -299,8 +434,8 @@ class MembersConformance(Conformance):
         carol = _as(talk, "carol")
         for attempt in (carol.share_conversation, carol.unshare_conversation):
             with pytest.raises(Forbidden, match="only they or an admin may share it"):
-                attempt("talk", "dave")
-        assert root.share_conversation("talk", "dave").conversation.members == ("carol", "dave")
+                attempt(TALK, "dave")
+        assert root.share_conversation(TALK, "dave").conversation.members == ("carol", "dave")
         assert not talk.share_conversation("talk", "ann").changed
         with pytest.raises(NotFound):
             talk.share_conversation("nowhere", "dave")
@@ -314,7 +449,12 @@ class MembersConformance(Conformance):
         bob.append_scratchpad("and his", agent="scout")
         assert [pad.agent for pad in bob.scratchpads().scratchpads] == ["scout"]
         assert bob.set_agent("scout", limit=8).users == ("ann", "bob")
-        assert bob.unshare_agent("scout", "ann").users == ("bob",)
+        with pytest.raises(Forbidden, match="first used by ann"):
+            bob.unshare_agent("scout", "ann")
+        assert bob.share_agent("scout", "abe").users == ("ann", "bob", "abe")
+        assert talk.unshare_agent("scout", "ann").users == ("bob", "abe")
+        # Whoever came next is the first now.
+        assert bob.unshare_agent("scout", "abe").users == ("bob",)
         with pytest.raises(Forbidden, match="used by others"):
             talk.read_scratchpad("scout")
         with pytest.raises(Conflict, match="the only one who uses"):
@@ -343,7 +483,7 @@ class MembersConformance(Conformance):
         self, talk: OnRecord
     ) -> None:
         counts = []
-        for door in (_outside(talk), talk, _as(talk, "carol", conversation="ann/talk")):
+        for door in (_outside(talk), talk, _as(talk, "carol", conversation=TALK)):
             door.recall("zqfree", recipe="lexical")
             with _heard() as told:
                 door.recall("zqfree", recipe="lexical")
@@ -357,13 +497,15 @@ class MembersConformance(Conformance):
         self, talk: OnRecord, root: OnRecord, store: Store, tmp_path: Path
     ) -> None:
         file = str(tmp_path / "all.jsonl")
-        carol = _as(talk, "carol", conversation="talk")
+        carol = _as(talk, "carol", conversation=TALK)
         carol.remember("zqplan of carol", id="hers", scope="session")
+        carol.append_scratchpad("x", agent="bare")
+        carol.clear_scratchpad("bare")
         root.export(file)
         heir = talk.as_caller(administrator("heir", tenant="afterwards"))
         heir.import_(file)
         there = {
-            name: talk.as_caller(person(name, tenant="afterwards", conversation="talk"))
+            name: talk.as_caller(person(name, tenant="afterwards", conversation=TALK))
             for name in ("ann", "bob", "carol")
         }
         assert {name: browsed(door, scopes=["session"]) for name, door in there.items()} == {
@@ -373,6 +515,8 @@ class MembersConformance(Conformance):
         }
         assert there["carol"].read_artifact("1").content == "zqplan"
         assert there["ann"].show_agent("scout").users == ("ann",)
+        # It has neither notes nor settings, and is still hers.
+        assert there["carol"].show_agent("bare").users == ("carol",)
         with pytest.raises(Forbidden):
             there["bob"].read_scratchpad("scout")
         assert heir.import_(file).added == 0
@@ -390,11 +534,11 @@ class MembersConformance(Conformance):
         heir = talk.as_caller(administrator("heir", tenant="afterwards"))
         heir.import_(str(file))
         doors = [
-            talk.as_caller(person(name, tenant="afterwards", conversation="talk"))
+            talk.as_caller(person(name, tenant="afterwards", conversation=TALK))
             for name in ("ann", "dora", "bob")
         ]
         assert [browsed(door, scopes=["session"]) for door in doors] == [["secret"], ["secret"], []]
-        assert heir.show_conversation("talk").conversation.members == ("dora",)
+        assert heir.show_conversation(TALK).conversation.members == ("dora",)
         assert heir.show("dora").memory.conversation_by == "ann"
         assert doors[0].read_artifact("1").content == "zqplan"
         assert heir.show_agent("scout").users == ("ann",)

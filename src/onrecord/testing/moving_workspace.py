@@ -36,7 +36,7 @@ def fill_workspace(root: OnRecord, clock: Clock) -> None:
     clock.tick()
     bob.write_artifact("raw.bin", b64encode(RAW).decode(), encoding="base64", conversation="1")
     bob.write_artifact("empty", "", conversation="1")
-    bob.as_caller(person("bob", tenant=root.caller.tenant, conversation="talk – 1")).write_artifact(
+    bob.as_caller(person("bob", tenant=root.caller.tenant, conversation="~ann/talk – 1")).write_artifact(
         "notes/plan.md", "second"
     )
     ann.delete_artifact("2")
@@ -121,10 +121,10 @@ _UNSOUND: Final[tuple[tuple[Callable[[list[dict[str, Any]]], Any], str], ...]] =
     (_put(b"x" * (ARTIFACT_BYTES + 1)), rf"line 6, artifact\.content: must have at most {ARTIFACT_BYTES} bytes"),
     (_set("artifact", conversation="nowhere"), "line 6: is an artifact of conversation nowhere of ann, which is not"),
     (_set("scratchpad", agent="a b"), r"line 9, scratchpad\.agent: must be made of letters"),
-    (_set("scratchpad", notes=[]), r"line 9, scratchpad\.notes: must not be empty"),
+    (_set("scratchpad", notes=[], users=[]), r"line 9, scratchpad\.notes: must not be empty"),
     (_set("scratchpad", notes=[{"written_at": "2026-01-01T00:00:00Z", "text": "\x00"}]), r"line 9, scratchpad\.text: .*NUL"),
-    (_set("agent", settings={"limit": 0}), r"line 11, agent\.limit: must be from 1"),
-    (_set("agent", updated_at=None), r"line 11, agent\.updated_at: is missing"),
+    (_set("agent", settings={"limit": 0}), r"line 12, agent\.limit: must be from 1"),
+    (_set("agent", updated_at=None), r"line 12, agent\.updated_at: is missing"),
     (lambda lines: lines.insert(5, {"tenant": HOME, "letter": {}}), "line 6, id: is missing"),
     (lambda lines: lines[1].update(tenant=GLOBAL_TENANT), "line 4: stands under tenant global"),
 )  # fmt: skip
@@ -153,7 +153,7 @@ class MovedWorkspaceConformance(Conformance):
     ) -> None:
         lines = export_of(kept, file)
         done = heir.import_(str(file))
-        assert (done.conversations, done.artifacts, done.scratchpads, done.agents) == (2, 3, 2, 2)
+        assert (done.conversations, done.artifacts, done.scratchpads, done.agents) == (2, 3, 3, 2)
         assert (done.added, done.workspace_unchanged, done.conflicts) == (0, 0, ())
         assert workspace_of(store, "afterwards") == workspace_of(store)
         again = export_of(heir, file)
@@ -166,7 +166,7 @@ class MovedWorkspaceConformance(Conformance):
         heir.import_(str(file))
         looks: list[Callable[[OnRecord], Any]] = [
             lambda door: door.conversations(),
-            lambda door: door.show_conversation("talk – 1"),
+            lambda door: door.show_conversation("~ann/talk – 1"),
             lambda door: door.artifacts(),
             lambda door: [door.read_artifact(each.id) for each in door.artifacts().artifacts],
             lambda door: door.scratchpads(),
@@ -184,11 +184,11 @@ class MovedWorkspaceConformance(Conformance):
         heir.import_(str(file))
         for door in (kept, heir):
             assert door.register_conversation().conversation.id == "42"
-            assert door.write_artifact("next.txt", "x", conversation="1").artifact.id == "5"
+            assert door.write_artifact("next.txt", "x", conversation="~bob/1").artifact.id == "5"
 
     def test_an_export_says_how_much_of_the_workspace_it_holds(self, kept: OnRecord, file: Path) -> None:
         done = kept.export(str(file))
-        assert (done.conversations, done.artifacts, done.scratchpads, done.agents) == (2, 3, 2, 2)
+        assert (done.conversations, done.artifacts, done.scratchpads, done.agents) == (2, 3, 3, 2)
 
     def test_the_workspace_imported_twice_change_nothing(
         self, kept: OnRecord, heir: OnRecord, file: Path, store: Store
@@ -199,7 +199,7 @@ class MovedWorkspaceConformance(Conformance):
         for door, tenant in ((heir, "afterwards"), (kept, HOME)):
             done = door.import_(str(file))
             assert (done.conversations, done.artifacts, done.scratchpads, done.agents) == (0, 0, 0, 0)
-            assert (done.workspace_unchanged, done.conflicts) == (9, ())
+            assert (done.workspace_unchanged, done.conflicts) == (10, ())
             assert workspace_of(store, tenant) == before
 
     def test_an_item_that_stands_twice_in_a_file_is_taken_in_once(
@@ -207,7 +207,7 @@ class MovedWorkspaceConformance(Conformance):
     ) -> None:
         kept.export(str(file))
         rewrite(file, lambda lines: lines.extend([line for line in lines if "last_id" not in line][1:]))
-        assert heir.import_(str(file)).workspace_unchanged == 9
+        assert heir.import_(str(file)).workspace_unchanged == 10
         assert workspace_of(store, "afterwards") == workspace_of(store)
 
     def test_an_export_without_the_workspace_is_taken_in_as_before(
@@ -236,7 +236,7 @@ class MovedWorkspaceConformance(Conformance):
         with pytest.raises(Invalid, match="second tenant"):
             heir.import_(str(file))
         before = workspace_of(store), workspace_of(store, "afterwards")
-        assert kept.import_(str(file), keep_tenants=True).workspace_unchanged == 10
+        assert kept.import_(str(file), keep_tenants=True).workspace_unchanged == 11
         assert (workspace_of(store), workspace_of(store, "afterwards")) == before
 
     def test_only_an_admin_moves_the_workspace(self, kept: OnRecord, ann: OnRecord, file: Path) -> None:
@@ -269,7 +269,7 @@ class MovedWorkspaceConformance(Conformance):
         assert done.conflicts == tuple(named.split(", "))
         held = workspace_of(store, "afterwards")[1]
         assert all(item in held for item in before[1])
-        assert len(held) + len(done.conflicts) - len(before[1]) == 9
+        assert len(held) + len(done.conflicts) - len(before[1]) == 10
 
     def test_a_file_whose_number_or_path_is_taken_is_a_conflict(
         self, kept: OnRecord, heir: OnRecord, file: Path
@@ -277,7 +277,7 @@ class MovedWorkspaceConformance(Conformance):
         kept.export(str(file))
         rewrite(file, _without_files)
         heir.import_(str(file))
-        heir.write_artifact("notes/plan.md", "another, under number five", conversation="talk – 1")
+        heir.write_artifact("notes/plan.md", "another, under number five", conversation="~ann/talk – 1")
         kept.export(str(file))
         with pytest.raises(Conflict, match="artifact 1"):
             heir.import_(str(file))
@@ -325,7 +325,7 @@ class MovedWorkspaceConformance(Conformance):
         heir.import_(str(file))
         assert "16C7e42F" not in json.dumps(export_of(heir, file))
         assert "[secret:" in heir.read_artifact("1").content
-        assert heir.import_(str(file)).workspace_unchanged == 9
+        assert heir.import_(str(file)).workspace_unchanged == 10
 
     def test_quotas_hold_for_an_import_as_well(
         self, kept: OnRecord, heir: OnRecord, file: Path, store: Store, monkeypatch: pytest.MonkeyPatch

@@ -29,7 +29,7 @@ _ROOMS: Final[dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] 
         {"systems": {"erp": "read"}},
     ),
     "every system": ({"scope": "system", "system": "crm"}, {"systems": {"*": "read"}}, {"personas": {"crm"}}),
-    "session": ({"scope": "session"}, {"conversation": "talk"}, {"conversation": "talk"}),
+    "session": ({"scope": "session"}, {"conversation": "~ann/talk"}, {"conversation": "~ann/talk"}),
 }
 _ANN: Final = person("ann", personas={"chef"}, systems={"crm": "manage"}, conversation="talk")
 

@@ -1,7 +1,7 @@
 """HOW is an agent set, and who uses it? Its settings fill in what its requests leave open.
 
-An agent that nobody has used yet is anybody's. Whoever first sets it or writes to its scratchpad is its user; its users and
-admins read and write both, and let others use it.
+An agent that nobody has used yet is anybody's. Whoever first sets it or writes to its scratchpad is its first user; its users
+and admins read and write both, and let others use it. Only the first user and admins put others out, and anyone may leave.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -96,7 +96,7 @@ class ShareAgent(_UserOfAgent):
 
 @dataclass(frozen=True, slots=True)
 class UnshareAgent(_UserOfAgent):
-    """Let someone no longer use an agent that you use."""
+    """Let someone no longer use an agent whose first user you are, or stop using one yourself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +140,7 @@ def settings_of(call: Call, agent: str) -> AgentSettings:
 
 @operation("write", "memory.manage", "PUT /workspace/agent-users/{agent}", "agents share", begins=True)
 def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
+    call.caller.require_person("Sharing an agent")
     with call.writing() as writing:
         use_agent(call.caller, writing.workspace, ask.agent)
         changed = writing.workspace.share_agent(ask.agent, ask.user)
@@ -148,9 +149,17 @@ def share_agent(call: Call, ask: ShareAgent) -> SharedAgent:
 
 @operation("write", "memory.manage", "DELETE /workspace/agent-users/{agent}", "agents unshare")
 def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
+    call.caller.require_person("Sharing an agent")
     with call.writing() as writing:
         check_user(call.caller, writing.workspace, ask.agent)
-        if writing.workspace.users_of(ask.agent) == (ask.user,):
+        users = writing.workspace.users_of(ask.agent)
+        puts_out = ask.user != call.caller.user and not call.caller.is_admin
+        if puts_out and users and users[0] != call.caller.user:
+            raise Forbidden(
+                f"Agent {ask.agent} was first used by {users[0]}: only they or an admin may put others out; anyone may "
+                "leave."
+            )
+        if users == (ask.user,):
             raise Conflict(
                 f"{ask.user} is the only one who uses agent {ask.agent}, which would then be anybody's: share it with "
                 "someone else first."
@@ -161,7 +170,8 @@ def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
 
 def _told_users(call: Call, writing: Writing, ask: ShareAgent | UnshareAgent, changed: bool) -> SharedAgent:
     if changed:
-        writing.note("share_agent" if isinstance(ask, ShareAgent) else "unshare_agent", ask.agent)
+        name = "share_agent" if isinstance(ask, ShareAgent) else "unshare_agent"
+        writing.note(name, f"{ask.agent} {ask.user}")
     users = writing.workspace.users_of(ask.agent)
     return call.done(writing, SharedAgent(agent=ask.agent, users=users, changed=changed))
 

@@ -1,17 +1,18 @@
 """HOW are artifacts kept? At a path of their conversation, within quotas that hold even with many writers."""
 
 from base64 import b64decode, b64encode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from onrecord.errors import Conflict, Fault, Invalid, NotFound
 from onrecord.model import ids, limits, rules, workspace
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import MAYBE_CONVERSATION, called
 from onrecord.model.limits import ARTIFACT_BYTES, CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.memory import Memory
 from onrecord.model.paths import normalised
-from onrecord.model.request import IN_CONVERSATION, MAYBE_NAME, Request, ask
+from onrecord.model.request import IN_CONVERSATION, Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Artifact, ConversationKey, Encoding
@@ -46,7 +47,7 @@ class WriteArtifact(Request):
         "Its media type.",
         workspace.MEDIA_TYPE,
     )
-    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ class ArtifactContent(Answer):
 class ListArtifacts(Request):
     """List the artifacts of a conversation, by path; without one, those of all that you are a member of."""
 
-    conversation: str | None = ask(MAYBE_NAME, IN_CONVERSATION, None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, IN_CONVERSATION, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +119,13 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
     """Keep an artifact; slow work is done before the transaction."""
     file, scrubbed = _file(ask)
     with call.writing() as writing:
-        file = file._replace(conversation=_home(call.caller, ask.conversation, writing))
+        file = file._replace(conversation=_home(ask.conversation, writing))
         before = writing.workspace.artifact_at(file.conversation, file.path)
         _check_quotas(writing.workspace, file, 0 if before is None else before.size)
         kept = writing.workspace.keep(file)
         writing.note("write_artifact", kept.id)
-        return call.done(writing, WrittenArtifact(artifact=kept, created=before is None, scrubbed=scrubbed))
+        told = _as_called(call.caller, kept)
+        return call.done(writing, WrittenArtifact(artifact=told, created=before is None, scrubbed=scrubbed))
 
 
 def _file(ask: WriteArtifact) -> tuple[File, int]:
@@ -154,13 +156,13 @@ def _bytes(ask: WriteArtifact) -> bytes:
     return b64decode("".join(ask.content.split()), validate=True)
 
 
-def _home(caller: Caller, named: str | None, writing: Writing) -> ConversationKey:
+def _home(named: str | None, writing: Writing) -> ConversationKey:
     """The conversation of an artifact: the one that the caller is in, or for a caller outside of any a known one."""
     here = writing.workspace.here
     if named is None and here is None:
         raise Invalid([Fault("conversation", "is required, since you are not in a conversation")])
     if here is not None and (named is None or writing.workspace.named(named).key == here.key):
-        return (conversations.enter(caller, writing) or here).key
+        return (conversations.enter(writing) or here).key
     return _reachable(named or "", writing.workspace)
 
 
@@ -176,19 +178,16 @@ def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
     size = len(file.content)
     if size <= replaced:
         return
-    for held, most, whose in (
-        (
-            workspace.usage(file.conversation).bytes,
-            CONVERSATION_BYTES,
-            f"conversation {file.conversation.id}",
-        ),
-        (workspace.usage().bytes, TENANT_BYTES, "this tenant"),
-    ):
-        if held - replaced + size > most:
-            raise Conflict(
-                f"No room for {file.path} ({size} bytes): the artifacts of {whose} take {held - replaced} of {most} "
-                "bytes without it. Delete some first."
-            )
+    here, everyones = workspace.usage(file.conversation).bytes - replaced, workspace.usage().bytes - replaced
+    no_room = f"No room for {file.path} ({size} bytes): the artifacts of"
+    if here + size > CONVERSATION_BYTES:
+        raise Conflict(
+            f"{no_room} conversation {file.conversation.id} take {here} of {CONVERSATION_BYTES} bytes without it. "
+            "Delete some first."
+        )
+    if everyones + size > TENANT_BYTES:
+        # How much others keep is theirs to know.
+        raise Conflict(f"{no_room} this tenant may take {TENANT_BYTES} bytes together. Delete some first.")
 
 
 @operation("read", "memory.read", "GET /workspace/artifacts/{id}", "artifacts read")
@@ -202,12 +201,13 @@ def read_artifact(call: Call, ask: ReadArtifact) -> ArtifactContent:
         if found is None or not is_open:
             raise _missing(caller, ask.id)
         content = reading.workspace.content(found.id)
+    told = _as_called(caller, found)
     try:
         text = content.decode()
         rules.storable(text)
     except ValueError:
-        return ArtifactContent(artifact=found, content=b64encode(content).decode(), encoding="base64")
-    return ArtifactContent(artifact=found, content=text, encoding="text")
+        return ArtifactContent(artifact=told, content=b64encode(content).decode(), encoding="base64")
+    return ArtifactContent(artifact=told, content=text, encoding="text")
 
 
 def _is_linked(caller: Caller, artifact: Artifact, via: str | None, reading: Reading) -> bool:
@@ -237,6 +237,11 @@ def _is_near(artifact: Artifact, workspace: Workspace) -> bool:
     return (workspace.here is None or workspace.here.key == home) and workspace.is_member(home)
 
 
+def _as_called(caller: Caller, artifact: Artifact) -> Artifact:
+    """An artifact with the name by which the caller finds its conversation."""
+    return replace(artifact, conversation=called(_home_of(artifact), caller.user))
+
+
 def _home_of(artifact: Artifact) -> ConversationKey:
     assert artifact.conversation_by is not None, "it comes from the store"
     return ConversationKey(artifact.conversation_by, artifact.conversation)
@@ -251,7 +256,8 @@ def artifacts(call: Call, ask: ListArtifacts) -> ListedArtifacts:
         if ask.conversation is not None and workspace.named(ask.conversation).key != here:
             wanted = _reachable(ask.conversation, workspace)
         found = workspace.artifacts(wanted)
-    return ListedArtifacts(artifacts=tuple(found), bytes=sum(each.size for each in found))
+    told = tuple(_as_called(call.caller, each) for each in found)
+    return ListedArtifacts(artifacts=told, bytes=sum(each.size for each in found))
 
 
 @operation("destroy", "memory.manage", "DELETE /workspace/artifacts/{id}", "artifacts delete")
@@ -263,7 +269,7 @@ def delete_artifact(call: Call, ask: DeleteArtifact) -> DeletedArtifact:
         unlinked = conversations.unlink(writing, call, found.id)
         writing.workspace.drop_artifact(found.id)
         writing.note("delete_artifact", found.id)
-        return call.done(writing, DeletedArtifact(artifact=found, unlinked=unlinked))
+        return call.done(writing, DeletedArtifact(artifact=_as_called(call.caller, found), unlinked=unlinked))
 
 
 def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | None:
@@ -272,7 +278,7 @@ def of_memory(caller: Caller, memory: Memory, reading: Reading) -> Artifact | No
         return None
     found = reading.workspace.artifact(memory.artifact)
     is_open = found is not None and _leads_to(memory, found, reading.workspace)
-    return found if is_open else None
+    return _as_called(caller, found) if found is not None and is_open else None
 
 
 def linked_file(link: str | None | Unset, writing: Writing) -> str | None:

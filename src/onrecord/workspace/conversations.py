@@ -11,6 +11,13 @@ from onrecord.errors import Forbidden, HigherTier, NotFound, StoreUnavailable
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import (
+    CONVERSATION,
+    MAYBE_CONVERSATION,
+    called,
+    explicit,
+    is_reserved,
+)
 from onrecord.model.limits import TITLE_CHARACTERS
 from onrecord.model.memory import Memory, pinned_to
 from onrecord.model.request import MAYBE_NAME, Request, ask
@@ -23,7 +30,7 @@ from onrecord.store.ports.filters import ConversationFilter
 from onrecord.store.ports.records import Writing
 from onrecord.store.ports.workspace import NamedConversation, Workspace
 
-_WHICH: Final = "The conversation; `alice/name` says whose."
+_WHICH: Final = "The conversation; `~ann/talk` is another's."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +38,14 @@ class RegisterConversation(Request):
     """Begin a conversation, so that artifacts and pinned memories can belong to it.
 
     One that you are in is returned as it is. The first save or turn from inside a conversation does the same. Others may
-    use the same name for conversations of theirs.
+    use the same name for conversations of theirs. No name of yours begins with `~`.
     """
 
     id: str | None = ask(
-        MAYBE_NAME, "What its program calls it; left out, it is the next whole number.", None, positional=True
+        MAYBE_CONVERSATION,
+        "What its program calls it; left out, it is the next whole number.",
+        None,
+        positional=True,
     )
     title: str | None = ask(OrNone(rules.TITLE), "A short name for people.", None)
     agent: str | None = ask(MAYBE_NAME, "The agent that leads it.", None)
@@ -51,7 +61,10 @@ class RegisteredConversation(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ListConversations(ConversationFilter):
-    """The conversations that you began or that were shared with you, newest first; for an admin all of the tenant."""
+    """The conversations that you began or that were shared with you, newest first; for an admin all of the tenant.
+
+    The id of another's is `~OWNER/NAME`, by which you name it.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +79,7 @@ class ListedConversations(Answer):
 class ShowConversation(Request):
     """One conversation, whom it was shared with, and how many artifacts belong to it."""
 
-    id: str = ask(rules.NAME, _WHICH, positional=True)
+    id: str = ask(CONVERSATION, _WHICH, positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +95,7 @@ class ShownConversation(Answer):
 class _MemberOfConversation(Request):
     """A conversation and someone who is to be in it, or no longer."""
 
-    id: str = ask(rules.NAME, _WHICH, positional=True)
+    id: str = ask(CONVERSATION, _WHICH, positional=True)
     user: str = ask(rules.NAME, "The other user.", positional=True)
 
 
@@ -93,7 +106,10 @@ class ShareConversation(_MemberOfConversation):
 
 @dataclass(frozen=True, slots=True)
 class UnshareConversation(_MemberOfConversation):
-    """Let someone no longer into a conversation that you began. What they saved there stays."""
+    """Let someone no longer into a conversation that you began, or leave one that was shared with you.
+
+    What they saved there stays for its members; they can still read, retire and forget it, by its id alone.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +124,11 @@ class SharedConversation(Answer):
 class DeleteConversation(Request):
     """Delete a conversation with its artifacts. Your memories pinned to it stay and are no longer pinned.
 
-    Those of yours that only this conversation could see are retired. What others saved there stays as it is; the session
-    memories among it are seen by admins, and by you if you begin a conversation of this name anew.
+    What only this conversation could see is its owners' own from now on; yours is retired too. Whoever begins a
+    conversation of this name anew finds nothing of it.
     """
 
-    id: str = ask(rules.NAME, "The conversation to delete.", positional=True)
+    id: str = ask(CONVERSATION, _WHICH, positional=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +144,7 @@ class DeletedConversation(Answer):
     retired: int
 
 
-_UNLINK, _UNPIN, _RETIRE = "unlink", "unpin", "retire"
+_UNLINK, _UNPIN, _RETIRE, _RETURN = "unlink", "unpin", "retire", "return"
 _DELETED: Final = "its conversation was deleted"
 
 
@@ -143,18 +159,40 @@ def register_conversation(call: Call, ask: RegisterConversation) -> RegisteredCo
     # A placeholder may be longer than the secret it stands for.
     title = ask.title and scrub(ask.title).text[:TITLE_CHARACTERS].rstrip()
     with call.writing() as writing:
-        meant = None
-        if ask.id is not None:
-            meant = writing.workspace.named(ask.id).spoken_in_by(call.caller.user).key
+        meant = None if ask.id is None else writable(writing.workspace, ask.id).key
         known = None if meant is None else writing.workspace.conversation(meant)
         made = known or _begin(writing, None if meant is None else meant.id, ask.agent, title)
-        return call.done(writing, RegisteredConversation(conversation=made, created=known is None))
+        told = _as_called(call.caller, made)
+        return call.done(writing, RegisteredConversation(conversation=told, created=known is None))
 
 
 def _begin(writing: Writing, id: str | None, agent: str | None, title: str | None) -> Conversation:
     made = writing.workspace.register(id, agent, title)
     writing.note("register_conversation", made.id)
     return made
+
+
+def _as_called(caller: Caller, conversation: Conversation) -> Conversation:
+    """A conversation under the name by which the caller finds it."""
+    return replace(conversation, id=called(conversation.key, caller.user))
+
+
+def writable(workspace: Workspace, name: str) -> NamedConversation:
+    """The conversation that a name means, to which something is to be added: there already, or one that the caller may
+    begin. NotFound for another's that they are not in, and for one that nobody has.
+    """
+    return _beginnable(workspace.named(name))
+
+
+def _beginnable(meant: NamedConversation) -> NamedConversation:
+    if meant.begun is None and is_reserved(meant.key.id):
+        raise _not_in(meant.key.id)
+    return meant
+
+
+def _not_in(name: str) -> NotFound:
+    begin = "" if is_reserved(name) else ", or register it"
+    return NotFound(f"No conversation {name} that you are in. List those that you are in{begin}.")
 
 
 def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
@@ -165,27 +203,28 @@ def spoken_in(call: Call, *, begins: bool) -> NamedConversation:
     with call.reading() as reading:
         here = reading.workspace.here
     assert here is not None, "whoever asks has named one"
-    meant = here.spoken_in_by(call.caller.user)
+    meant = _beginnable(here)
     if begins and meant.begun is None:
         with suppress(StoreUnavailable), call.writing() as writing:
-            return enter(call.caller, writing) or meant
+            return enter(writing) or meant
     return meant
 
 
-def enter(caller: Caller, writing: Writing) -> NamedConversation | None:
+def enter(writing: Writing) -> NamedConversation | None:
     """The conversation that the caller speaks in; the first to use it begins it."""
     here = writing.workspace.here
-    meant = None if here is None else here.spoken_in_by(caller.user)
-    if meant is not None and meant.begun is None:
-        return meant._replace(begun=_begin(writing, meant.key.id, None, None).created_at)
-    return meant
+    if here is None or _beginnable(here).begun is not None:
+        return here
+    return here._replace(begun=_begin(writing, here.key.id, None, None).created_at)
 
 
 @operation("read", "memory.read", "GET /workspace/conversations", "conversations list")
 def conversations(call: Call, ask: ListConversations) -> ListedConversations:
     with call.reading() as reading:
         found, mark = reading.workspace.conversations(ask)
-    return ListedConversations(conversations=tuple(found), next=mark)
+    return ListedConversations(
+        conversations=tuple(_as_called(call.caller, each) for each in found), next=mark
+    )
 
 
 @operation("read", "memory.read", "GET /workspace/conversations/{id}", "conversations show")
@@ -193,7 +232,8 @@ def show_conversation(call: Call, ask: ShowConversation) -> ShownConversation:
     with call.reading() as reading:
         there = known(reading.workspace, ask.id)
         usage = reading.workspace.usage(there.key)
-    return ShownConversation(conversation=there, artifacts=usage.artifacts, bytes=usage.bytes)
+    told = _as_called(call.caller, there)
+    return ShownConversation(conversation=told, artifacts=usage.artifacts, bytes=usage.bytes)
 
 
 @operation("write", "memory.manage", "PUT /workspace/conversation-members/{id}", "conversations share")
@@ -207,16 +247,19 @@ def unshare_conversation(call: Call, ask: UnshareConversation) -> SharedConversa
 
 
 def _shared(call: Call, ask: ShareConversation | UnshareConversation, name: str) -> SharedConversation:
+    call.caller.require_person("Sharing a conversation")
     with call.writing() as writing:
-        key = _own(call.caller, writing.workspace, ask.id, "share").key
         workspace = writing.workspace
+        leaves = isinstance(ask, UnshareConversation) and ask.user == call.caller.user
+        key = (known(workspace, ask.id) if leaves else _own(call.caller, workspace, ask.id, "share")).key
         change = workspace.share if isinstance(ask, ShareConversation) else workspace.unshare
         changed = change(key, ask.user)
         if changed:
-            writing.note(name, key.id)
+            writing.note(name, f"{explicit(key)} {ask.user}")
         now = workspace.conversation(key)
         assert now is not None
-        return call.done(writing, SharedConversation(conversation=now, changed=changed))
+        told = _as_called(call.caller, now)
+        return call.done(writing, SharedConversation(conversation=told, changed=changed))
 
 
 def _own(caller: Caller, workspace: Workspace, name: str, do: str) -> Conversation:
@@ -224,7 +267,7 @@ def _own(caller: Caller, workspace: Workspace, name: str, do: str) -> Conversati
     there = known(workspace, name)
     if there.created_by != caller.user and not caller.is_admin:
         raise Forbidden(
-            f"Conversation {there.id} was begun by {there.created_by}: only they or an admin may {do} it."
+            f"Conversation {name} was begun by {there.created_by}: only they or an admin may {do} it."
         )
     return there
 
@@ -236,12 +279,14 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
         gone = _own(call.caller, writing.workspace, ask.id, "delete")
         files = [artifact.id for artifact in writing.workspace.artifacts(gone.key)]
         touched = writing.attached(gone.key, files)
-        _refuse_higher(writing, f"conversation {gone.id}", touched)
+        _refuse_higher(
+            writing, f"conversation {ask.id}", [each for each in touched if _is_freed(call, each, files)]
+        )
         changes = [_let_go(writing, call, memory, gone.key, files) for memory in touched]
         writing.workspace.drop_conversation(gone.key)
-        writing.note("delete_conversation", gone.id)
+        writing.note("delete_conversation", called(gone.key, call.caller.user))
         deleted = DeletedConversation(
-            id=gone.id,
+            id=called(gone.key, call.caller.user),
             artifacts=len(files),
             unpinned=changes.count(_UNPIN),
             retired=changes.count(_RETIRE),
@@ -252,11 +297,23 @@ def delete_conversation(call: Call, ask: DeleteConversation) -> DeletedConversat
     return deleted
 
 
+def _is_freed(call: Call, memory: Memory, files: Sequence[str]) -> bool:
+    """Whether a memory loses more by a deletion than its conversation, which it only returns from to its owner."""
+    return memory.artifact in files or _is_own(call, memory)
+
+
+def _is_own(call: Call, memory: Memory) -> bool:
+    return call.caller.is_admin or memory.owner == call.caller.user
+
+
 def _refuse_higher(writing: Writing, what: str, touched: Sequence[Memory]) -> None:
-    """Memories end with their conversation, or lose their pin or link, so whoever deletes must be free to change them."""
-    higher = next((memory for memory in touched if memory.is_live and writing.is_outranked(memory)), None)
+    """Memories end with their conversation, or lose their pin or link, so whoever deletes must be free to change them.
+
+    What the caller does not see loses its link without a word: an error would tell of it.
+    """
+    seen = (memory for memory in touched if memory.is_live and writing.sees(memory))
+    higher = next((memory for memory in seen if writing.is_outranked(memory)), None)
     if higher is not None:
-        # Not which: it may be one that the caller does not see.
         raise HigherTier(
             f"A memory whose text is {WORDS[higher.tier]} belongs to {what} and would change with it. Let someone who may change it delete it."
         )
@@ -269,12 +326,13 @@ def _let_go(
     after, how = memory, None
     if memory.artifact in files:
         after, how = replace(after, artifact=None), _UNLINK
-    was_there = memory.pinned is not None and memory.pinned == conversation
-    is_own = call.caller.is_admin or memory.owner == call.caller.user
-    if was_there and is_own and memory.scope != "session":
+    was_there, is_own = memory.pinned is not None and memory.pinned == conversation, _is_own(call, memory)
+    if was_there and memory.scope == "session":
+        # It was for those who were in it: whoever is in a later conversation of this name was not.
+        after, how = pinned_to(replace(after, scope="user"), None), _RETURN
+    elif was_there and is_own:
         after, how = pinned_to(after, None), _UNPIN
-    elif was_there and is_own and memory.is_live:
-        # Nobody else may see it: it is over, and what it said stays for an admin.
+    if how == _RETURN and is_own and memory.is_live:
         ended = max(call.now, memory.valid_from)
         after = replace(after, status="archived", status_reason=_DELETED, valid_to=ended)
         how = _RETIRE
@@ -298,5 +356,5 @@ def known(workspace: Workspace, name: str) -> Conversation:
     meant = workspace.named(name)
     found = None if meant.begun is None else workspace.conversation(meant.key)
     if found is None:
-        raise NotFound(f"No conversation {name} that you are in. List those that you are in, or register it.")
+        raise _not_in(name)
     return found

@@ -5,6 +5,7 @@ seconds, sizes are bytes, and an id is written as a number if it is one.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from math import floor
 from typing import Any, Final, TypeVar
@@ -31,9 +32,10 @@ from onrecord.faces.arbiter.fields import (
     shown,
 )
 from onrecord.model import ids
+from onrecord.model.conversation_names import called, key_of
 from onrecord.model.limits import RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
-from onrecord.model.workspace import Artifact
+from onrecord.model.workspace import Artifact, Conversation
 from onrecord.remember.forget import Forgotten
 from onrecord.remember.retire import Retired
 from onrecord.remember.revise import Revised
@@ -182,7 +184,7 @@ def list_entries(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
         memories: Sequence[Memory] = door.browse(**asked, unpinned=True).memories
     else:
         memories = search(door, question, asked, query)
-    told = {"entries": [entry(memory) for memory in memories], "count": len(memories)}
+    told = {"entries": [entry(door, memory) for memory in memories], "count": len(memories)}
     return told | _advice(query)
 
 
@@ -255,7 +257,7 @@ def graph(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
     """Every active entry of the given types, and every relation between two of them."""
     kinds = read_types(query.get("type", ""))
     entries = [
-        entry(memory)
+        entry(door, memory)
         for page in _pages(lambda after: door.browse(kinds=kinds, statuses=ACTIVE, limit=_PAGE, after=after))
         for memory in page.memories
     ]
@@ -272,7 +274,7 @@ def graph(door: OnRecord, query: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def entry(memory: Memory) -> dict[str, Any]:
+def entry(door: OnRecord, memory: Memory) -> dict[str, Any]:
     """A memory in the shape of an entry."""
     return {
         "id": number(memory.id),
@@ -287,7 +289,7 @@ def entry(memory: Memory) -> dict[str, Any]:
         "updated_at": seconds(memory.updated_at),
         "valid_from": seconds(memory.valid_from),
         "valid_to": None if memory.valid_to is None else seconds(memory.valid_to),
-        "conversation_id": None if memory.conversation is None else number(memory.conversation),
+        "conversation_id": memory.pinned and conversation_id(called(memory.pinned, door.caller.user)),
         "author": memory.author,
         "tier": memory.tier,
     }
@@ -295,7 +297,7 @@ def entry(memory: Memory) -> dict[str, Any]:
 
 def hydrated(door: OnRecord, memory: Memory) -> dict[str, Any]:
     """A memory in the shape of an entry, with the file that it is linked to."""
-    told = entry(memory)
+    told = entry(door, memory)
     return told if memory.artifact is None else told | file_of(door.show(memory.id).artifact)
 
 
@@ -307,7 +309,7 @@ def file(artifact: Artifact) -> dict[str, Any]:
     """A file without its content."""
     return {
         "id": number(artifact.id),
-        "conversation_id": number(artifact.conversation),
+        "conversation_id": conversation_id(artifact.conversation),
         "path": artifact.path,
         "sha256": artifact.sha256,
         "mime_type": artifact.media_type,
@@ -396,11 +398,35 @@ def read_conversation(door: OnRecord, value: Any) -> str | None:
     try:
         if isinstance(value, bool) or not isinstance(value, int | str):
             raise NotFound
-        return door.show_conversation(str(value)).conversation.id
+        return conversation_of(door, str(value)).id
     except (NotFound, Invalid):
         raise Wrong(
             "conversation_id", f"conversation_id does not exist for this tenant: {shown(value)}"
         ) from None
+
+
+def conversation_of(door: OnRecord, given: str) -> Conversation:
+    """The conversation that an id means here: one's own, or else the only one of that number that one is a member of.
+
+    Ids are numbers here, and the tenant gives none twice; two people may still have chosen one. NotFound if there is none, or
+    more than one.
+    """
+    with suppress(NotFound):
+        return door.show_conversation(given).conversation
+    found = () if _number_of(given) is None else door.conversations(name=given, limit=2).conversations
+    if len(found) != 1:
+        raise NotFound(f"conversation {given} not found")
+    return found[0]
+
+
+def conversation_id(name: str) -> int | str:
+    """The id of a conversation: its number, whoever began it, or else the name by which the caller finds it."""
+    whole = ids.whole_number(key_of(name, "").id)
+    return name if whole is None else whole
+
+
+def _number_of(given: str) -> int | None:
+    return ids.whole_number(ids.plain_conversation(given))
 
 
 def _linked(body: Mapping[str, Any], act: Callable[[], Answer]) -> Answer:

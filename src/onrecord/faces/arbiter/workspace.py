@@ -1,12 +1,22 @@
 """HOW does an agent of the arbiter runtime keep what is not an entry? As conversations, files and working notes."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
 from onrecord.errors import Conflict, Invalid, NotFound, OnRecordError
-from onrecord.faces.arbiter.entries import LIST_LIMIT, LIST_MOST, file, number, seconds
+from onrecord.faces.arbiter.entries import (
+    LIST_LIMIT,
+    LIST_MOST,
+    conversation_id,
+    conversation_of,
+    file,
+    number,
+    seconds,
+)
 from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title, shown
+from onrecord.model.conversation_names import key_of
 from onrecord.model.workspace import SHARED_SCRATCHPAD, Conversation
 from onrecord.service import OnRecord
 from onrecord.workspace.artifacts import ArtifactContent
@@ -41,8 +51,12 @@ def get_conversation(door: OnRecord, id: str) -> dict[str, Any]:
 
 def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
     """Delete a conversation and its files. Entries stay, but lose their pin to it and their links to the files."""
+    name = id
+    with suppress(NotFound):
+        # One that is gone may have been deleted by this very request before.
+        name = _known(door, id).id
     try:
-        door.delete_conversation(id)
+        door.delete_conversation(name)
     except NotFound:
         raise _no_conversation(id) from None
     return {"deleted": True}
@@ -50,21 +64,21 @@ def delete_conversation(door: OnRecord, id: str) -> dict[str, Any]:
 
 def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[dict[str, Any], bool]:
     """Store a file at a path of a conversation; the second value says whether it is new."""
-    _known(door, id)
+    home = _known(door, id)
     path, content = body.get("path"), body.get("content")
     if not isinstance(path, str) or not isinstance(content, str):
         raise Wrong("path", "path and content are required, each a text")
     kind = {"media_type": body["mime_type"]} if body.get("mime_type") else {}
     coded = {"encoding": body["encoding"]} if body.get("encoding") else {}
     try:
-        written = door.write_artifact(path, content, conversation=id, **kind, **coded)
+        written = door.write_artifact(path, content, conversation=home.id, **kind, **coded)
     except NotFound:
         raise _no_conversation(id) from None
     except Conflict as error:
         raise TooLarge(str(error)) from None
     except Invalid as error:
         raise _refused(error) from None
-    used = door.show_conversation(id).bytes
+    used = door.show_conversation(home.id).bytes
     told = {
         "artifact": file(written.artifact),
         "created": written.created,
@@ -76,9 +90,13 @@ def write_artifact(door: OnRecord, id: str, body: Mapping[str, Any]) -> tuple[di
 def list_artifacts(door: OnRecord, id: str | None) -> dict[str, Any]:
     """The files of a conversation, or of all conversations, last written first."""
     home = None if id is None else _known(door, id).id
-    found = door.artifacts(conversation=id)
+    found = door.artifacts(conversation=home)
     latest = sorted(found.artifacts, key=lambda each: (each.updated_at, int(each.id)), reverse=True)
-    whose = {"tenant_id": number(door.caller.tenant)} if home is None else {"conversation_id": number(home)}
+    whose = (
+        {"tenant_id": number(door.caller.tenant)}
+        if home is None
+        else {"conversation_id": conversation_id(home)}
+    )
     return {
         **whose,
         "artifacts": [file(each) for each in latest],
@@ -157,7 +175,7 @@ def erase_tenant(door: OnRecord, id: str) -> dict[str, Any]:
 def _conversation(door: OnRecord, conversation: Conversation) -> dict[str, Any]:
     began = seconds(conversation.created_at)
     return {
-        "id": number(conversation.id),
+        "id": conversation_id(conversation.id),
         "tenant_id": number(door.caller.tenant),
         "title": conversation.title or "",
         "agent_id": conversation.agent or "",
@@ -178,7 +196,7 @@ def _every(door: OnRecord) -> Iterator[Conversation]:
 
 def _known(door: OnRecord, id: str) -> Conversation:
     try:
-        return door.show_conversation(id).conversation
+        return conversation_of(door, id)
     except NotFound:
         raise _no_conversation(id) from None
 
@@ -186,9 +204,9 @@ def _known(door: OnRecord, id: str) -> Conversation:
 def _inside(door: OnRecord, id: str) -> OnRecord:
     """The door for the caller inside this conversation. A caller that is in one already cannot move to another."""
     home = _known(door, id)
-    if door.caller.conversation not in (None, home.id):
+    if door.caller.spoken_in not in (None, key_of(home.id, door.caller.user)):
         raise _no_conversation(id)
-    return door.as_caller(door.caller.inside(home.id, home.created_by))
+    return door.as_caller(door.caller.inside(home.id))
 
 
 def _linking(via: str | None) -> str | None:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple
 from onrecord.context.conversation import for_own_eyes
 from onrecord.context.frame import in_quotes, one_line
 from onrecord.errors import Conflict, Fault, Forbidden, Invalid, NotFound, OnRecordError, SaveLimit
+from onrecord.model.conversation_names import called
 from onrecord.model.memory import Memory
 from onrecord.model.rules import FLAG, Choice, Integer, Text
 from onrecord.model.shapes import Object, checked_field
@@ -166,7 +167,10 @@ def list_memories(
         page = _own(door).browse(scopes=scopes, system=system_id, limit=limit, after=after)
     memories = [
         _shown(memory)
-        | {"sourceConversationId": memory.conversation, "createdAt": write_instant(memory.created_at)}
+        | {
+            "sourceConversationId": memory.pinned and called(memory.pinned, door.caller.user),
+            "createdAt": write_instant(memory.created_at),
+        }
         for memory in page.memories
     ]
     return {"memories": memories, "next": page.next}

@@ -109,7 +109,7 @@ def recall(
     if not scopes:
         return []
     found = _mine(there).recall(query, scopes=scopes, **asked)
-    return [item_of(hit.memory, hit.score) for hit in found.hits]
+    return [item_of(hit.memory, hit.score, door.caller.user) for hit in found.hits]
 
 
 @_in_their_words()
@@ -119,7 +119,7 @@ def newest(
     """Without a question: the newest items of the session, of the profile and for everyone."""
     scopes = _reached(door, profile, None)
     page = _mine(door).browse(scopes=scopes, limit=items.how_many(top_k))
-    return [item_of(memory, _UNRANKED) for memory in page.memories]
+    return [item_of(memory, _UNRANKED, door.caller.user) for memory in page.memories]
 
 
 def _reached(there: OnRecord, profile: str | None, scope_filter: Sequence[str] | None) -> list[Scope]:

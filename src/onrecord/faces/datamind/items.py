@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Final, Literal, cast, get_args
 
 from onrecord.model import limits, rules
+from onrecord.model.conversation_names import called
 from onrecord.model.limits import LIVE
 from onrecord.model.memory import Memory
 from onrecord.model.schema import output_schema
@@ -57,10 +58,11 @@ class MemoryItem:
 ITEM: Final = output_schema(MemoryItem)
 
 
-def item_of(memory: Memory, score: float) -> MemoryItem:
+def item_of(memory: Memory, score: float, user: str) -> MemoryItem:
+    """A memory in the shape of an item, for this user: a session of another is called so that they find it."""
     scope = _THEIR_SCOPE.get(memory.scope, "profile")
     profile = memory.tenant if scope == "profile" else None
-    session = memory.conversation if scope == "session" else None
+    session = called(memory.pinned, user) if memory.pinned and scope == "session" else None
     return MemoryItem(
         id=memory.id,
         scope=scope,

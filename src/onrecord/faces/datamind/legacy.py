@@ -18,6 +18,7 @@ from onrecord.care.kinds import FORMAT, HEAD
 from onrecord.errors import Fault, Invalid, NotFound
 from onrecord.faces.datamind.items import KINDS
 from onrecord.model import ids, rules
+from onrecord.model.conversation_names import is_reserved
 from onrecord.model.limits import CONTENT_BYTES, DIMENSION_OF, ENTITIES_OF, GLOBAL_TENANT, Kind, Scope
 from onrecord.model.memory import Memory, Version, derive_title
 from onrecord.model.record import record_faults
@@ -183,7 +184,7 @@ class _Reader:
 
     def _session(self, name: str, row: Row, odd: dict[str, Any]) -> str:
         given = str(row.get("session_id") or "")
-        if _is_name(given):
+        if _is_name(given) and not is_reserved(given):
             return given
         odd[f"{_ODD}session_id"] = given
         made = f"session-{_digest(given)}"

@@ -8,6 +8,7 @@ from typing import Final
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.limits import (
     AuditOutcome,
     ChangesetState,
@@ -66,7 +67,7 @@ class MemoryCriteria(Request):
         OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
     )
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
-    conversation: str | None = ask(MAYBE_NAME, "Only pinned to this conversation.", None)
+    conversation: str | None = ask(MAYBE_CONVERSATION, "Only pinned to this conversation.", None)
     unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)
     created_since: datetime | None = ask(
         MAYBE_INSTANT, "Only memories written down at or after this time.", None
@@ -165,6 +166,7 @@ class ConversationFilter(Request):
     """Which conversations of the tenant, newest first."""
 
     agent: str | None = ask(MAYBE_NAME, "Only those of this agent.", None)
+    name: str | None = ask(MAYBE_NAME, "Only those of this name, whoever began them.", None)
     limit: int = ask(rules.Integer(1, limits.BROWSE_LIMIT), "How many on a page.", 50)
     after: str | None = ask(MAYBE_NAME, "Continue after the page that returned this mark.", None)
 

@@ -12,6 +12,8 @@ EMBED: Final = "embed"
 RECONCILE: Final = "reconcile"
 #: The job of deleting lines of the audit that are older than they are kept.
 SWEEP: Final = "sweep"
+#: The job of ending changesets that a process left half applied or half rolled back.
+SETTLE: Final = "settle"
 #: Not a job, but whose turn it is to start a worker where none runs.
 TURN: Final = "turn"
 #: Whose jobs are those of the whole store: no tenant has this name.

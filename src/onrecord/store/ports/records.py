@@ -108,7 +108,10 @@ class Reading(Protocol):
         """Another collection of the tenant, in the same state of the store."""
 
     def memory(self, id: str, when: When = NOW) -> Memory | None:
-        """One memory; with a time, only if it was true then. None if it is unknown or not visible."""
+        """One memory; with a time, only if it was true then. None if it is unknown or not visible.
+
+        What the caller saved in another's conversation, and left behind there, is visible to them so.
+        """
 
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
@@ -197,8 +200,11 @@ class Writing(Reading, Protocol):
         With `ends`, the change ends the memory, which a tenant may allow all of its members.
         """
 
-    def named(self, id: str, *, ends: bool = False) -> Memory:
-        """The same whatever its tier: a memory that the caller may change, or propose to change."""
+    def named(self, id: str, *, ends: bool = False, erases: bool = False) -> Memory:
+        """The same whatever its tier: a memory that the caller may change, or propose to change.
+
+        With `ends` or `erases`, also one of the caller's own in a conversation that they are no longer in.
+        """
 
     def is_outranked(self, memory: Memory) -> bool:
         """Whether the text of a memory is of a higher tier than the caller."""
@@ -255,8 +261,8 @@ class Writing(Reading, Protocol):
         """Another collection of the tenant, in the same transaction."""
 
     def attached(self, conversation: ConversationKey | None, artifacts: Sequence[str]) -> list[Memory]:
-        """The memories that change with something deleted: the caller's own that are pinned to a conversation, or for an
-        admin all of them; and those linked to some artifacts, whoever sees them, since a link must lead somewhere.
+        """The memories that change with something deleted: those of session scope in a conversation, and the caller's own
+        that are pinned to it, or for an admin all of them; and those linked to some artifacts, whoever sees them, since a link must lead somewhere.
         """
 
     def note(self, operation: str, subject: str | None = None) -> None:

@@ -30,20 +30,10 @@ class Usage(NamedTuple):
 
 
 class NamedConversation(NamedTuple):
-    """A conversation as a caller names it: which one that is, and when it began; None if nobody has begun it yet.
-
-    `as_admin` where it is another's that an admin named by its name alone.
-    """
+    """A conversation as a caller names it: which one that is, and when it began; None if it is not there."""
 
     key: ConversationKey
     begun: datetime | None = None
-    as_admin: bool = False
-
-    def spoken_in_by(self, user: str) -> "NamedConversation":
-        """Where someone speaks who uses this name. An admin speaks in a conversation of their own, which is not there yet:
-        what they say must not end up with whoever took the name first.
-        """
-        return NamedConversation(ConversationKey(user, self.key.id)) if self.as_admin else self
 
 
 class File(NamedTuple):
@@ -66,10 +56,8 @@ class Workspace(Protocol):
     here: NamedConversation | None
 
     def named(self, name: str) -> NamedConversation:
-        """The conversation that a name means for this caller: one of their own, or else one that was shared with them,
-        or for an admin any; if there is none, one of their own that nobody has begun yet.
-
-        `alice/name` says whose. Invalid if it may be one of several.
+        """The conversation that a name means for this caller: one of their own, or by `~OWNER/NAME` another's that they
+        are a member of; if there is none, one of their own that is not there yet.
         """
 
     def conversation(self, key: ConversationKey) -> Conversation | None:
@@ -109,7 +97,7 @@ class Workspace(Protocol):
         """The settings of an agent; None if nobody has set it."""
 
     def users_of(self, agent: str) -> tuple[str, ...]:
-        """Who uses an agent, in the order of their names; nobody if none has written or set anything of it yet."""
+        """Who uses an agent, in the order in which they came to it; nobody if none has written or set anything of it yet."""
 
 
 class WritableWorkspace(Workspace, Protocol):
@@ -154,7 +142,7 @@ class WorkspaceArchive(Protocol):
 
     def every(self) -> Iterator[WorkspaceItem]:
         """Conversations in the order in which they began, artifacts by number, scratchpads and settings by agent, and
-        changesets by number: one at a time.
+        changesets by number: one at a time. An agent that has users alone has a scratchpad without notes.
         """
 
     def numbers(self) -> WorkspaceNumbers:

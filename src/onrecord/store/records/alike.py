@@ -70,7 +70,8 @@ def _alike(row: Any, view: View, score: float) -> Alike:
 
 
 def _rejected() -> ColumnElement[bool]:
-    return and_(memories.c.status == "archived", versions.c.change == "reject")
+    """Turned down before or after it was applied."""
+    return and_(memories.c.status == "archived", versions.c.change.in_(("reject", "roll_back")))
 
 
 @cache

@@ -1,28 +1,34 @@
 """WHICH conversation does a name mean, and who is in it? Whoever began it, those it was shared with, and admins.
 
-A conversation is known by who began it and its name, so naming one is not joining it: what a name means depends on who
-says it. This is asked once where a reading or a writing is opened, and only for a caller who is in a conversation.
+A name alone means one's own, whoever asks; `~OWNER/NAME` means another's, for its members. So naming a conversation is not
+joining it, and nobody's sharing changes what one's own names mean. This is asked once where a reading or a writing is
+opened, and only for a caller who is in a conversation.
 """
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, Text, and_, bindparam, exists, literal, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    literal,
+    or_,
+    select,
+    union,
+)
 
-from onrecord.errors import Fault, Invalid
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import explicit, key_of
 from onrecord.model.ids import plain_conversation
 from onrecord.model.workspace import ConversationKey
-from onrecord.store.list_parameters import one_of
 from onrecord.store.ports.workspace import NamedConversation
-from onrecord.store.rows import AnyRow
 from onrecord.store.tables import conversation_members, conversations
-
-#: Between who began a conversation and its name, where someone says whose they mean.
-_WHOSE: Final = "/"
-#: So many of those that a name may mean are listed in an error.
-_MOST_NAMED: Final = 5
 
 
 def spoken_in(connection: Connection, tenant: int, caller: Caller) -> tuple[Caller, NamedConversation | None]:
@@ -32,63 +38,46 @@ def spoken_in(connection: Connection, tenant: int, caller: Caller) -> tuple[Call
     if caller.conversation_by is None:
         meant = named(connection, tenant, caller, caller.conversation)
     else:
-        meant = _exactly(
-            connection, tenant, caller, ConversationKey(caller.conversation_by, caller.conversation)
-        )
+        key = ConversationKey(caller.conversation_by, caller.conversation)
+        meant = _first(connection, tenant, caller, [key])
     return caller.inside(meant.key.id, meant.key.by), meant
 
 
 def named(connection: Connection, tenant: int, caller: Caller, name: str) -> NamedConversation:
     """What a name means for a caller; see `Workspace.named`."""
-    plain = plain_conversation(name)
-    parts = plain.split(_WHOSE)
-    endings = [_WHOSE.join(parts[at:]) for at in range(len(parts))]
-    found = _those(connection, tenant, caller, endings)
-    same = [row for row in found if row.id == plain]
-    for meant in (
-        [row for row in same if row.created_by == caller.user],
-        [row for row in found if f"{row.created_by}{_WHOSE}{row.id}" == plain],
-        [row for row in same if row.is_shared],
-    ):
-        if len(meant) > 1:
-            raise _ambiguous(plain, meant)
-        if meant:
-            return _told(meant[0])
-    if len(same) > 1:
-        raise _ambiguous(plain, same)
-    if same:
-        return _told(same[0])._replace(as_admin=True)
-    return NamedConversation(ConversationKey(caller.user, plain))
+    # Someone may have begun one that is literally called so, before such names were reserved.
+    literally = ConversationKey(caller.user, plain_conversation(name))
+    meant = key_of(name, caller.user)
+    keys = [literally] if meant == literally else [literally, meant]
+    return _first(connection, tenant, caller, keys)
 
 
-def _exactly(connection: Connection, tenant: int, caller: Caller, key: ConversationKey) -> NamedConversation:
-    """A conversation whose key is known, if the caller is a member of it; else one of their own."""
-    for row in _those(connection, tenant, caller, [key.id]):
-        if (row.created_by, row.id) == key:
-            return _told(row)
-    return NamedConversation(ConversationKey(caller.user, key.id))
-
-
-def _told(row: AnyRow) -> NamedConversation:
-    return NamedConversation(ConversationKey(row.created_by, row.id), row.created_at)
-
-
-def _those(connection: Connection, tenant: int, caller: Caller, names: Sequence[str]) -> Sequence[AnyRow]:
-    asked = {"in_tenant": tenant, "names": list(names), "member": caller.user}
-    return connection.execute(_by_name(caller.is_admin), asked).all()
+def _first(
+    connection: Connection, tenant: int, caller: Caller, keys: Sequence[ConversationKey]
+) -> NamedConversation:
+    """The first of these conversations that the caller is a member of; else one of their own that is not there."""
+    asked: dict[str, Any] = {"in_tenant": tenant, "member": caller.user}
+    for number, key in enumerate(keys):
+        asked |= {f"by_{number}": key.by, f"id_{number}": key.id}
+    rows = connection.execute(_keyed(caller.is_admin, len(keys)), asked)
+    begun = {ConversationKey(by, id): at for by, id, at in rows}
+    own = keys[0] if keys[0].by == caller.user else ConversationKey(caller.user, explicit(keys[0]))
+    key = next((each for each in keys if each in begun), own)
+    return NamedConversation(key, begun.get(key))
 
 
 @cache
-def _by_name(is_admin: bool) -> Select[Any]:
-    return select(
-        conversations.c.id,
-        conversations.c.created_by,
-        conversations.c.created_at,
-        was_shared().label("is_shared"),
-    ).where(
-        conversations.c.tenant == bindparam("in_tenant"),
-        one_of(conversations.c.id, "names"),
-        has_member(is_admin),
+def _keyed(is_admin: bool, keys: int) -> Select[Any]:
+    """Conversations by who began them and their names, which is a look at one index for each."""
+    these = [
+        and_(
+            conversations.c.created_by == bindparam(f"by_{number}", type_=Text),
+            conversations.c.id == bindparam(f"id_{number}", type_=Text),
+        )
+        for number in range(keys)
+    ]
+    return select(conversations.c.created_by, conversations.c.id, conversations.c.created_at).where(
+        conversations.c.tenant == bindparam("in_tenant"), or_(*these), has_member(is_admin)
     )
 
 
@@ -99,6 +88,26 @@ def has_member(is_admin: bool) -> ColumnElement[bool]:
     return or_(conversations.c.created_by == bindparam("member", type_=Text), was_shared())
 
 
+def of_member(*wanted: ColumnElement[bool]) -> Select[Any]:
+    """The wanted conversations that the user `member` began or that were shared with them, starting from that user:
+    what others keep in the tenant costs nothing.
+    """
+    tenant: ColumnElement[Any] = bindparam("in_tenant")
+    member: ColumnElement[Any] = bindparam("member", type_=Text)
+    there = and_(
+        conversations.c.tenant == conversation_members.c.tenant,
+        conversations.c.row == conversation_members.c.conversation,
+    )
+    own = select(conversations).where(conversations.c.tenant == tenant, conversations.c.created_by == member)
+    shared = (
+        select(conversations)
+        .join_from(conversation_members, conversations, there)
+        .where(conversation_members.c.tenant == tenant, conversation_members.c.user == member)
+    )
+    both = union(own.where(*wanted), shared.where(*wanted)).subquery("mine")
+    return select(both)
+
+
 def was_shared() -> ColumnElement[bool]:
     """Whether a conversation was shared with the user `member`."""
     return exists().where(
@@ -107,11 +116,4 @@ def was_shared() -> ColumnElement[bool]:
             conversation_members.c.conversation == conversations.c.row,
             conversation_members.c.user == bindparam("member", type_=Text),
         )
-    )
-
-
-def _ambiguous(name: str, meant: Sequence[AnyRow]) -> Invalid:
-    whose = " or ".join(sorted(f"{row.created_by}{_WHOSE}{row.id}" for row in meant)[:_MOST_NAMED])
-    return Invalid(
-        [Fault("conversation", f"{name!a} is the name of several that you are a member of: say {whose}")]
     )

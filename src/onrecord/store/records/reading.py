@@ -50,7 +50,7 @@ from onrecord.store.temporal_filters import AskedTimes, asked_of, listed, true_t
 from onrecord.store.tenant import HomeAddress, of_home, same_home
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, key_of, same_row, source, told_versions
-from onrecord.store.visibility import Visibility, visible
+from onrecord.store.visibility import Visibility, visible, visible_by_id
 
 
 class SqlReading:
@@ -264,7 +264,7 @@ def _newest_first(found: list[Memory]) -> list[Memory]:
 
 @cache
 def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
-    record, statement = source(visibility, asked)
+    record, statement = source(visibility, asked, by_id=True)
     return statement.where(NAMED, *true_then(record, asked))
 
 
@@ -331,6 +331,6 @@ def _history(visibility: Visibility) -> Select[Any]:
     return (
         select(*PAST, *VERSION_COLUMNS)
         .join_from(memories, versions, same_row(memories, versions))
-        .where(visible(memories, visibility), NAMED, *told_versions(visibility))
+        .where(visible_by_id(visibility), NAMED, *told_versions(visibility))
         .order_by(versions.c.version)
     )

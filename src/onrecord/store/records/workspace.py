@@ -8,6 +8,7 @@ from typing import Any, Final
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Select,
     Table,
     and_,
     delete,
@@ -21,8 +22,10 @@ from sqlalchemy import (
 )
 
 from onrecord.errors import Fault, Invalid
+from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
+from onrecord.model.conversation_names import called
 from onrecord.model.workspace import (
     AgentSettings,
     Artifact,
@@ -69,7 +72,7 @@ class SqlWorkspace(WorkspaceRows):
         self.here = here
 
     def named(self, name: str) -> NamedConversation:
-        if self.here is not None and name == self.here.key.id:
+        if self.here is not None and name == called(self.here.key, self._caller.user):
             return self.here
         return membership.named(self._connection, self._tenant, self._caller, name)
 
@@ -80,21 +83,32 @@ class SqlWorkspace(WorkspaceRows):
         return self._connection.execute(shared, self._me).first() is not None
 
     def conversations(self, ask: ConversationFilter) -> tuple[list[Conversation], str | None]:
-        wanted = [conversations.c.tenant == self._tenant, self._is_mine()]
+        wanted = []
         if ask.agent is not None:
             wanted.append(conversations.c.agent == ask.agent)
+        if ask.name is not None:
+            wanted.append(conversations.c.id == ids.plain_conversation(ask.name))
         if ask.after is not None:
             wanted.append(conversations.c.row < _number(ask.after))
-        found = CONVERSATIONS.where(*wanted).order_by(conversations.c.row.desc())
-        rows = self._connection.execute(found.limit(ask.limit + 1), self._me).all()
+        found = self._mine(*wanted)
+        newest = found.order_by(found.selected_columns.row.desc())
+        rows = self._connection.execute(newest.limit(ask.limit + 1), self._me).all()
         page = rows[: ask.limit]
         return self._with_members(page), str(page[-1].row) if len(rows) > len(page) else None
 
     # Files
 
     def artifacts(self, conversation: ConversationKey | None = None) -> list[Artifact]:
-        wanted = self._is_mine() if conversation is None else self._keyed(conversation)
-        rows = self._connection.execute(self._artifacts(wanted), self._me).all()
+        if conversation is not None:
+            found = self._artifacts(self._keyed(conversation))
+        elif self._caller.is_admin:
+            found = self._artifacts()
+        else:
+            mine = self._mine()
+            found = self._artifacts(
+                artifacts.c.conversation.in_(mine.with_only_columns(mine.selected_columns.row))
+            )
+        rows = self._connection.execute(found, self._me).all()
         # Not in the statement, since databases order punctuation differently.
         return [read_artifact(row) for row in sorted(rows, key=lambda row: (row.conversation_row, row.path))]
 
@@ -130,11 +144,14 @@ class SqlWorkspace(WorkspaceRows):
         return or_(own, not_(exists().where(used)))
 
     @property
-    def _me(self) -> dict[str, str]:
-        return {"member": self._caller.user}
+    def _me(self) -> dict[str, Any]:
+        return {"in_tenant": self._tenant, "member": self._caller.user}
 
-    def _is_mine(self) -> ColumnElement[bool]:
-        return membership.has_member(self._caller.is_admin)
+    def _mine(self, *wanted: ColumnElement[bool]) -> Select[Any]:
+        """The conversations that the caller is a member of; for an admin all."""
+        if self._caller.is_admin:
+            return CONVERSATIONS.where(conversations.c.tenant == self._tenant, *wanted)
+        return membership.of_member(*wanted)
 
     def _numbered(self, id: str) -> ColumnElement[bool]:
         return and_(artifacts.c.tenant == self._tenant, artifacts.c.id == int(id))
@@ -165,7 +182,7 @@ class SqlWritableWorkspace(SqlWorkspace):
             created_by=self._caller.user,
         )
         self._begin(made)
-        if self.here is not None and self.here.spoken_in_by(self._caller.user).key == made.key:
+        if self.here is not None and self.here.key == made.key:
             self.here = NamedConversation(made.key, made.created_at)
         return made
 
@@ -237,7 +254,7 @@ class SqlWritableWorkspace(SqlWorkspace):
     def share_agent(self, agent: str, user: str) -> bool:
         if user in self.users_of(agent):
             return False
-        self._add(agent_users, agent=agent, user=user)
+        self._let_use(agent, user)
         return True
 
     def unshare_agent(self, agent: str, user: str) -> bool:

@@ -42,7 +42,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
     def every(self) -> Iterator[WorkspaceItem]:
         yield from self._conversations()
         yield from self._stored_artifacts()
-        for agent in self._agents(scratchpads.c.agent):
+        for agent in sorted({*self._agents(scratchpads.c.agent), *self._bare_agents()}):
             yield self._stored_scratchpad(agent)
         for agent in self._agents(agent_settings.c.agent):
             if (shown := self.agent(agent)) is not None:
@@ -81,7 +81,7 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 del values["users"]
                 self._add(agent_settings, **values)
                 # Exports of earlier versions do not tell who uses it.
-                self._let_use(item.agent, item.users or (item.updated_by or "",))
+                self._take_users(item.agent, item.users or (item.updated_by or "",))
             case Changeset():
                 self._changesets.restore(item)
         return True
@@ -101,6 +101,11 @@ class SqlWorkspaceArchive(WorkspaceRows):
         every = self._artifacts().add_columns(artifacts.c.content).order_by(artifacts.c.id)
         for row in self._connection.execute(every.execution_options(yield_per=_FILES_AT_ONCE)):
             yield StoredArtifact(artifact=read_artifact(row), content=bytes(row.content))
+
+    def _bare_agents(self) -> set[str]:
+        """Agents that have users, and neither notes nor settings that would name them."""
+        set_here = self._agents(agent_settings.c.agent)
+        return {*self._agents(agent_users.c.agent)}.difference(set_here)
 
     def _agents(self, column: Column[Any]) -> list[str]:
         """Names in an order that does not depend on the database, so that equal stores give equal exports."""
@@ -122,6 +127,9 @@ class SqlWorkspaceArchive(WorkspaceRows):
                 return [self.conversation(item.key)]
             case StoredArtifact(artifact=file):
                 return [self.artifact(file.id), self.artifact_at(_home_of(file), file.path)]
+            case StoredScratchpad(notes=()):
+                # It tells of users alone; whoever they are here, it is the same agent.
+                return [item] if self.users_of(item.agent) else []
             case StoredScratchpad():
                 here = self._stored_scratchpad(item.agent)
                 return [here] if here.notes else []
@@ -155,14 +163,14 @@ class SqlWorkspaceArchive(WorkspaceRows):
             self._add_member(rows[0].row, owner)
         return key.by
 
-    def _let_use(self, agent: str, users: Iterable[str]) -> None:
+    def _take_users(self, agent: str, users: Iterable[str]) -> None:
         """Say who uses an agent, unless it has users here; what all share has none."""
         if agent != SHARED_SCRATCHPAD and not self.users_of(agent):
-            for user in users:
-                self._add(agent_users, agent=agent, user=user)
+            for user in dict.fromkeys(users):
+                self._let_use(agent, user)
 
     def _restore_scratchpad(self, item: StoredScratchpad) -> None:
-        self._let_use(item.agent, item.users)
+        self._take_users(item.agent, item.users)
         for note in item.notes:
             self._add(
                 scratchpads,

@@ -66,7 +66,13 @@ class WorkspaceRows:
 
     def users_of(self, agent: str) -> tuple[str, ...]:
         users = select(agent_users.c.user).where(self._of_agent(agent_users, agent))
-        return tuple(sorted(self._connection.execute(users).scalars()))
+        return tuple(self._connection.execute(users.order_by(agent_users.c.place)).scalars())
+
+    def _let_use(self, agent: str, user: str) -> None:
+        """Make someone a user of an agent, after those who are."""
+        last = select(func.coalesce(func.max(agent_users.c.place), 0))
+        place = self._connection.execute(last.where(self._of_agent(agent_users, agent))).scalar_one()
+        self._add(agent_users, agent=agent, user=user, place=place + 1)
 
     def _with_members(self, rows: Sequence[AnyRow]) -> list[Conversation]:
         """The conversations in some rows, with whom each was shared."""

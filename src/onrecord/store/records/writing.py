@@ -65,7 +65,7 @@ from onrecord.store.tenant import HomeAddress, of_home
 from onrecord.store.timestamps import microseconds_of
 from onrecord.store.transaction import Transaction
 from onrecord.store.view import NAMED, View, key_of
-from onrecord.store.visibility import Visibility, changeable, visible, whose
+from onrecord.store.visibility import Visibility, changeable, left_behind, visible_by_id, whose
 
 
 class SqlWriting(SqlReading):
@@ -142,14 +142,19 @@ class SqlWriting(SqlReading):
             )
         return memory
 
-    def named(self, id: str, *, ends: bool = False) -> Memory:
+    def named(self, id: str, *, ends: bool = False, erases: bool = False) -> Memory:
         home, plain = ids.address(id)
         view = self._view_of(home)
         row = view.run(_target(view.visibility), plain=plain).one_or_none() if view else None
         if view is None or row is None:
             raise no_memory(id)
         memory = read_memory(row, view.home.tenant)
-        if not row.may_change and not self._is_common(memory, ends):
+        if row.is_left and not row.may_change:
+            if not ends and not erases:
+                raise Forbidden(
+                    f"You are no longer in the conversation of memory {id}: you may retire or forget it, not change it."
+                )
+        elif not row.may_change and not self._is_common(memory, ends):
             why = (
                 f"changing it {GLOBAL_IS_GIVEN}" if home == GLOBAL_TENANT else f"it belongs to {memory.owner}"
             )
@@ -477,8 +482,9 @@ class SqlWriting(SqlReading):
         which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
         if conversation is not None:
             there = and_(memories.c.conversation == conversation.id, whose(memories) == conversation.by)
-            mine = memories.c.owner == self._caller.user
-            which.append(there if self._caller.is_admin else and_(there, mine))
+            # What was for its members alone changes with it, whoever saved it.
+            changes = or_(memories.c.owner == self._caller.user, memories.c.scope == "session")
+            which.append(there if self._caller.is_admin else and_(there, changes))
         if not which:
             return []
         here = select(*PRESENT).where(*self._here(memories), or_(*which)).order_by(memories.c.row)
@@ -584,7 +590,8 @@ class SqlWriting(SqlReading):
 @cache
 def _target(visibility: Visibility) -> Select[Any]:
     allowed = changeable(memories, visibility).label("may_change")
-    return select(*PRESENT, allowed).where(visible(memories, visibility), NAMED)
+    left = left_behind().label("is_left")
+    return select(*PRESENT, allowed, left).where(visible_by_id(visibility), NAMED)
 
 
 def _place(memory: Memory) -> RowPlace:

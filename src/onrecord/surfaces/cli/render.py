@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from onrecord.context.frame import visible
+from onrecord.model.conversation_names import explicit, is_reserved
 from onrecord.model.wire import to_json
 
 if TYPE_CHECKING:
@@ -355,7 +356,7 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "proposes": _proposal(memory),
         "edits": "; ".join(map(_edit, memory.edits or ())),
         "changeset": memory.changeset,
-        "conversation": memory.conversation,
+        "conversation": _pin(memory),
         "true": f"{_minute(memory.valid_from)} to {until}",
         "verified": _minute(memory.verified_at),
         "status": memory.status + reason,
@@ -723,16 +724,30 @@ def _(answer: "SharedAgent") -> Iterator[Part]:
 
 @_shows
 def _(answer: "DeletedConversation") -> Iterator[Part]:
-    yield f"Deleted conversation #{answer.id} with {_many(answer.artifacts, 'file')}."
+    yield f"Deleted conversation {_numbered(answer.id)} with {_many(answer.artifacts, 'file')}."
     yield (
         f"{_memories(answer.unpinned)} no longer pinned, {answer.unlinked} without a file that is gone, "
         f"{answer.retired} retired that nobody else could see."
     )
 
 
+def _numbered(name: str) -> str:
+    """The name of a conversation, marked like an id unless it says whose it is."""
+    return name if is_reserved(name) else f"#{name}"
+
+
+def _pin(memory: "Memory") -> str | None:
+    """The conversation of a memory; another's than its owner's is named with whoever began it."""
+    return (
+        memory.conversation
+        if memory.pinned is None or memory.conversation_by is None
+        else explicit(memory.pinned)
+    )
+
+
 def _conversation(conversation: "Conversation") -> str:
     agent = f" (with {conversation.agent})" if conversation.agent else ""
-    return f"#{conversation.id}  {conversation.title or ''}".rstrip() + agent
+    return f"{_numbered(conversation.id)}  {conversation.title or ''}".rstrip() + agent
 
 
 @_shows
@@ -800,15 +815,12 @@ def _(answer: "Attached") -> Iterator[Part]:
     if answer.text:
         yield answer.text
     elif answer.repeated:
-        yield f"Told before in this conversation: {_numbered(answer.repeated)}"
+        told = ", ".join(f"#{each}" for each in answer.repeated)
+        yield f"Told before in this conversation: {told}"
     else:
         yield "Nothing is known of what it mentions."
     if answer.cut:
         yield "It is too long to be read to its end."
-
-
-def _numbered(ids: Sequence[str]) -> str:
-    return ", ".join(f"#{each}" for each in ids)
 
 
 @_shows

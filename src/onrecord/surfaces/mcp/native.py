@@ -6,12 +6,14 @@ conversation.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, Final, Literal, get_args
 
 from onrecord.context.frame import bullet, enclosed, framed, in_quotes, one_line
 from onrecord.context.give import GiveContext
 from onrecord.context.parts import ContextGiven
-from onrecord.errors import Fault, Invalid, invalid
+from onrecord.errors import Fault, Invalid, NotFound, invalid
+from onrecord.model.conversation_names import called
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request
 from onrecord.model.rules import Choice
@@ -50,7 +52,7 @@ _SHOWN: Final = (
 ).split()
 _TIMES: Final = ("valid_from", "valid_to", "updated_at", "verified_at")
 #: What a memory that replaces another takes over from it: it must not be seen by more people than the old one was.
-_TAKEN_OVER: Final = ("kind", "tags", "entities", "scope", "persona", "system", "conversation")
+_TAKEN_OVER: Final = ("kind", "tags", "entities", "scope", "persona", "system")
 #: What each action of an update takes beside the memory's id.
 _WORDS: Final = ("content", "title", "hint", "tags", "entities")
 _OF_ACTION: Final[Mapping[Action, tuple[str, ...]]] = {
@@ -233,10 +235,23 @@ def _supersede(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:
         raise invalid("content", "is required for supersede: what is true now")
     old = door.show(id).memory
     taken = {name: value for name in _TAKEN_OVER if (value := getattr(old, name)) not in (None, ())}
+    taken["conversation"] = _pin_of(door, old)
     saved = _saved(door.remember(**taken | given, supersedes=[id]))
     changed = ["superseded"] if saved.structured["superseded"] else []
     structured = {"id": saved.structured["id"], "changed": changed, "notes": saved.structured["notes"]}
     return ToolAnswer(structured, saved.text)
+
+
+def _pin_of(door: OnRecord, memory: Memory) -> str | None:
+    """The conversation that a memory is pinned to, unless it is one that the caller is not in."""
+    if memory.pinned is None or memory.scope == "global":
+        return None
+    name = called(memory.pinned, door.caller.user)
+    if memory.pinned.by != door.caller.user:
+        with suppress(NotFound):
+            return door.show_conversation(name).conversation.id
+        return None
+    return name
 
 
 def _relate(door: OnRecord, id: str, given: dict[str, Any]) -> ToolAnswer:

@@ -241,16 +241,11 @@ def _as_it_stood(door: OnRecord, wanted: Any) -> Memory:
     return next((each.memory for each in versions if each.number == wanted["version"]), versions[-1].memory)
 
 
-def _spelled(conversation: Any) -> str:
-    """A conversation by who began it, which answers of earlier versions do not tell."""
-    return "/".join(conversation[part] for part in ("created_by", "id") if part in conversation)
-
-
 #: What an answer shows, and how that is looked up.
 _FOUND_AGAIN: Final[Mapping[str, Callable[[OnRecord, Any], Any]]] = {
     "memory": _as_it_stood,
     "proposal": _as_it_stood,
-    "conversation": lambda door, wanted: door.show_conversation(_spelled(wanted)).conversation,
+    "conversation": lambda door, wanted: door.show_conversation(wanted["id"]).conversation,
     "artifact": lambda door, wanted: door.read_artifact(wanted["id"]).artifact,
 }
 _MEMORIES: Final = ("memory", "proposal")

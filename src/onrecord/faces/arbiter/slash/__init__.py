@@ -47,6 +47,7 @@ from onrecord.faces.arbiter.slash.parsed import (
 from onrecord.faces.arbiter.slash.rendering import one_line
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
+from onrecord.model.conversation_names import key_of
 from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
 from onrecord.model.workspace import SHARED_SCRATCHPAD, AgentSettings, ConversationKey
@@ -196,9 +197,10 @@ class _Turn:
         if self._conversation is None:
             return None
         try:
-            return self._door.show_conversation(self._conversation).conversation.key
+            told = self._door.show_conversation(self._conversation).conversation
         except NotFound:
             return ConversationKey(self._door.caller.user, self._conversation)
+        return key_of(told.id, self._door.caller.user)
 
     @cached_property
     def _settings(self) -> ShownAgent:
@@ -225,7 +227,7 @@ class _Turn:
 
     def _entry(self, asked: Entry) -> Iterator[str]:
         around = self._around(asked.id, depth=1)
-        return rendering.one_entry(self._door.show(asked.id), around, self._here)
+        return rendering.one_entry(self._door.show(asked.id), around, self._here, self._door.caller.user)
 
     def _search(self, asked: Search) -> Iterator[str]:
         found = self._door.recall(

@@ -8,6 +8,7 @@ from onrecord.context.frame import lines_of
 from onrecord.context.legend import MEANING
 from onrecord.faces.arbiter.entries import is_bare
 from onrecord.faces.arbiter.fields import TYPE_OF, TYPES, kinds_of
+from onrecord.model.conversation_names import called
 from onrecord.model.findings import Edge
 from onrecord.model.limits import RELATIONS
 from onrecord.model.memory import Memory, Relation
@@ -109,13 +110,13 @@ def excerpt(content: str) -> str:
     return whole[:EXCERPT_BYTES].decode(errors="ignore") + " ..."
 
 
-def one_entry(shown: Shown, around: Neighbourhood, here: ConversationKey | None) -> Iterator[str]:
+def one_entry(shown: Shown, around: Neighbourhood, here: ConversationKey | None, user: str) -> Iterator[str]:
     memory = shown.memory
     yield summary(memory)
-    if memory.conversation is not None:
-        yield f"conversation: {one_line(memory.conversation)}"
+    if memory.pinned is not None:
+        yield f"conversation: {one_line(called(memory.pinned, user))}"
     if memory.artifact is not None:
-        yield _linked_file(memory, shown.artifact, here)
+        yield _linked_file(memory, shown.artifact, here and called(here, user))
     if is_bare(memory):
         yield "(no content)"
     else:
@@ -135,11 +136,11 @@ def one_entry(shown: Shown, around: Neighbourhood, here: ConversationKey | None)
         yield f"(the first {len(around.edges)} edges are shown and there are more)"
 
 
-def _linked_file(memory: Memory, file: Artifact | None, here: ConversationKey | None) -> str:
+def _linked_file(memory: Memory, file: Artifact | None, here: str | None) -> str:
     """The file that an entry is linked to, and the command that reads it from this conversation."""
     if file is None:
         return f"artifact: {one_line(memory.artifact or '')}"
-    is_near = here in (None, (file.conversation_by, file.conversation))
+    is_near = here in (None, file.conversation)
     way = "" if is_near else f" via=mem:{one_line(memory.id)}"
     told = f"artifact: #{file.id}  {one_line(file.path)} ({one_line(file.media_type)}, {file.size} bytes)"
     return f"{told}  to read it: /read #{file.id}{way}"

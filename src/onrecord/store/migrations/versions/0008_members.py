@@ -5,8 +5,8 @@ is pinned to it, and whoever wrote its files. Where several worked under a name 
 them began it.
 """
 
-from collections.abc import Iterable, Iterator
-from itertools import groupby, islice
+from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -17,7 +17,6 @@ down_revision = "0007"
 branch_labels = None
 depends_on = None
 
-_BATCH: Final = 200
 _GLOBAL: Final = "global"
 _COUNTED: Final = 2**53
 
@@ -39,12 +38,14 @@ def upgrade() -> None:
         sa.Column("tenant", sa.Integer(), nullable=False),
         sa.Column("agent", sa.Text(), nullable=False),
         sa.Column("user", sa.Text(), nullable=False),
+        sa.Column("place", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
     )
     bind.exec_driver_sql(
-        'INSERT INTO agent_users (tenant, agent, "user") SELECT tenant, agent, updated_by FROM agent_settings '
-        "WHERE agent <> 'shared'"
+        'INSERT INTO agent_users (tenant, agent, "user", place) '
+        "SELECT tenant, agent, updated_by, 1 FROM agent_settings WHERE agent <> 'shared'"
     )
+    _unpin_everyones(bind)
     _begin_shared_names(bind)
     _take_members_in(bind)
     for name in ("memories", "versions"):
@@ -53,11 +54,6 @@ def upgrade() -> None:
     _know_by_whom(bind)
 
 
-#: What is pinned in the tenants: what is for every tenant is pinned to nobody's conversation.
-_PINNED: Final = (
-    "FROM memories AS m JOIN tenants AS t ON t.key = m.tenant "
-    f"WHERE m.conversation IS NOT NULL AND t.name <> '{_GLOBAL}'"
-)
 _TELL_WHOSE: Final = (
     "UPDATE {0} SET conversation_by = (SELECT c.created_by FROM conversations AS c "
     "WHERE c.tenant = {0}.tenant AND c.id = {0}.conversation) "
@@ -66,46 +62,60 @@ _TELL_WHOSE: Final = (
 )
 
 
+def _unpin_everyones(bind: sa.Connection) -> None:
+    """What is for every tenant is pinned to no conversation: it would tell them the name."""
+    for name in ("memories", "versions"):
+        bind.exec_driver_sql(
+            f"UPDATE {name} SET conversation = NULL WHERE conversation IS NOT NULL "
+            f"AND tenant IN (SELECT key FROM tenants WHERE name = '{_GLOBAL}')"
+        )
+
+
 def _begin_shared_names(bind: sa.Connection) -> None:
-    """Register the names that several people pinned to and nobody registered."""
+    """Register the names that several people pinned to and nobody registered; the first of them began it."""
     several = bind.exec_driver_sql(
-        f"SELECT m.tenant, m.conversation, min(m.created_at) {_PINNED} AND NOT EXISTS (SELECT 1 FROM conversations AS c "
-        "WHERE c.tenant = m.tenant AND c.id = m.conversation) "
-        "GROUP BY m.tenant, m.conversation HAVING count(DISTINCT m.owner) > 1 ORDER BY 1, 3, 2"
+        "SELECT s.tenant, s.name, s.began, m.owner FROM (SELECT tenant, conversation AS name, "
+        'min(created_at) AS began, min("row") AS first FROM memories AS p WHERE conversation IS NOT NULL '
+        "AND NOT EXISTS (SELECT 1 FROM conversations AS c WHERE c.tenant = p.tenant AND c.id = p.conversation) "
+        "GROUP BY tenant, conversation HAVING count(DISTINCT owner) > 1) AS s "
+        'JOIN memories AS m ON m.tenant = s.tenant AND m."row" = s.first AND m.conversation = s.name '
+        "ORDER BY s.tenant, s.began, s.name"
     ).all()
-    first = sa.text(
-        f'SELECT m.owner {_PINNED} AND m.tenant = :tenant AND m.conversation = :name ORDER BY m."row" LIMIT 1'
+    for tenant, rows in groupby(several, key=lambda row: row[0]):
+        _register(bind, tenant, list(rows))
+
+
+def _register(bind: sa.Connection, tenant: int, rows: Sequence[Any]) -> None:
+    names = [row.name for row in rows]
+    last = _count_on(bind, tenant, "conversation row", lambda before: before + len(names))
+    chosen = [int(name) for name in names if name.isascii() and name.isdigit() and not name.startswith("0")]
+    highest = max((number for number in chosen if number < _COUNTED), default=0)
+    if highest:
+        _count_on(bind, tenant, "conversation", lambda before: max(before, highest))
+    bind.execute(
+        sa.text(
+            'INSERT INTO conversations (tenant, "row", id, agent, title, created_at, created_by) '
+            "VALUES (:tenant, :row, :name, NULL, NULL, :began, :owner)"
+        ),
+        [
+            {"tenant": tenant, "row": number, "name": row.name, "began": row.began, "owner": row.owner}
+            for number, row in enumerate(rows, last - len(names) + 1)
+        ],
     )
-    for tenant, name, began in several:
-        owner = bind.execute(first, {"tenant": tenant, "name": name}).scalar_one()
-        row = _next(bind, tenant, "conversation row")
-        if name.isascii() and name.isdigit() and not name.startswith("0") and int(name) < _COUNTED:
-            _next(bind, tenant, "conversation", at_least=int(name))
-        bind.execute(
-            sa.text(
-                'INSERT INTO conversations (tenant, "row", id, agent, title, created_at, created_by) '
-                "VALUES (:tenant, :row, :name, NULL, NULL, :began, :owner)"
-            ),
-            {"tenant": tenant, "row": row, "name": name, "began": began, "owner": owner},
-        )
 
 
-def _next(bind: sa.Connection, tenant: int, name: str, at_least: int | None = None) -> int:
-    """The next number of a sort, or the one that was chosen if it is higher than the last."""
+def _count_on(bind: sa.Connection, tenant: int, name: str, on: Callable[[int], int]) -> int:
+    """Move the numbers of a sort on; returns the last."""
     here = {"tenant": tenant, "name": name}
-    last = bind.execute(sa.text("SELECT last FROM numbers WHERE tenant = :tenant AND name = :name"), here)
-    before = last.scalar_one_or_none()
-    after = max(before or 0, at_least) if at_least is not None else (before or 0) + 1
-    if before is None:
-        bind.execute(
-            sa.text("INSERT INTO numbers (tenant, name, last) VALUES (:tenant, :name, :last)"),
-            here | {"last": after},
-        )
-    else:
-        bind.execute(
-            sa.text("UPDATE numbers SET last = :last WHERE tenant = :tenant AND name = :name"),
-            here | {"last": after},
-        )
+    found = bind.execute(sa.text("SELECT last FROM numbers WHERE tenant = :tenant AND name = :name"), here)
+    before = found.scalar_one_or_none()
+    after = on(before or 0)
+    change = (
+        "INSERT INTO numbers (tenant, name, last) VALUES (:tenant, :name, :last)"
+        if before is None
+        else "UPDATE numbers SET last = :last WHERE tenant = :tenant AND name = :name"
+    )
+    bind.execute(sa.text(change), here | {"last": after})
     return after
 
 
@@ -123,27 +133,34 @@ def _take_members_in(bind: sa.Connection) -> None:
 
 
 def _rename_audiences(bind: sa.Connection) -> None:
-    """The audience of a conversation names who began it too; rows and what is derived from them say so alike."""
-    told = bind.exec_driver_sql(
-        "SELECT DISTINCT tenant, audience, conversation, coalesce(conversation_by, owner) FROM memories "
-        "WHERE scope = 'session' AND conversation IS NOT NULL ORDER BY tenant"
-    ).all()
-    for tenant, rows in groupby(told, key=lambda row: row[0]):
-        renamed = (
-            (before, f"{before.removesuffix(f'c:{name}')}c:{by}\n{name}")
-            for _, before, name, by in rows
-            if before.endswith(f"c:{name}")
+    """The audience of a conversation names who began it too; rows and what is derived from them say so alike.
+
+    One statement for each table looks every row up in a list of old and new, whatever the number of conversations.
+    """
+    bind.exec_driver_sql(
+        "CREATE TEMPORARY TABLE renamed (tenant INTEGER NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL, "
+        "PRIMARY KEY (tenant, before))"
+    )
+    bind.execute(
+        sa.text(
+            "INSERT INTO renamed (tenant, before, after) SELECT DISTINCT tenant, audience, "
+            "substr(audience, 1, length(audience) - length(conversation)) "
+            "|| coalesce(conversation_by, owner) || :between || conversation FROM memories "
+            "WHERE scope = 'session' AND conversation IS NOT NULL "
+            "AND substr(audience, length(audience) - length(conversation) - 1) = 'c:' || conversation"
+        ),
+        {"between": "\n"},
+    )
+    bind.exec_driver_sql(
+        "INSERT INTO renamed (tenant, before, after) SELECT tenant, 'unasked:' || before, 'unasked:' || after "
+        "FROM renamed"
+    )
+    for table, column in (*((name, "audience") for name in _CARRYING), ("facets", "facet")):
+        there = f"FROM renamed AS r WHERE r.tenant = {table}.tenant AND r.before = {table}.{column}"
+        bind.exec_driver_sql(
+            f"UPDATE {table} SET {column} = (SELECT r.after {there}) WHERE EXISTS (SELECT 1 {there})"
         )
-        for some in _batches(renamed):
-            for table in _CARRYING:
-                _rename(bind, table, "audience", tenant, some)
-            _rename(
-                bind,
-                "facets",
-                "facet",
-                tenant,
-                {f"unasked:{old}": f"unasked:{new}" for old, new in some.items()},
-            )
+    bind.exec_driver_sql("DROP TABLE renamed")
 
 
 _CARRYING: Final = (
@@ -155,22 +172,6 @@ _CARRYING: Final = (
     "vectors",
     "audience_vectors",
 )
-
-
-def _rename(bind: sa.Connection, table: str, column: str, tenant: int, names: dict[str, str]) -> None:
-    there = sa.table(table, sa.column("tenant"), sa.column(column))
-    named = there.c[column]
-    bind.execute(
-        sa.update(there)
-        .where(there.c.tenant == tenant, named.in_(list(names)))
-        .values({column: sa.case(names, value=named)})
-    )
-
-
-def _batches(pairs: Iterable[tuple[str, str]]) -> Iterator[dict[str, str]]:
-    rest = iter(pairs)
-    while some := dict(islice(rest, _BATCH)):
-        yield some
 
 
 def _know_by_whom(bind: sa.Connection) -> None:

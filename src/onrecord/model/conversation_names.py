@@ -1,0 +1,64 @@
+"""WHAT is a conversation called? One's own by its name, another's as `~OWNER/NAME`, whoever asks.
+
+In OWNER `~0` stands for `~` and `~1` for `/`, so that the first `/` ends it whatever the owner is called; NAME is
+the rest, as it is. So every conversation has one such form, and no name that one uses for oneself can mean another's.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from onrecord.model import limits, rules
+from onrecord.model.ids import plain_conversation
+from onrecord.model.rules import OrNone, Text
+from onrecord.model.workspace import ConversationKey
+
+#: Names that begin so say whose conversation they mean. None can be begun.
+RESERVED: Final = "~"
+_BETWEEN: Final = "/"
+_ODD: Final = re.compile(r"~(?![01])")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationName(Text):
+    """A name, or a longer text that says whose it is: an escaped owner takes up to two characters for one."""
+
+    at_least: int = 1
+    at_most: int | None = 3 * limits.NAME_CHARACTERS + 2
+    line: bool = True
+    strip: bool = True
+
+    def __call__(self, value: Any, /) -> str:
+        text = Text.__call__(self, value)
+        return text if is_reserved(text) else rules.NAME(text)
+
+
+CONVERSATION: Final = ConversationName()
+MAYBE_CONVERSATION: Final = OrNone(CONVERSATION)
+
+
+def is_reserved(name: str) -> bool:
+    return name.startswith(RESERVED)
+
+
+def called(key: ConversationKey, user: str) -> str:
+    """What a user calls a conversation."""
+    return key.id if key.by == user and not is_reserved(key.id) else explicit(key)
+
+
+def explicit(key: ConversationKey) -> str:
+    """What anyone may call a conversation."""
+    owner = key.by.replace("~", "~0").replace(_BETWEEN, "~1")
+    return f"{RESERVED}{owner}{_BETWEEN}{key.id}"
+
+
+def key_of(name: str, user: str) -> ConversationKey:
+    """The conversation that a user means by a name, unless they once began one that is literally called so."""
+    return _explicit_key(name) or ConversationKey(user, plain_conversation(name))
+
+
+def _explicit_key(name: str) -> ConversationKey | None:
+    owner, between, id = name.removeprefix(RESERVED).partition(_BETWEEN)
+    if not is_reserved(name) or not between or not owner or not id or _ODD.search(owner):
+        return None
+    return ConversationKey(owner.replace("~1", _BETWEEN).replace("~0", "~"), plain_conversation(id))
