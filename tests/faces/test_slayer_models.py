@@ -1,5 +1,6 @@
 """WHAT becomes of notes when models change? They are shown with them, and lose only what is gone."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from onrecord import OnRecord
 from onrecord.errors import Invalid, NotFound
 from onrecord.faces import slayer
+from onrecord.model.limits import TENANT_PERMISSIONS
 
 from .conftest import Ground, model, write_models
 
@@ -49,6 +51,17 @@ class TestLearnings:
             "author": "ann",
             "tier": "person",
         }
+
+    def test_a_promoted_description_is_shown_with_who_approved_it(self, quick: OnRecord) -> None:
+        root = quick.as_caller(replace(quick.caller, user="rita", permissions=frozenset(TENANT_PERMISSIONS)))
+        edit = {"entity": "orders.amount", "field": "description", "value": "Net of refunds, in cents."}
+        root.approve(quick.remember("It is net.", edits=[edit]).memory.id)
+        root.apply("mydb.orders")
+        told = slayer.inspect_model(quick, "orders")
+        assert "| Net of refunds, in cents. |" in told
+        assert f"- `{AMOUNT}` description (approved by rita, changeset 1): Net of refunds, in cents." in told
+        [promoted] = as_json(quick)["promoted"]
+        assert (promoted["value"], promoted["approved_by"]) == ("Net of refunds, in cents.", "rita")
 
     def test_only_the_references_to_the_model_are_shown_as_matches(self, quick: OnRecord) -> None:
         note(quick, "both", "customers.name", "orders.status", "orders.amount")

@@ -20,6 +20,7 @@ from onrecord.config import load
 from onrecord.errors import Conflict, Invalid, OnRecordError
 from onrecord.features import OPERATIONS
 from onrecord.model import ids, limits, rules
+from onrecord.model.edits import Edit
 from onrecord.model.memory import Proposal, derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
 from onrecord.model.request import checked, request_fields
@@ -252,6 +253,15 @@ proposals = st.builds(
 )
 
 
+edits = st.lists(
+    st.builds(Edit, entity=st.just("a.b"), field=st.just("tags"), key=st.just("x"), op=st.just("add"))
+    | st.builds(
+        Edit, entity=st.just("a"), field=st.just("properties"), key=st.just("k"), value=st.integers()
+    ),
+    max_size=2,
+).map(tuple)
+
+
 @st.composite
 def memories(draw: st.DrawFn) -> Memory:
     """Any sound record."""
@@ -284,6 +294,7 @@ def memories(draw: st.DrawFn) -> Memory:
         author=draw(lines),
         origin=draw(st.sampled_from(limits.ORIGINS)),
         proposes=draw(st.none() | proposals),
+        edits=None if scope == "global" else draw(st.none() | edits),
         created_at=draw(instants),
         updated_at=draw(instants),
         valid_from=valid_from,

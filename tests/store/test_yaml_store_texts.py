@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from onrecord.model import ids, limits, rules
 from onrecord.model.collections import Home
+from onrecord.model.edits import Edit
 from onrecord.model.limits import GLOBAL_TENANT, LIVE
 from onrecord.model.memory import Memory, Proposal, Relation, Version, derive_title
 from onrecord.model.record import RECORD_RULES, record_faults
@@ -96,6 +97,18 @@ proposals = st.builds(
     fields=st.lists(st.sampled_from(["content", "tags"]), max_size=2, unique=True).map(tuple),
     at=st.none() | moments,
 )
+edits = st.lists(
+    st.builds(Edit, entity=st.just("a.b"), field=st.just("tags"), key=names, op=st.just("add"))
+    | st.builds(
+        Edit,
+        entity=st.just("a.b.c"),
+        field=st.just("properties"),
+        key=names,
+        value=st.integers() | st.booleans() | st.just(["x", 1.5]),
+    )
+    | st.builds(Edit, entity=st.just("a"), field=st.just("description"), value=st.just("Ä\n- b: c\n")),
+    max_size=3,
+).map(tuple)
 STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "kind": st.sampled_from(limits.KINDS),
     "dimension": st.sampled_from(limits.DIMENSIONS),
@@ -128,6 +141,8 @@ STRATEGIES: dict[str, st.SearchStrategy[Any]] = {
     "approved_by": names | st.none(),
     "approved_at": moments | st.none(),
     "proposes": st.none() | proposals,
+    "edits": st.none() | edits,
+    "changeset": st.none() | st.just("7"),
 }
 
 
@@ -142,6 +157,8 @@ def memories(draw: Callable[..., Any]) -> Memory:
     else:
         drawn["valid_to"] = max(drawn["valid_to"], drawn["valid_from"])
     is_global = drawn["scope"] == "global"
+    drawn["edits"] = None if is_global else drawn["edits"]
+    drawn["changeset"] = None if drawn["edits"] is None else drawn["changeset"]
     for scope, name in (("persona", "persona"), ("system", "system"), ("session", "conversation")):
         if drawn["scope"] == scope:
             drawn[name] = draw(names)

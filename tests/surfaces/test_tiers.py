@@ -121,6 +121,19 @@ class TestAPersonWithOneAgent:
         assert ("counts now as approved" in said(told)) is agrees
         assert ("Answer in feet." in person("context", "--part", "always").out) is agrees
 
+    def test_the_form_shows_what_would_be_written_into_the_catalog(
+        self, shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, introduce: Meet
+    ) -> None:
+        """What is promoted leaves the frame of quoted notes, so whoever says yes must have seen it."""
+        edits = '[{"entity": "shop.orders", "field": "description", "value": "Net of refunds."}]'
+        at_the_keyboard(monkeypatch, shell, tmp_path)("remember", "Ask finance.", "--edits", edits)
+        person = Person("no")
+        agent = introduce(Client(started(tmp_path), mode=ERAS[0], elicitation_callback=person))
+        agent.call("memory_update", action="approve", id="1")
+        [question] = person.asked
+        assert "What it would write into the catalog:" in question
+        assert '"value": "Net of refunds."' in question
+
     def test_a_client_that_cannot_ask_approves_nothing(
         self, shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, introduce: Meet
     ) -> None:
