@@ -19,7 +19,7 @@ from onrecord.context.turns import ClearedTurns, ListedTurns, NotedTurn
 from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times
+from onrecord.model.limits import Actor, AuditOutcome, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -72,6 +72,7 @@ class Door:
         review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
+        unknown: Unknown = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -111,6 +112,8 @@ class Door:
         max_tokens: int | None = ...,
         agent: str | None = ...,
         min_relevance: float | None = ...,
+        lineage: int = ...,
+        background: bool = ...,
         explain: bool = ...,
         after: str | None = ...,
     ) -> Recalled:
@@ -122,6 +125,7 @@ class Door:
         *,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
+        background: bool = ...,
     ) -> Shown:
         """Read one memory with its relations, whatever its status; with a time, as it was then."""
         ...
@@ -139,6 +143,7 @@ class Door:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -153,6 +158,7 @@ class Door:
         after: str | None = ...,
         skip: int = ...,
         count: bool = ...,
+        background: bool = ...,
     ) -> Browsed:
         """List memories, last updated first. Here kinds, tags and the rest are filters."""
         ...
@@ -171,6 +177,7 @@ class Door:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -208,6 +215,7 @@ class Door:
         always_inject: bool | Unset = ...,
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
+        unknown: Unknown = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -701,6 +709,7 @@ class AsyncDoor:
         review: bool = ...,
         dedupe: bool = ...,
         by_hint_alone: bool = ...,
+        unknown: Unknown = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -740,6 +749,8 @@ class AsyncDoor:
         max_tokens: int | None = ...,
         agent: str | None = ...,
         min_relevance: float | None = ...,
+        lineage: int = ...,
+        background: bool = ...,
         explain: bool = ...,
         after: str | None = ...,
     ) -> Recalled:
@@ -751,6 +762,7 @@ class AsyncDoor:
         *,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
+        background: bool = ...,
     ) -> Shown:
         """Read one memory with its relations, whatever its status; with a time, as it was then."""
         ...
@@ -768,6 +780,7 @@ class AsyncDoor:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -782,6 +795,7 @@ class AsyncDoor:
         after: str | None = ...,
         skip: int = ...,
         count: bool = ...,
+        background: bool = ...,
     ) -> Browsed:
         """List memories, last updated first. Here kinds, tags and the rest are filters."""
         ...
@@ -800,6 +814,7 @@ class AsyncDoor:
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -837,6 +852,7 @@ class AsyncDoor:
         always_inject: bool | Unset = ...,
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
+        unknown: Unknown = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""

@@ -51,6 +51,8 @@ class StoreStatus(Answer):
     embedder: str | None
     tenants: tuple[TenantStatus, ...]
     degraded: tuple[str, ...] = ()
+    #: How many numbers a vector of the embedder has.
+    dimensions: int | None = None
 
 
 @operation("read", "memory.admin", "GET /status")
@@ -69,6 +71,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         embedder=None if current is None else current.name,
         tenants=tuple(here),
         degraded=degraded,
+        dimensions=None if current is None else current.dimensions,
     )
 
 

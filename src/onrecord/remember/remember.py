@@ -14,7 +14,7 @@ from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
-from onrecord.model.limits import Confidence, Dimension, Kind, Scope
+from onrecord.model.limits import Confidence, Dimension, Kind, Scope, Unknown
 from onrecord.model.memory import Memory
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import ListOf, OrNone
@@ -88,6 +88,11 @@ class Remember(Request):
     dedupe: bool = ask(rules.FLAG, "Update a near-duplicate in place rather than add a row.", True)
     by_hint_alone: bool = ask(
         rules.FLAG, "Compare hints alone, so that the same content may be saved twice.", False
+    )
+    unknown: Unknown = ask(
+        rules.Choice(limits.UNKNOWN),
+        "Things that the catalog does not know: refuse them, or keep them as given with a warning.",
+        "refuse",
     )
     dry_run: bool = ask(rules.FLAG, "Say what would be saved, and save nothing.", False)
 

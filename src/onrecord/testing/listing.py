@@ -68,6 +68,7 @@ class BrowseConformance(Conformance):
             ({"has_query": True}, "cb"),
             ({"has_query": False}, "fda"),
             ({"has_query": True, "tags": ["x"]}, "b"),
+            ({"persona": "chef"}, ""),
             ({"system": "crm"}, "c"),
             ({"system": "erp"}, ""),
             ({"conversation": "talk"}, "fdcba"),

@@ -388,6 +388,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
         lambda r: len(r.index.similarity(_vector(t), t.world.stub.model, _keys(t)))
     ),
     "Index.tokens": lambda t: t.read(lambda r: len(r.index.tokens(_near(t), t.world.stub.model))),
+    "Index.embedded": lambda t: t.read(lambda r: list(r.index.embedded(_keys(t)).values())),
     "Index.has_vectors": lambda t: t.read(
         lambda r: r.index.has_vectors(text_hash(embedded_text(t.one)), t.world.stub.model)
     ),
@@ -563,6 +564,7 @@ FOUND: Final = {
     "Index.near": "2",
     "Index.similarity": "2",
     "Index.tokens": "2",
+    "Index.embedded": "stub",
     "Index.has_vectors": "True",
     "Index.about": "thing:zqghost",
     "Relations.joined": "supports",

@@ -122,6 +122,15 @@ class SqlIndex:
     def coverage(self) -> list[Coverage]:
         return [covered for view in self._views for covered in view.coverage]
 
+    def embedded(self, keys: Sequence[Key]) -> dict[Key, str]:
+        told: dict[Key, str] = {}
+        for view in self._views:
+            rows = [row for tenant, row in keys if tenant == view.tenant]
+            for covered in view.coverage if rows else ():
+                for (row,) in view.fetch(_embedded(view.visibility), model=covered.key, rows=rows):
+                    told[view.tenant, row] = covered.model.name
+        return told
+
     def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
         """Whether a visible memory has these vectors. Others do not count: a save would reveal that someone has
         written this text.
@@ -267,6 +276,16 @@ def _tokens(visibility: Visibility) -> Select[Any]:
         vectors.c.model == bindparam("model"),
         one_of(vectors.c.row, "rows"),
         one_of(vectors.c.passage, "numbers"),
+        visible(vectors, visibility),
+    )
+
+
+@cache
+def _embedded(visibility: Visibility) -> Select[Any]:
+    return select(vectors.c.row).where(
+        vectors.c.model == bindparam("model"),
+        one_of(vectors.c.row, "rows"),
+        vectors.c.passage == literal_column("0"),
         visible(vectors, visibility),
     )
 

@@ -179,6 +179,11 @@ class Index(Protocol):
     def coverage(self) -> list[Coverage]:
         """How many memories that the caller sees each model has embedded, in each home."""
 
+    def embedded(self, keys: Sequence[Key]) -> dict[Key, str]:
+        """The name of the model that made the vectors of each of some memories, of those that have any; the newest
+        model, if several did.
+        """
+
     def has_vectors(self, text_hash: str, model: EmbeddingModel) -> bool:
         """Whether a memory that the caller sees has the vectors of exactly this text."""
 

@@ -162,6 +162,8 @@ def _filters(
     for name, wanted in _one_of(ask):
         if wanted:
             yield record.c[name].in_(wanted)
+    if ask.persona is not None:
+        yield record.c.persona == ask.persona
     if ask.system is not None:
         yield record.c.system == ask.system
     if pinned is not None:
