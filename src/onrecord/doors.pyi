@@ -21,7 +21,7 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalState, RelationName, Role, Scope, Status, TallyBy, Times
+from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalState, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -81,6 +81,7 @@ class Door:
         by_hint_alone: bool = ...,
         alike: Alike = ...,
         what_is_new: str | None = ...,
+        unknown: Unknown = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -120,6 +121,8 @@ class Door:
         max_tokens: int | None = ...,
         agent: str | None = ...,
         min_relevance: float | None = ...,
+        lineage: int = ...,
+        background: bool = ...,
         explain: bool = ...,
         after: str | None = ...,
     ) -> Recalled:
@@ -131,6 +134,7 @@ class Door:
         *,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
+        background: bool = ...,
     ) -> Shown:
         """Read one memory with its relations, whatever its status; with a time, as it was then."""
         ...
@@ -149,6 +153,7 @@ class Door:
         owners: Sequence[str] = ...,
         proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -163,6 +168,7 @@ class Door:
         after: str | None = ...,
         skip: int = ...,
         count: bool = ...,
+        background: bool = ...,
     ) -> Browsed:
         """List memories, last updated first. Here kinds, tags and the rest are filters."""
         ...
@@ -182,6 +188,7 @@ class Door:
         owners: Sequence[str] = ...,
         proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -220,6 +227,7 @@ class Door:
         always_inject: bool | Unset = ...,
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
+        unknown: Unknown = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""
@@ -766,6 +774,7 @@ class AsyncDoor:
         by_hint_alone: bool = ...,
         alike: Alike = ...,
         what_is_new: str | None = ...,
+        unknown: Unknown = ...,
         dry_run: bool = ...,
     ) -> Remembered:
         """Leave something worth knowing later: a correction, a decision, how a thing really works."""
@@ -805,6 +814,8 @@ class AsyncDoor:
         max_tokens: int | None = ...,
         agent: str | None = ...,
         min_relevance: float | None = ...,
+        lineage: int = ...,
+        background: bool = ...,
         explain: bool = ...,
         after: str | None = ...,
     ) -> Recalled:
@@ -816,6 +827,7 @@ class AsyncDoor:
         *,
         as_of: datetime | None = ...,
         known_at: datetime | None = ...,
+        background: bool = ...,
     ) -> Shown:
         """Read one memory with its relations, whatever its status; with a time, as it was then."""
         ...
@@ -834,6 +846,7 @@ class AsyncDoor:
         owners: Sequence[str] = ...,
         proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -848,6 +861,7 @@ class AsyncDoor:
         after: str | None = ...,
         skip: int = ...,
         count: bool = ...,
+        background: bool = ...,
     ) -> Browsed:
         """List memories, last updated first. Here kinds, tags and the rest are filters."""
         ...
@@ -867,6 +881,7 @@ class AsyncDoor:
         owners: Sequence[str] = ...,
         proposal: ProposalState | None = ...,
         has_query: bool | None = ...,
+        persona: str | None = ...,
         system: str | None = ...,
         conversation: str | None = ...,
         unpinned: bool = ...,
@@ -905,6 +920,7 @@ class AsyncDoor:
         always_inject: bool | Unset = ...,
         status: Status | Unset = ...,
         status_reason: str | None | Unset = ...,
+        unknown: Unknown = ...,
         vouch: bool = ...,
     ) -> Revised:
         """Correct what a memory says. Only what is given changes; the old text stays in its history."""

@@ -43,6 +43,8 @@ PRODUCTS = {
     "arbiter",
     "slash",
     "checkstack",
+    "data",
+    "platform",
     "slayer",
 }
 

@@ -250,7 +250,7 @@ def test_datamind_in_python(tmp_path: Path, clock: Clock) -> None:
     transcript.check("faces/datamind.python.txt")
 
 
-@pytest.mark.parametrize("face", ["native", "full", "slayer", "datamind", "checkstack"])
+@pytest.mark.parametrize("face", ["native", "full", "slayer", "datamind", "checkstack", "data_platform"])
 def test_the_tools_of_a_face_are_described_as_they_were(
     face: str, clock: Clock, agents: Callable[[OnRecord, str], Agent]
 ) -> None:

@@ -15,7 +15,8 @@ from onrecord.store.ports.index import Found, Key
 
 from .conftest import CHANNELS, a_draft, a_list, finds, weighings
 
-FUSIONS = get_args(Fusion)
+#: Those that take the lists as they come; an absolute score looks at each memory itself (`test_absolute.py`).
+FUSIONS = [each for each in get_args(Fusion) if each != "absolute"]
 Finds = Mapping[str, Sequence[Found]]
 
 pytestmark = pytest.mark.parametrize("fusion", FUSIONS)

@@ -62,7 +62,8 @@ BESIDE, SECRET = "zqbeside", "zqsecret"
 #: What names something that everyone in the tenant shares: only those outside of it are strangers to that.
 OF_THE_TENANT = frozenset({"beside", "file", "key", "tenant"})
 OF_A_MEMORY = frozenset({"id", "other", "edge", "code"})
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b")
+#: Times, and ids that are drawn by chance.
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b|\b[0-9a-f]{32}\b")
 FIELD = re.compile(r"\{(\w+)\}")
 #: After how many attempts it is looked at what is there.
 LOOKED_AFTER = 32
@@ -81,6 +82,7 @@ NUMBERED = frozenset(
         "slayer save_memory",
         "datamind memory_save",
         "checkstack ai.saveMemory",
+        "data_platform memory_manage",
         "write_artifact",
         "remember",
         "create_key",
@@ -106,6 +108,21 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
         (f"/api/memory/{HOME}?query={{code}}", None),
         ("/api/memory/{tenant}?query={code}", None),
     ],
+    "GET /api/v1/admin/memory/records": [
+        ("/api/v1/admin/memory/records?per_page=100", None),
+        ("/api/v1/admin/memory/records?entity_urn=thing:{code}&created_by=ann", None),
+    ],
+    "GET /api/v1/admin/memory/records/stats": [("/api/v1/admin/memory/records/stats?created_by=ann", None)],
+    "GET /api/v1/admin/memory/records/{id}": [("/api/v1/admin/memory/records/{id}", None)],
+    "PUT /api/v1/admin/memory/records/{id}": [
+        ("/api/v1/admin/memory/records/{id}", {"content": "mine and nobody else's"})
+    ],
+    "DELETE /api/v1/admin/memory/records/{id}": [("/api/v1/admin/memory/records/{id}", None)],
+    "GET /api/v1/portal/memory/records": [("/api/v1/portal/memory/records?limit=100", None)],
+    "GET /api/v1/portal/memory/records/stats": [("/api/v1/portal/memory/records/stats", None)],
+    "GET /api/v1/portal/memory/records/search": [("/api/v1/portal/memory/records/search?q={code}", None)],
+    "GET /api/v1/admin/embedding/status": [("/api/v1/admin/embedding/status", None)],
+    "GET /api/v1/admin/index-jobs": [("/api/v1/admin/index-jobs", None)],
     "GET /v1/memory": [("/v1/memory", None)],
     "GET /v1/memory/entries": [
         ("/v1/memory/entries?q={code}", None),
@@ -162,6 +179,8 @@ ROUTES: dict[str, list[tuple[str, Any]]] = {
     "DELETE /v1/admin/tenants/{id}": [("/v1/admin/tenants/{tenant}", None)],
     "POST /v1/slash": [("/v1/slash", {"text": "/mem entry #{id}", "conversation": "~ann/{beside}-talk"})],
 }
+#: What tells an owner who is no admin nothing of a memory: it is an admin's, or only counts.
+UNTOLD = {route for route in ROUTES if "/api/v1/admin/" in route or route.endswith("/stats")}
 #: Every command that an agent can write in its text; `agent` is whose notes they are about.
 COMMANDS: dict[str, list[str]] = {
     "Help": ["/mem help"],
@@ -229,6 +248,20 @@ TOOLS: dict[str, list[dict[str, Any]]] = {
     "checkstack ai.deleteMemory": [{"id": "{id}"}, {"id": "{id}", "dryRun": True}],
     "checkstack ai.listMemories": [{}],
     "checkstack ai.setMemoryAlwaysInject": [{"id": "{id}", "alwaysInject": False}],
+    "data_platform memory_manage": [
+        {"command": "remember", "content": "mine and mine alone", "entity_urns": ["memory:{id}"]},
+        {"command": "remember", "content": "mine of {beside}", "entity_urns": ["{beside}.orders"]},
+        {"command": "update", "id": "{id}", "content": "mine and nobody else's"},
+        {"command": "forget", "id": "{id}"},
+        {"command": "list", "limit": 100, "filter_entity_urn": "thing:{code}"},
+        {"command": "list", "limit": 100, "filter_status": "archived"},
+        {"command": "review_stale"},
+    ],
+    "data_platform memory_recall": [
+        {"query": "{code}", "limit": 50, "include_stale": True},
+        {"query": "{code}", "strategy": "lexical"},
+        {"query": "", "strategy": "graph", "entity_urns": ["thing:{code}", "memory:{id}", "{beside}.orders"]},
+    ],
 }
 #: Every operation on what a tenant shares, for those who are outside of it.
 SHARED: dict[str, list[dict[str, Any]]] = {
@@ -584,7 +617,7 @@ def shared_attempts(door: Any, tried: Mapping[str, list[dict[str, Any]]] = SHARE
 def route_attempts(browser: httpx2.Client, *, reads: bool = False) -> Iterator[Attempt]:
     for route, templates in ROUTES.items():
         method = route.split()[0]
-        if reads and not (method == "GET" or route == "POST /search"):
+        if reads and (route in UNTOLD or not (method == "GET" or route == "POST /search")):
             continue
 
         def ask(template: list[Any], method: str = method) -> str:

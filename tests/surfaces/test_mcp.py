@@ -371,6 +371,16 @@ CALLS: dict[str, list[tuple[str, dict[str, Any]]]] = {
         ("ai.deleteMemory", {"id": "1", "dryRun": True}),
         ("ai.deleteMemory", {"id": "1"}),
     ],
+    "data_platform": [
+        ("memory_manage", {}),
+        (
+            "memory_manage",
+            {"command": "remember", "content": "Tea is hot.", "entity_urns": ["shop.tea", "?"]},
+        ),
+        ("memory_manage", {"command": "list", "filter_entity_urn": "tea"}),
+        ("memory_manage", {"command": "review_stale"}),
+        ("memory_recall", {"query": "tea", "entity_urns": ["shop.tea"]}),
+    ],
 }
 
 

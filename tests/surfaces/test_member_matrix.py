@@ -195,6 +195,9 @@ ALIKE: Final = frozenset(
         "slayer list_datasources",
         "slayer models_summary",
         "datamind memory_list_profiles",
+        # One's own alone.
+        "GET /api/v1/portal/memory/records",
+        "GET /api/v1/portal/memory/records/search",
     }
 )
 SPOKEN: Final = [face for face in FACES if face != "full"]

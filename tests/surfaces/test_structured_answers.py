@@ -67,6 +67,10 @@ READS: dict[str, Callable[[str, str], list[tuple[str, dict[str, Any]]]]] = {
     ],
     "datamind": lambda id, word: [("memory_recall", {"query": word})],
     "checkstack": lambda id, word: [("ai.searchMemory", {"query": word})],
+    "data_platform": lambda id, word: [
+        ("memory_recall", {"query": word}),
+        ("memory_manage", {"command": "list", "limit": 100}),
+    ],
 }
 
 

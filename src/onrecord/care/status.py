@@ -81,6 +81,8 @@ class StoreStatus(Answer):
     degraded: tuple[str, ...] = ()
     #: Jobs of the whole store that failed, for whoever runs it.
     failures: tuple[FailedJobs, ...] = ()
+    #: How many numbers a vector of the embedder has.
+    dimensions: int | None = None
 
 
 @operation("read", "memory.admin", "GET /status")
@@ -102,6 +104,7 @@ def status(call: Call, ask: ShowStatus) -> StoreStatus:
         tenants=tuple(here),
         degraded=degraded,
         failures=failures,
+        dimensions=None if current is None else current.dimensions,
     )
 
 

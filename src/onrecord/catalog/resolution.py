@@ -160,6 +160,19 @@ def resolve_leniently(references: Iterable[object], lookup: Lookup) -> Entities:
     return gathering.entities()
 
 
+def resolve_or_keep(references: Iterable[object], lookup: Lookup) -> Entities:
+    """Resolve what can be resolved, and keep the rest as given, with a warning: what the catalog does not know yet it may
+    know later.
+    """
+    gathering = Gathering()
+    for reference in _texts(references):
+        try:
+            gathering.add(resolve(reference, lookup))
+        except Unresolved as error:
+            gathering.add(Resolved(_clean(reference), (f"entity {shown(reference)} kept: {error.reason}",)))
+    return gathering.entities()
+
+
 def resolve_model(reference: str, lookup: Lookup) -> Model:
     """Resolve a name that can only be a model, such as the source of a query."""
     text = _clean(reference)

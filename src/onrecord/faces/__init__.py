@@ -87,6 +87,12 @@ TABLE: Final = (
     ),
     Face("checkstack", "the words of the checkstack platform", tools="onrecord.faces.checkstack.tools"),
     Face(
+        "data_platform",
+        "the words of a data platform",
+        tools="onrecord.faces.data_platform.tools",
+        routes="onrecord.faces.data_platform.routes",
+    ),
+    Face(
         "arbiter",
         "the words of the arbiter runtime, and the commands in its agents' texts",
         routes="onrecord.faces.arbiter.routes",

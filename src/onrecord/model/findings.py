@@ -2,7 +2,8 @@
 inconsistent.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
@@ -18,6 +19,18 @@ class Edge(Answer):
     memory: Memory
     direction: Literal["out", "in"]
     hop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Background(Answer):
+    """What is known of a memory beyond itself: the model that made its vectors, the memory that superseded it, and the
+    URNs of things that it is about, by their names in the catalog.
+    """
+
+    id: str
+    embedded_by: str | None = None
+    superseded_by: str | None = None
+    urns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

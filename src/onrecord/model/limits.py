@@ -26,6 +26,8 @@ Tier = Literal["approved", "person", "agent", "unattended", "tool", "import"]
 Actor = Literal["person", "agent", "unattended"]
 #: What a save does about memories that say nearly the same.
 Alike = Literal["keep", "tell", "supersede"]
+#: What becomes of a reference that the catalog does not know.
+Unknown = Literal["refuse", "keep"]
 ProposedChange = Literal["save", "revise", "supersede", "retire", "forget"]
 Permission = Literal["memory.read", "memory.manage", "memory.review", "memory.admin", "memory.global"]
 Grant = Literal["read", "manage"]
@@ -59,6 +61,7 @@ ORIGINS: Final[tuple[Origin, ...]] = get_args(Origin)
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)
 ACTORS: Final[tuple[Actor, ...]] = get_args(Actor)
 ALIKE: Final[tuple[Alike, ...]] = get_args(Alike)
+UNKNOWN: Final[tuple[Unknown, ...]] = get_args(Unknown)
 PROPOSED_CHANGES: Final[tuple[ProposedChange, ...]] = get_args(ProposedChange)
 PERMISSIONS: Final[tuple[Permission, ...]] = get_args(Permission)
 #: To change what every tenant sees. It is given at the machine: no admin of a tenant, no token and no route gives it.
@@ -139,6 +142,8 @@ BROWSE_SKIP: Final = 10_000
 #: How many names of one field a filter takes.
 FILTER_NAMES: Final = 32
 NEIGHBOUR_DEPTH: Final = 4
+#: How many steps of lineage a question goes from the things it names.
+LINEAGE_STEPS: Final = 2
 NEIGHBOUR_LIMIT: Final = 1_000
 #: How many turns of a conversation are kept in memory unless it is set, at most, and of how many conversations.
 TURNS: Final = 20

@@ -4,11 +4,14 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from onrecord.catalog.known_names import known_names
+from onrecord.model import rules
 from onrecord.model.answer import Answer
-from onrecord.model.findings import Group
+from onrecord.model.findings import Background, Group
 from onrecord.model.limits import STATUSES
 from onrecord.model.memory import Memory
+from onrecord.model.request import ask
 from onrecord.operation import Call, operation
+from onrecord.recall.background import BACKGROUND, background_of
 from onrecord.store.ports.filters import MemoryCriteria, MemoryFilter, TallyFilter
 from onrecord.store.ports.records import Reading
 
@@ -19,6 +22,8 @@ Criteria = TypeVar("Criteria", bound=MemoryCriteria)
 class Browse(MemoryFilter):
     """List memories, last updated first. Here kinds, tags and the rest are filters."""
 
+    background: bool = ask(rules.FLAG, BACKGROUND, False)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Browsed(Answer):
@@ -27,6 +32,7 @@ class Browsed(Answer):
     memories: tuple[Memory, ...]
     next: str | None = None
     total: int | None = None
+    background: tuple[Background, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +61,8 @@ def browse(call: Call, ask: Browse) -> Browsed:
         ask = _with_known_names(_of_any_status(ask), reading)
         memories, mark = reading.browse(ask)
         total = reading.count(ask) if ask.count else None
-    return Browsed(memories=tuple(memories), next=mark, total=total)
+        background = background_of(memories, reading) if ask.background else ()
+    return Browsed(memories=tuple(memories), next=mark, total=total, background=background)
 
 
 def _of_any_status(ask: Criteria) -> Criteria:

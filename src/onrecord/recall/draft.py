@@ -103,6 +103,8 @@ class RecallDraft:
     among: Among | None = None
     #: The conversation in which the question is asked, known once the store is open.
     conversation: ConversationKey | None = None
+    #: What lies beside the given things, each with the one that it lies beside.
+    neighbours: Mapping[str, str] = field(default_factory=dict)
     #: What the question says: its words, the kinds and times it speaks of, and its vector.
     terms: tuple[Token, ...] = ()
     kinds: tuple[Kind, ...] = ()

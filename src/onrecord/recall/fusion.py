@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from onrecord.recall.absolute import absolute_shares
 from onrecord.recall.draft import RecallDraft, RecallTools, ScorePiece, replace
 from onrecord.recall.recipes import Channel, Fusion
 from onrecord.store.ports.index import Found, Key
@@ -12,6 +13,8 @@ _RRF: Final = 60
 
 def fuse(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     marks = _marks(draft, tools, draft.found.get("semantic", ()))
+    if draft.recipe.fusion == "absolute":
+        return replace(draft, parts=add_up(*absolute_shares(draft, tools)), marks=marks)
     lowest = {"semantic": marks[1]} if marks else {}
     shares = {
         channel: SHARES[draft.recipe.fusion](

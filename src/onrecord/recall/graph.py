@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from onrecord.catalog.lineage import models_of, next_to
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.model.catalog import canonicals_of
 from onrecord.recall.channels import eligible_of
@@ -120,13 +121,13 @@ def _by_references(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key])
 
 def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) -> Iterator[_Lead]:
     """Leads along lineage: memories about the neighbouring model, or about a part of it."""
-    models = {seed: _models_of(draft.matches[seed].entities) for seed in seeds}
+    models = {seed: models_of(draft.matches[seed].entities) for seed in seeds}
     if not any(models.values()):
         return
     catalog = StoredCatalog(tools.reading)
     if catalog.is_empty:
         return
-    ways = {name: _next_to(name, catalog) for name in sorted(set(chain.from_iterable(models.values())))}
+    ways = {name: next_to(name, catalog) for name in sorted(set(chain.from_iterable(models.values())))}
     neighbours = sorted({neighbour for found in ways.values() for neighbour in found})[:_MOST_NEIGHBOURS]
     inside = {each: name for name in neighbours for each in _inside(name, catalog)}
     if not inside:
@@ -140,23 +141,6 @@ def _by_lineage(draft: RecallDraft, tools: RecallTools, seeds: Sequence[Key]) ->
                 steps = [ways[name].get(inside[reference]) for name in models[seed]]
                 if seed != target and (step := next(filter(None, steps), None)):
                     yield _Lead(seed, target, strength, step)
-
-
-def _models_of(references: Sequence[str]) -> list[str]:
-    """The models of references such as `shop.orders` and `shop.orders.amount`; references with a scheme are not
-    models.
-    """
-    found = (each.split(".", 2)[:2] for each in references if "." in each and ":" not in each)
-    return list(dict.fromkeys(map(".".join, found)))
-
-
-def _next_to(canonical: str, catalog: StoredCatalog) -> dict[str, str]:
-    """The models that this one is made from, and those made from it; each with the direction of the data."""
-    model = catalog.model(*canonical.split(".", 1))
-    if model is None:
-        return {}
-    above = {each: f"{each} → {canonical}" for each in model.upstream}
-    return {each: f"{canonical} → {each}" for each in catalog.downstream(canonical)} | above
 
 
 def _inside(canonical: str, catalog: StoredCatalog) -> Iterator[str]:

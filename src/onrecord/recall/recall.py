@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from onrecord.catalog.known_names import known_names
+from onrecord.catalog.lineage import neighbours_of
 from onrecord.errors import Fault
 from onrecord.model import limits, rules
 from onrecord.model.agent import AGENT_NAME, agent_faults
@@ -17,6 +18,7 @@ from onrecord.model.answer import Answer, Note
 from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.embedding import EmbeddingModel
+from onrecord.model.findings import Background
 from onrecord.model.limits import Dimension, Kind, Scope, Status, Times
 from onrecord.model.request import (
     AS_OF,
@@ -38,6 +40,7 @@ from onrecord.model.rules import ListOf, OrNone
 from onrecord.model.workspace import AgentSettings, ConversationKey
 from onrecord.operation import Call, operation
 from onrecord.providers.embedding import Embedder, Embedders
+from onrecord.recall.background import BACKGROUND, background_of
 from onrecord.recall.boosts import (
     boost_kind_and_tags,
     boost_pinned,
@@ -172,6 +175,12 @@ class Recall(Request):
         OrNone(AGENT_NAME), "The agent whose settings fill in what this request leaves open.", None
     )
     min_relevance: float | None = ask(OrNone(rules.Fraction()), MIN_RELEVANCE, None)
+    lineage: int = ask(
+        rules.Integer(0, limits.LINEAGE_STEPS),
+        "Also look at what the given things are made from or go into, so many steps away.",
+        0,
+    )
+    background: bool = ask(rules.FLAG, BACKGROUND, False)
     explain: bool = ask(rules.FLAG, "Show what each layer did.", False)
     after: str | None = ask(MAYBE_NAME, "Continue after the answer that returned this mark.", None)
 
@@ -194,7 +203,7 @@ class Recalled(Answer):
     `queries` holds example queries if they were requested separately. `looked_at` counts the memories that the caller
     sees, and `best_relevance` is that of the best of them: without hits, it says how close they came. `next` asks for
     the hits that follow, among as many as the first answer looked at; example queries of their own are told once, with the
-    first.
+    first. `background` is that of each hit and then of each example query, if it was asked for.
     """
 
     hits: tuple[Hit, ...]
@@ -208,6 +217,7 @@ class Recalled(Answer):
     warnings: tuple[str, ...] = ()
     trace: tuple[Note, ...] = ()
     next: str | None = None
+    background: tuple[Background, ...] = ()
 
     def why_nothing(self) -> str:
         """The text for an answer without hits: what was looked at, and how close it came."""
@@ -239,14 +249,22 @@ def recall(call: Call, ask: Recall) -> Recalled:
         with call.reading() as reading:
             older = None if asked_before else _knows_more(reading, done.draft.model, embedders)
             if older is None:
+                known = _with_known_names(ask, reading)
                 done.draft = with_changes(
                     done.draft,
-                    ask=_with_known_names(ask, reading),
+                    ask=known,
                     conversation=_asked_in(reading, ask),
+                    neighbours=neighbours_of(known.entities, ask.lineage, reading),
                 )
                 done.through((*FIND, *ORDER, *SHARE), RecallTools(embedder=embedder, opened=reading))
-                return _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
+                answer = _answer(done, ask, reading.size, _gaps(done.draft, reading, embedder))
+                return _with_background(answer, reading) if ask.background else answer
         embedder, asked_before = older, True
+
+
+def _with_background(answer: Recalled, reading: Reading) -> Recalled:
+    told = [hit.memory for hit in (*answer.hits, *answer.queries)]
+    return replace(answer, background=background_of(told, reading))
 
 
 def _with_known_names(ask: Recall, reading: Reading) -> Recall:

@@ -8,7 +8,7 @@ from onrecord.errors import Fault, Invalid
 
 #: What finds candidates: lexical, semantic, references; and graph, which finds what the best lead to.
 Channel = str
-Fusion = Literal["weighted", "rrf", "blend"]
+Fusion = Literal["weighted", "rrf", "blend", "absolute"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,26 @@ _AUTO: Final = Recipe(
     floor=0.07,
 )
 
+#: By their own worth alone (`recall/absolute.py`): nothing is raised or lowered afterwards.
+_ABSOLUTE: Final = Recipe(
+    name="absolute",
+    weights={"semantic": 0.6, "lexical": 0.4, "references": 1.0},
+    fusion="absolute",
+    floor=_AUTO.floor,
+    without=frozenset(
+        {
+            "raise_pairs",
+            "boost_next_turn",
+            "boost_kind_and_tags",
+            "boost_times",
+            "boost_pinned",
+            "boost_verified",
+            "decay_with_age",
+            "diversify",
+        }
+    ),
+)
+
 RECIPES: Final[Mapping[str, Recipe]] = {
     recipe.name: recipe
     for recipe in (
@@ -92,6 +112,8 @@ RECIPES: Final[Mapping[str, Recipe]] = {
             without=frozenset({"raise_pairs", "boost_next_turn"}),
         ),
         replace(_AUTO, name="blend", fusion="blend", rerank=0.0, weights={"semantic": 0.6, "lexical": 0.4}),
+        _ABSOLUTE,
+        replace(_ABSOLUTE, name="absolute_words", weights={"lexical": 1.0}),
     )
 }
 

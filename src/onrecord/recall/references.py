@@ -4,7 +4,7 @@ most.
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import islice
 from typing import Final
 
@@ -31,12 +31,16 @@ def search_references(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
     """Search by the references that the caller gives, and by those whose names the question mentions."""
     if "references" not in draft.recipe.weights or not tools.index.has_references:
         return draft
-    names, given = names_in(draft.ask.question), draft.ask.entities
-    parts = _parts_of(given, tools) if draft.among is None else {}
-    about = tools.index.about([*given, *parts], names, most=MOST_HOLDERS)
+    given, beside = draft.ask.entities, draft.neighbours
+    names = () if draft.recipe.fusion == "absolute" else names_in(draft.ask.question)
+    parts = _parts_of([*given, *beside], tools) if draft.among is None else {}
+    about = tools.index.about([*given, *parts, *beside], names, most=MOST_HOLDERS)
     if not about.holders:
         return draft
-    ranked = rank(about, parts)
+    if draft.recipe.fusion == "absolute":
+        ranked = newest_first(about, {*given, *(part for part, whole in parts.items() if whole in given)})
+    else:
+        ranked = rank(about, {**beside, **parts})
     return asked(draft, "references", lambda most: ranked[:most])
 
 
@@ -48,6 +52,12 @@ def _parts_of(given: Sequence[str], tools: RecallTools) -> dict[str, str]:
         for part in islice(tools.reading.references(whole), _MOST_PARTS)
         if part not in given
     }
+
+
+def newest_first(about: About, given: Set[str]) -> list[Found]:
+    """All of the same worth: first those about what is given, then those about what lies beside it, the newest first."""
+    order = sorted(about.holders, key=lambda key: (given.isdisjoint(about.holders[key]), -key[1], key[0]))
+    return [Found(key, 1.0) for key in order]
 
 
 def rank(about: About, parts: Mapping[str, str] | None = None) -> list[Found]:

@@ -118,10 +118,10 @@ def _told(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> li
 
 
 def _far_behind(draft: RecallDraft, tools: RecallTools, scored: Sequence[Found]) -> set[Key]:
-    """The hits that are far behind the best. A score that adds up what was found shows that. Scores made of ranks do not;
-    there the vectors show it.
+    """The hits that are far behind the best. A score that adds up what was found shows that. Scores made of ranks do not,
+    nor do those that even a dissimilar text has; there the vectors show it.
     """
-    if draft.recipe.fusion != "rrf" and not draft.recipe.fields:
+    if draft.recipe.fusion not in ("rrf", "absolute") and not draft.recipe.fields:
         return {key for key, score in scored if score < _LEAST_SHARE * scored[0].score}
     if draft.marks is None or not draft.nearest:
         return set()

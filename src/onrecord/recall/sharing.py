@@ -62,10 +62,17 @@ def _with_page(draft: RecallDraft, ranked: Sequence[Key]) -> RecallDraft:
 
 
 def _nearer_first(draft: RecallDraft) -> list[Key]:
-    """Best first; of two equal ones, the one of the smaller circle, and then the one saved first."""
-    matches = draft.matches
-    ranked = [(-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], key) for key in draft.parts]
-    return [key for _, _, key in sorted(ranked)]
+    """Best first; of two equal ones, the one of the smaller circle, and then the one saved first. Where all that is about
+    something is worth the same, its own order counts.
+    """
+    matches, order = draft.matches, dict[Key, int]()
+    if draft.recipe.fusion == "absolute":
+        order = {each.key: rank for rank, each in enumerate(draft.found.get("references", ()))}
+    ranked = [
+        (-draft.score(key), _NEARNESS[CIRCLE[matches[key].scope]], order.get(key, len(order)), key)
+        for key in draft.parts
+    ]
+    return [key for *_, key in sorted(ranked)]
 
 
 def _shared(draft: RecallDraft, ranked: Sequence[Key], limit: int) -> list[Key]:

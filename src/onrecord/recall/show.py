@@ -6,12 +6,13 @@ from datetime import datetime
 from onrecord.errors import NotFound, no_memory
 from onrecord.model import rules
 from onrecord.model.answer import Answer
-from onrecord.model.findings import Edge
+from onrecord.model.findings import Background, Edge
 from onrecord.model.memory import Memory
 from onrecord.model.request import AS_OF, KNOWN_AT, MAYBE_INSTANT, Request, ask
 from onrecord.model.when import When
 from onrecord.model.workspace import Artifact
 from onrecord.operation import Call, operation
+from onrecord.recall.background import BACKGROUND, background_of
 from onrecord.store.ports.filters import RelationWalk
 from onrecord.store.ports.records import Reading
 from onrecord.workspace.artifacts import of_memory
@@ -24,6 +25,7 @@ class Show(Request):
     id: str = ask(rules.ID, "The memory to read.", positional=True)
     as_of: datetime | None = ask(MAYBE_INSTANT, AS_OF, None)
     known_at: datetime | None = ask(MAYBE_INSTANT, KNOWN_AT, None)
+    background: bool = ask(rules.FLAG, BACKGROUND, False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,7 @@ class Shown(Answer):
     memory: Memory
     edges: tuple[Edge, ...] = ()
     artifact: Artifact | None = None
+    background: Background | None = None
 
 
 @operation("read", "memory.read", "GET /memories/{id}")
@@ -42,7 +45,8 @@ def show(call: Call, ask: Show) -> Shown:
         memory = memory_at(reading, ask.id, ask.as_of, ask.known_at)
         edges = tuple(reading.relations.around(memory, around)[: around.limit])
         artifact = of_memory(call.caller, memory, reading)
-    return Shown(memory=memory, edges=edges, artifact=artifact)
+        background = background_of([memory], reading)[0] if ask.background else None
+    return Shown(memory=memory, edges=edges, artifact=artifact, background=background)
 
 
 def memory_at(reading: Reading, id: str, as_of: datetime | None, known_at: datetime | None) -> Memory:

@@ -1,13 +1,13 @@
-"""WHAT is it about? References are brought to their one form; unknown ones are refused."""
+"""WHAT is it about? References are brought to their one form; unknown ones are refused, or kept if the request says so."""
 
 from dataclasses import replace
 
 from onrecord.catalog.editing import resolved_edits
 from onrecord.catalog.extraction import ReadQuery, read_without_catalog
-from onrecord.catalog.resolution import Gathering, resolve_all
+from onrecord.catalog.resolution import Gathering, resolve_all, resolve_or_keep
 from onrecord.catalog.stored import StoredCatalog
 from onrecord.errors import Invalid
-from onrecord.model.limits import ENTITIES
+from onrecord.model.limits import ENTITIES, Unknown
 from onrecord.model.memory import Memory
 from onrecord.remember.draft import SaveDraft, SaveTools
 from onrecord.store.ports.records import Reading, Writing
@@ -23,7 +23,7 @@ def read_query(draft: SaveDraft, tools: SaveTools) -> SaveDraft:
 
 
 def refer(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
-    memory, warnings = referred(draft.ready, writing, draft.read_query)
+    memory, warnings = referred(draft.ready, writing, draft.read_query, draft.ask.unknown)
     return replace(draft, memory=memory, warnings=(*draft.warnings, *warnings))
 
 
@@ -42,7 +42,7 @@ def read_ahead(memory: Memory) -> ReadQuery | None:
 
 
 def referred(
-    memory: Memory, writing: Writing, read: ReadQuery | None = None
+    memory: Memory, writing: Writing, read: ReadQuery | None = None, unknown: Unknown = "refuse"
 ) -> tuple[Memory, tuple[str, ...]]:
     """The memory with references as the catalog writes them, including those of its query; and warnings.
 
@@ -59,7 +59,8 @@ def referred(
     if read is None or read.given != memory.query:
         read = read_without_catalog(memory.query)
     gathering = Gathering()
-    for told in (resolve_all(memory.entities, lookup), read.entities(lookup)):
+    resolved = resolve_or_keep if unknown == "keep" else resolve_all
+    for told in (resolved(memory.entities, lookup), read.entities(lookup)):
         gathering.take(told)
     found = gathering.entities()
     warnings = found.warnings

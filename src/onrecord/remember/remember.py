@@ -17,7 +17,7 @@ from onrecord.model.caller import Caller
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.findings import Similar, TurnedDown
-from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope
+from onrecord.model.limits import Alike, Confidence, Dimension, Kind, Scope, Unknown
 from onrecord.model.memory import Memory
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import ListOf, OrNone
@@ -108,6 +108,11 @@ class Remember(Request):
         OrNone(rules.REASON),
         "If the same was rejected before: what has changed since, for the reviewer.",
         None,
+    )
+    unknown: Unknown = ask(
+        rules.Choice(limits.UNKNOWN),
+        "Things that the catalog does not know: refuse them, or keep them as given with a warning.",
+        "refuse",
     )
     dry_run: bool = ask(rules.FLAG, "Say what would be saved, and save nothing.", False)
 

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 from onrecord.catalog.extraction import ReadQuery
 from onrecord.errors import Fault, Forbidden, VersionConflict, invalid
 from onrecord.jobs.embedding import embed_batch
-from onrecord.model import rules
+from onrecord.model import limits, rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.collections import Home
 from onrecord.model.conversation_names import MAYBE_CONVERSATION
 from onrecord.model.edits import EDITS, Edit
 from onrecord.model.embedding import embedded_text
-from onrecord.model.limits import Confidence, Dimension, Kind, Status
+from onrecord.model.limits import Confidence, Dimension, Kind, Status, Unknown
 from onrecord.model.memory import Memory, changed_fields, pinned_to
 from onrecord.model.request import ENTITIES, MAYBE_INSTANT, MAYBE_NAME, TAGS, Request, ask
 from onrecord.model.rules import OrNone
@@ -74,6 +74,11 @@ class Revise(Request):
         rules.Choice(("active", "stale")), "active or stale; use retire to end a memory.", UNSET
     )
     status_reason: str | None | Unset = ask(OrNone(rules.REASON), "Why it has this status.", UNSET)
+    unknown: Unknown = ask(
+        rules.Choice(limits.UNKNOWN),
+        "Things that the catalog does not know: refuse them, or keep them as given with a warning.",
+        "refuse",
+    )
     vouch: bool = ask(rules.FLAG, "As a person: vouch for the text as if you had written it.", False)
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
@@ -119,7 +124,7 @@ def revise(call: Call, ask: Revise) -> Revised:
         after = written(before, after, caller, now)
         warnings: tuple[str, ...] = ()
         if _refers(ask):
-            after, warnings = referred(after, writing, ahead.read)
+            after, warnings = referred(after, writing, ahead.read, ask.unknown)
         changed = changed_fields(before, after)
         if not changed:
             same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)

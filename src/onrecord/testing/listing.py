@@ -44,6 +44,7 @@ _FILTERS: Final[tuple[tuple[dict[str, Any], str], ...]] = (
     ({"has_query": True}, "cb"),
     ({"has_query": False}, "fda"),
     ({"has_query": True, "tags": ["x"]}, "b"),
+    ({"persona": "chef"}, ""),
     ({"system": "crm"}, "c"),
     ({"system": "erp"}, ""),
     ({"conversation": "talk"}, "fdcba"),

@@ -403,6 +403,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
         lambda r: len(r.index.similarity(_vector(t), t.world.stub.model, _keys(t)))
     ),
     "Index.tokens": lambda t: t.read(lambda r: len(r.index.tokens(_near(t), t.world.stub.model))),
+    "Index.embedded": lambda t: t.read(lambda r: list(r.index.embedded(_keys(t)).values())),
     "Index.passages_of": lambda t: t.read(
         lambda r: len(r.index.passages_of(text_hash(embedded_text(t.one)), t.world.stub.model))
     ),
@@ -598,6 +599,7 @@ FOUND: Final = {
     "Index.near": "2",
     "Index.similarity": "2",
     "Index.tokens": "2",
+    "Index.embedded": "stub",
     "Index.passages_of": "1",
     "Index.about": "thing:zqghost",
     "Relations.joined": "supports",

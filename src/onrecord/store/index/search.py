@@ -126,6 +126,15 @@ class SqlIndex:
         for view, covered in self._covered_by(model):
             self._backend.warm(view, covered)
 
+    def embedded(self, keys: Sequence[Key]) -> dict[Key, str]:
+        told: dict[Key, str] = {}
+        for view in self._views:
+            rows = [row for tenant, row in keys if tenant == view.tenant]
+            for covered in view.coverage if rows else ():
+                for (row,) in view.fetch(_embedded(view.visibility), model=covered.key, rows=rows):
+                    told[view.tenant, row] = covered.model.name
+        return told
+
     def passages_of(self, text_hash: str, model: EmbeddingModel) -> list[Passage]:
         """The vectors of a visible memory with exactly this text. Others do not count: a save would reveal that someone
         has written it.
@@ -267,6 +276,16 @@ def _tokens(visibility: Visibility) -> Select[Any]:
         vectors.c.model == bindparam("model"),
         one_of(vectors.c.row, "rows"),
         one_of(vectors.c.passage, "numbers"),
+        visible(vectors, visibility),
+    )
+
+
+@cache
+def _embedded(visibility: Visibility) -> Select[Any]:
+    return select(vectors.c.row).where(
+        vectors.c.model == bindparam("model"),
+        one_of(vectors.c.row, "rows"),
+        vectors.c.passage == literal_column("0"),
         visible(vectors, visibility),
     )
 

@@ -66,6 +66,7 @@ class MemoryCriteria(Request):
     has_query: bool | None = ask(
         OrNone(rules.FLAG), "Only with an example query; if false, only without one.", None
     )
+    persona: str | None = ask(MAYBE_NAME, "Only of this persona.", None)
     system: str | None = ask(MAYBE_NAME, "Only of this system.", None)
     conversation: str | None = ask(MAYBE_CONVERSATION, "Only pinned to this conversation.", None)
     unpinned: bool = ask(rules.FLAG, "With a conversation: also memories that are pinned to none.", False)

@@ -185,6 +185,11 @@ class Index(Protocol):
     def warm(self, model: EmbeddingModel) -> None:
         """Read what a search by vectors needs, so that a transaction need not while others wait for it."""
 
+    def embedded(self, keys: Sequence[Key]) -> dict[Key, str]:
+        """The name of the model that made the vectors of each of some memories, of those that have any; the newest
+        model, if several did.
+        """
+
     def about(
         self,
         references: Sequence[str],

@@ -188,8 +188,6 @@ def _filters(
     if ask.proposal is not None:
         yield record.c.edits.is_not(None)
         yield _in_state(record, ask.proposal)
-    if ask.system is not None:
-        yield record.c.system == ask.system
     if pinned is not None:
         there = and_(record.c.conversation == pinned.id, whose(record) == pinned.by)
         yield or_(there, record.c.conversation.is_(None)) if ask.unpinned else there
@@ -242,6 +240,8 @@ def _one_of(ask: MemoryCriteria) -> Iterator[tuple[str, Sequence[str]]]:
     yield "confidence", ask.confidences
     yield "source", ask.sources
     yield "owner", ask.owners
+    yield "persona", [] if ask.persona is None else [ask.persona]
+    yield "system", [] if ask.system is None else [ask.system]
 
 
 def _facet_filters(ask: MemoryCriteria) -> Iterator[ColumnElement[bool]]:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from onrecord.model.agent import ShownAgent
     from onrecord.model.changesets import Changeset
     from onrecord.model.edits import Edit
-    from onrecord.model.findings import Compared, Edge
+    from onrecord.model.findings import Background, Compared, Edge
     from onrecord.model.ledger import AuditEntry, Key
     from onrecord.model.memory import Memory, Relation
     from onrecord.model.workspace import Artifact, Conversation
@@ -284,6 +284,7 @@ def _(answer: "Recalled") -> Iterator[Part]:
         yield from (_hit_line(hit, hit.memory.title) for hit in answer.queries)
     yield from (f"Skipped {reason}" for reason in answer.degraded)
     yield from answer.warnings
+    yield from _background(answer.background)
     if answer.trace:
         columns: Columns = {"layer": "name", "time": lambda note: f"{note.ms:.2f} ms"}
         columns |= {"candidates": lambda note: str(note.candidates), "skipped because": "failed"}
@@ -335,6 +336,7 @@ def _(answer: "Shown") -> Iterator[Part]:
         yield f"File: {_file(answer.artifact)}"
     if answer.edges:
         yield _edges(answer.edges)
+    yield from _background([answer.background] if answer.background else ())
 
 
 def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
@@ -445,6 +447,13 @@ def _(answer: "Browsed") -> Iterator[Part]:
     yield from _listed(answer.memories, columns, "Nothing here.", answer.next)
     if answer.total is not None:
         yield f"{answer.total:,} in all."
+    yield from _background(answer.background)
+
+
+def _background(told: Sequence["Background"]) -> Iterator[Part]:
+    if told:
+        columns: Columns = {"id": _number, "embedded by": "embedded_by", "superseded by": "superseded_by"}
+        yield _table(told, columns | {"URNs": lambda each: ", ".join(each.urns.values())})
 
 
 @_shows

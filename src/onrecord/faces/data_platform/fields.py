@@ -1,0 +1,121 @@
+"""WHICH values does the data platform take? Its closed lists, its limits in bytes, and its words for what is wrong.
+
+The lists are checked here and do not stand in the schemas of the tools, so that an agent that guesses is told them.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Final, ParamSpec, TypeVar
+
+from onrecord.errors import Fault, Forbidden, HigherTier, Invalid, NotFound, OnRecordError, SaveLimit
+from onrecord.model import limits
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+CATEGORIES: Final = (
+    *("correction", "business_context", "data_quality", "usage_guidance", "relationship", "enhancement"),
+    "general",
+)
+SOURCES: Final = ("user", "agent_discovery", "enrichment_gap", "automation", "lineage_event")
+STATUSES: Final = ("active", "stale", "superseded", "archived")
+#: By field: the values that it takes. A filter takes those of its field.
+CHOICES: Final[Mapping[str, Sequence[str]]] = {
+    "dimension": limits.DIMENSIONS,
+    "category": CATEGORIES,
+    "confidence": limits.CONFIDENCES,
+    "source": SOURCES,
+    "status": STATUSES,
+}
+LEAST_BYTES: Final = 10
+MOST_BYTES: Final = 4_000
+MOST_ENTITIES: Final = 10
+
+LISTED: Final = 20
+MOST_LISTED: Final = 100
+RECALLED: Final = 10
+MOST_RECALLED: Final = 50
+
+#: The platform's names for our fields.
+_NAMES: Final[Mapping[str, str]] = {
+    "question": "query",
+    "entities": "entity_urns",
+    "only_dimensions": "dimension",
+    "dimensions": "dimension",
+    "categories": "category",
+    "sources": "source",
+    "owners": "created_by",
+    "skip": "offset",
+    "created_since": "since",
+    "created_before": "until",
+}
+
+
+class Refused(Invalid):
+    """A call that cannot be answered as it is, in the platform's own words."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__([Fault(field, message)])
+        self.args = (message,)
+
+
+def clamped(limit: int | None, usual: int, most: int) -> int:
+    """How many are given: the usual number for none or less, and never more than the most."""
+    return usual if limit is None or limit <= 0 else min(limit, most)
+
+
+def check_content(content: str | None) -> Iterator[Fault]:
+    size = len((content or "").encode("utf-8", "surrogatepass"))
+    if not size:
+        yield Fault("content", f"content is required (minimum {LEAST_BYTES} bytes)")
+    elif size < LEAST_BYTES:
+        yield Fault("content", f"content must be at least {LEAST_BYTES} bytes (got {size})")
+    elif size > MOST_BYTES:
+        yield Fault("content", f"content must be at most {MOST_BYTES} bytes (got {size})")
+
+
+def check_choices(given: Mapping[str, str | None]) -> Iterator[Fault]:
+    """Faults of values that are in no list; what is empty counts as left out. `filter_status` takes what `status` does."""
+    for name, value in given.items():
+        field = name.removeprefix("filter_")
+        if value and value not in CHOICES[field]:
+            yield Fault(name, f'invalid {field} "{value}": must be one of: {", ".join(CHOICES[field])}')
+
+
+def check_entities(urns: Sequence[str] | None) -> Iterator[Fault]:
+    if urns and len(urns) > MOST_ENTITIES:
+        yield Fault("entity_urns", f"entity_urns exceeds maximum of {MOST_ENTITIES} (got {len(urns)})")
+
+
+def refuse(*checks: Iterator[Fault]) -> None:
+    """Invalid with everything that the checks found."""
+    if faults := [fault for check in checks for fault in check]:
+        raise Invalid(faults)
+
+
+def in_its_words(verb: str | None = None) -> Callable[[Callable[P, Answer]], Callable[P, Answer]]:
+    """Faults that are raised inside name fields as the platform does. With a verb, what is done to one memory: who may not
+    do it is told so.
+    """
+
+    def mark(function: Callable[P, Answer]) -> Callable[P, Answer]:
+        @wraps(function)
+        def call(*given: P.args, **named: P.kwargs) -> Answer:
+            try:
+                return function(*given, **named)
+            except OnRecordError as problem:
+                raise _said(problem, verb) from None
+
+        return call
+
+    return mark
+
+
+def _said(problem: OnRecordError, verb: str | None) -> OnRecordError:
+    if isinstance(problem, Invalid) and not isinstance(problem, Refused):
+        return Invalid(Fault(_NAMES.get(each.field, each.field), each.message) for each in problem.faults)
+    if verb and isinstance(problem, NotFound):
+        return NotFound("memory not found")
+    if verb and isinstance(problem, Forbidden) and not isinstance(problem, HigherTier | SaveLimit):
+        return Forbidden(f"you can only {verb} your own memories")
+    return problem

@@ -1,0 +1,71 @@
+"""HOW does the data platform write a memory down? As a record, under the names that its programs know."""
+
+from hashlib import sha256
+from typing import Any, Final
+
+from onrecord.model.findings import Background
+from onrecord.model.limits import Status
+from onrecord.model.memory import Memory
+from onrecord.model.wire import write_instant
+
+_TEXT: Final = {"type": "string"}
+#: The shape of a record.
+RECORD: Final[dict[str, Any]] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("id", "created_at", "updated_at", "created_by", "persona", "dimension"), _TEXT),
+        **dict.fromkeys(("content", "category", "confidence", "source"), _TEXT),
+        "entity_urns": {"type": "array", "items": _TEXT},
+        "related_columns": {"type": "array", "items": {"type": "object"}},
+        "metadata": {"type": "object"},
+        **dict.fromkeys(("status", "stale_reason", "last_verified"), _TEXT),
+        "embedding_model": {**_TEXT, "description": "The model that made its vector."},
+        "embedding_text_hash": {**_TEXT, "description": "The SHA-256 of its content, in hex digits."},
+    },
+    "required": [
+        *("id", "created_at", "updated_at", "created_by", "persona", "dimension", "content", "category"),
+        *("confidence", "source", "entity_urns", "related_columns", "metadata", "status"),
+    ],
+}
+
+
+def shown_status(status: Status) -> str:
+    """The status in the platform's words: what waits for a review is active there, and its metadata says so."""
+    return "active" if status == "pending" else status
+
+
+def record_of(memory: Memory, background: Background) -> dict[str, Any]:
+    """The record of a memory. What its vector was made of stands in it only if it has one."""
+    record = {
+        "id": memory.id,
+        "created_at": write_instant(memory.created_at),
+        "updated_at": write_instant(memory.updated_at),
+        "created_by": memory.owner,
+        "persona": memory.persona or "",
+        "dimension": memory.dimension,
+        "content": memory.content,
+        "category": memory.category or "",
+        "confidence": memory.confidence,
+        "source": memory.source or "",
+        "entity_urns": [background.urns.get(name, name) for name in memory.entities],
+        "related_columns": [],
+        "metadata": _metadata(memory, background),
+        "status": shown_status(memory.status),
+    }
+    if memory.status == "stale":
+        record["stale_reason"] = memory.status_reason or ""
+    if memory.verified_at is not None:
+        record["last_verified"] = write_instant(memory.verified_at)
+    if background.embedded_by is not None:
+        record["embedding_model"] = background.embedded_by
+        record["embedding_text_hash"] = sha256(memory.content.encode()).hexdigest()
+    return record
+
+
+def _metadata(memory: Memory, background: Background) -> dict[str, Any]:
+    told = dict(memory.metadata)
+    if memory.status == "pending":
+        told["insight_status"] = memory.status
+    if background.superseded_by is not None:
+        told["superseded_by"] = background.superseded_by
+    return told
