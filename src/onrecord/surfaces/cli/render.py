@@ -701,7 +701,12 @@ def _(answer: "DroppedEntity") -> Iterator[Part]:
 
 @_shows
 def _(answer: "ListedConversations") -> Iterator[Part]:
-    columns: Columns = {"id": _number, "title": "title", "agent": "agent", "begun": "created_at"}
+    columns: Columns = {
+        "id": lambda each: _numbered(each.id),
+        "title": "title",
+        "agent": "agent",
+        "begun": "created_at",
+    }
     return _listed(answer.conversations, columns | {"by": "created_by"}, "No conversations.", answer.next)
 
 
