@@ -185,6 +185,8 @@ SOME: Final = ("there", "user", "pending")
 ALIKE: Final = frozenset(
     {
         "entities",
+        "plan",
+        "changesets",
         "list_keys",
         "list_tenants",
         "audit",
