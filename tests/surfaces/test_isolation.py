@@ -63,7 +63,9 @@ BESIDE, SECRET = "zqbeside", "zqsecret"
 OF_THE_TENANT = frozenset({"beside", "file", "key", "tenant"})
 OF_A_MEMORY = frozenset({"id", "other", "edge", "code"})
 #: Times, and ids that are drawn by chance.
-MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b|\b[0-9a-f]{32}\b")
+MOMENT = re.compile(
+    r"\d{4}-\d\d-\d\d[T ][\d:.]+(?:Z|\+00:00)?|\b1[78]\d{8}\b|(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])"
+)
 FIELD = re.compile(r"\{(\w+)\}")
 #: After how many attempts it is looked at what is there.
 LOOKED_AFTER = 32

@@ -162,8 +162,11 @@ TOOLS_MORE: Final[dict[str, list[dict[str, Any]]]] = {
 }
 #: What says where one speaks, or as which agent: whatever takes it has an attempt with another's.
 NAMING: Final = frozenset({"conversation", "agent", "session_id", "systemId", "via", "artifact"})
-#: What differs between any two answers: times, and how long it took.
-PASSING: Final = re.compile(rf"(?:{MOMENT.pattern})(?:\.\d+)?|(?<=\"ms\": )[-\d.e]+")
+#: What differs between any two answers: times, ids that are drawn by chance and the marks of frames around these, and how
+#: long it took.
+PASSING: Final = re.compile(
+    rf"(?:{MOMENT.pattern})(?:\.\d+)?|(?<=stored-notes-)[0-9a-f]{{12}}|(?<=\"ms\": )[-\d.e]+"
+)
 MANAGER: Final = "manages, and names her conversation"
 _READS: Final = frozenset({"memory.read"})
 #: Members of the tenant who may not see what is ann's: each names her conversation in another way, or has no need to.

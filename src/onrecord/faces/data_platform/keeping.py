@@ -37,6 +37,12 @@ _COMMANDS: Final[Mapping[str, str]] = {
 _USE: Final = "use remember, update, forget, list, or review_stale"
 #: A preference is one in our words too; everything else is a fact, whose dimension says more.
 _KINDS: Final = {"preference": "preference"}
+_USUAL: Final[Mapping[str, str]] = {
+    "dimension": "knowledge",
+    "category": "business_context",
+    "confidence": "medium",
+    "source": "user",
+}
 #: What is active in the platform's words.
 _ACTIVE: Final[tuple[Status, ...]] = ("active", "pending")
 #: How often a change of metadata is made on what someone else has changed meanwhile.
@@ -56,31 +62,25 @@ def memory_manage(door: OnRecord, command: str | None = None, **given: Any) -> d
 def remember(
     door: OnRecord,
     content: str | None = None,
-    dimension: str | None = None,
-    category: str | None = None,
-    confidence: str | None = None,
-    source: str | None = None,
     entity_urns: Sequence[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
     persona: str | None = None,
-    **_: Any,
+    **given: Any,
 ) -> dict[str, Any]:
     """Keep a memory for the persona of its writer, or for the tenant if they have none."""
-    choices = {"dimension": dimension, "category": category, "confidence": confidence, "source": source}
+    choices = _chosen(given)
     refuse(check_content(content), check_choices(choices), check_entities(entity_urns))
     session = door.caller.conversation
     wanted: dict[str, Any] = {
+        **_USUAL,
+        **choices,
+        **_placement(door, persona),
         "content": content,
-        "kind": _KINDS.get(dimension or "", "fact"),
-        "dimension": dimension or "knowledge",
-        "category": category or "business_context",
-        "confidence": confidence or "medium",
-        "source": source or "user",
+        "kind": _KINDS.get(choices.get("dimension", ""), "fact"),
         "entities": list(entity_urns or ()),
         "metadata": {**(metadata or {}), **({"session_id": session} if session else {})},
         # It is for the persona, in whichever session it was said.
         "conversation": None,
-        **_placement(door, persona),
     }
     saved = door.remember(id=token_hex(16), unknown="keep", **wanted)
     waits = saved.memory.status == "pending"
@@ -92,6 +92,11 @@ def remember(
         else "Memory recorded successfully.",
     }
     return told | _warned(saved.warnings)
+
+
+def _chosen(given: Mapping[str, Any]) -> dict[str, str]:
+    """Those of the arguments that have a closed list, without empty ones."""
+    return {name: given[name] for name in _USUAL if given.get(name)}
 
 
 def _placement(door: OnRecord, persona: str | None) -> dict[str, Any]:
@@ -114,21 +119,16 @@ def update(
     door: OnRecord,
     id: str | None = None,
     content: str | None = None,
-    dimension: str | None = None,
-    category: str | None = None,
-    confidence: str | None = None,
-    source: str | None = None,
     entity_urns: Sequence[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
-    **_: Any,
+    **given: Any,
 ) -> dict[str, Any]:
     """Change what is given; what is empty stays. A stale memory whose text is revised is active again."""
-    choices = {"dimension": dimension, "category": category, "confidence": confidence, "source": source}
     own_memory(door, id, "update")
+    changes: dict[str, Any] = _chosen(given)
     refuse(
-        check_content(content) if content else iter(()), check_choices(choices), check_entities(entity_urns)
+        check_content(content) if content else iter(()), check_choices(changes), check_entities(entity_urns)
     )
-    changes: dict[str, Any] = {name: value for name, value in choices.items() if value}
     if content:
         changes["content"] = content
     if entity_urns:

@@ -4,7 +4,7 @@ What the platform does after it has found something, we do before: a dimension, 
 so that nothing that was wanted is cut off by what was not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
@@ -27,6 +27,15 @@ STRATEGIES: Final = ("entity", "semantic", "lexical", "graph", "auto")
 #: Vectors and words by fixed weights, and words alone by the same measure.
 RECIPE: Final = "absolute"
 WORDS_ALONE: Final = "absolute_words"
+#: Nothing of the question but its words counts, and the best are told, from whichever circle of people they are.
+AS_IT_IS: Final[Mapping[str, Any]] = {
+    "intent": False,
+    "times": "off",
+    "conversation_places": 0,
+    "tenant_places": 0,
+    "global_places": 0,
+    "background": True,
+}
 DEGRADED: Final = (
     "embedding provider unavailable; results are lexical-only (exact-term matches), not semantic"
 )
@@ -143,12 +152,6 @@ def _recalled(
         lineage=question.lineage,
         recipe=question.recipe,
         statuses=statuses,
-        intent=False,
-        times="off",
-        # The best, from whichever circle of people they are.
-        conversation_places=0,
-        tenant_places=0,
-        global_places=0,
-        background=True,
+        **AS_IT_IS,
         **wanted,
     )

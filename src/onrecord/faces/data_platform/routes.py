@@ -19,7 +19,7 @@ from onrecord.faces.data_platform.fields import (
     refuse,
 )
 from onrecord.faces.data_platform.keeping import forget, own_memory, records_in, statuses_of, update
-from onrecord.faces.data_platform.recalling import RECIPE
+from onrecord.faces.data_platform.recalling import AS_IT_IS, RECIPE
 from onrecord.faces.data_platform.records import RECORD, record_of, shown_status
 from onrecord.model.limits import BROWSE_SKIP
 from onrecord.model.limits import STATUSES as EVERY_STATUS
@@ -191,12 +191,7 @@ def _search_mine(door: OnRecord, request: Request, body: bytes) -> Response:
         only_owners=[door.caller.user],
         only_dimensions=[asked["dimension"]] if "dimension" in asked else [],
         statuses=statuses_of(asked.get("status", "active")),
-        intent=False,
-        times="off",
-        conversation_places=0,
-        tenant_places=0,
-        global_places=0,
-        background=True,
+        **AS_IT_IS,
     )
     data = [
         record_of(hit.memory, background) | {"score": hit.score}
