@@ -12,7 +12,7 @@ def test_nothing_is_superseded_wrongly_and_little_is_told_in_vain() -> None:
         assert part["supersede"]["precision"] >= 0.99
         assert part["supersede"]["recall"] >= 0.35
         assert part["tell"]["precision"] >= 0.95
-        assert part["tell"]["recall"] >= 0.9
+        assert part["tell"]["recall"] >= 0.85
         for label in ("number", "entity", "opposite", "topic", "unrelated"):
             assert part["labels"][label]["superseded"] == 0
 
