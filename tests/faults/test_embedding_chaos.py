@@ -255,7 +255,9 @@ class TestMoods:
         for number in range(3):
             door.remember(f"the ferry leaves at {number}")
         moody.mood = None
-        assert door.recall("ferry").degraded == ("semantic: 3 of 3 memories have no vectors yet",)
+        assert door.recall("ferry").degraded == (
+            "semantic: 3 of 3 memories have no vectors yet; a worker makes them, `embed-missing` at once",
+        )
         answer = door.embed_missing()
         assert (answer.embedded, answer.failures) == (3, ())
         assert_all_true(door, moody)

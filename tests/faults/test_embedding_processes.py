@@ -226,7 +226,9 @@ class TestChangeOfModels:
             for word, id in (("quarry", "by-new"), ("orchard", "by-old")):
                 answer = program.recall(word)
                 assert answer.hits[0].memory.id == id
-                assert answer.degraded == (f"semantic: 1 of {MEMORIES + 2} memories have no vectors yet",)
+                assert answer.degraded == (
+                    f"semantic: 1 of {MEMORIES + 2} memories have no vectors yet; a worker makes them, `embed-missing` at once",
+                )
         changing.go()
         while "batch" in changing.hear():
             changing.go()

@@ -63,7 +63,7 @@ from onrecord.recall.references import search_references
 from onrecord.recall.relevance import judge_relevance
 from onrecord.recall.rerank import diversify, rerank
 from onrecord.recall.run import Layer, Run
-from onrecord.recall.semantic import compare_others, knows_most, search_semantic, without_vectors
+from onrecord.recall.semantic import compare_others, knows_most, search_semantic, told_gap
 from onrecord.recall.sharing import fit_tokens, read_hits, share_places
 from onrecord.recall.term_counts import count_terms
 from onrecord.store.ports.records import Reading
@@ -302,8 +302,8 @@ def _gaps(draft: RecallDraft, reading: Reading, embedder: Embedder | None) -> tu
         return ("semantic: no embedder is configured",)
     if draft.model is None:
         return ()
-    missing = without_vectors(reading, draft.model)
-    return (f"semantic: {missing} of {reading.size} memories have no vectors yet",) if missing > 0 else ()
+    gap = told_gap(reading, draft.model, "memories")
+    return (f"semantic: {gap}",) if gap else ()
 
 
 def _answer(done: Run, ask: Recall, looked_at: int, gaps: tuple[str, ...]) -> Recalled:

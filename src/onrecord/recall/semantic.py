@@ -22,9 +22,12 @@ def knows_most(reading: Reading, current: EmbeddingModel) -> EmbeddingModel:
     return best if known[best] > known[current] else current
 
 
-def without_vectors(reading: Reading, model: EmbeddingModel) -> int:
-    """How many memories the model has not embedded yet."""
-    return reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
+def told_gap(reading: Reading, model: EmbeddingModel, noun: str) -> str:
+    """How many the model has not embedded yet, and what does; empty if none."""
+    missing = reading.size - sum(each.memories for each in reading.index.coverage() if each.model == model)
+    if missing <= 0:
+        return ""
+    return f"{missing} of {reading.size} {noun} have no vectors yet; a worker makes them, `embed-missing` at once"
 
 
 def search_semantic(draft: RecallDraft, tools: RecallTools) -> RecallDraft:
