@@ -43,7 +43,9 @@ def held(path: Path) -> list[dict[str, Any]]:
         for version in line.get("versions", ()):
             memory = version["memory"]
             memory |= {"author": memory["owner"], "proposes": None, "tier": memory["origin"]}
-            memory["conversation_by"] = None
+            memory |= {"conversation_by": None, "edits": None, "changeset": None}
+        if "numbers" in line:
+            line["numbers"]["changeset"] = 0
         for key, whose in _WHOSE.items():
             if key in line:
                 line[key] |= whose

@@ -16,7 +16,7 @@ from onrecord.model.limits import EDIT_FIELDS, EditField
 from onrecord.model.memory import Memory
 from onrecord.model.wire import from_json
 
-Described = TypeVar("Described", Model, Part, Datasource)
+Described = TypeVar("Described", Model, Datasource)
 #: Under this name the record of an entity keeps its amendments.
 AMENDMENTS: Final = "amendments"
 
@@ -59,17 +59,13 @@ def amended(told: Described, amendments: Iterable[Amendment]) -> Described:
         by_entity.setdefault(each.entity, []).append(each)
     if not by_entity:
         return told
-    changes = _changes(told, by_entity.get(canonical_in(told), ()))
+    changes = _changes(told, by_entity.get(told.canonical, ()))
     if isinstance(told, Model):
         changes["parts"] = tuple(
             replace(part, **_changes(part, by_entity.get(f"{told.canonical}.{part.name}", ())))
             for part in told.parts
         )
     return replace(told, **changes)
-
-
-def canonical_in(told: Model | Part | Datasource) -> str:
-    return "" if isinstance(told, Part) else told.canonical
 
 
 def _changes(told: Model | Part | Datasource, amendments: Iterable[Amendment]) -> dict[str, Any]:
