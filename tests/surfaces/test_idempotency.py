@@ -104,6 +104,8 @@ TRANSLATED: dict[str, tuple[str, str, Any]] = {
     "erase_tenant": ("DELETE", "/v1/admin/tenants/other", None),
     "save_memory": ("POST", "/memories", {"learning": "quagga", "linked_entities": ["memory:1"]}),
     "forget_memory": ("DELETE", "/memories/1", None),
+    "put_record": ("PUT", "/api/v1/admin/memory/records/1", {"content": "quagga and okapi"}),
+    "delete_record": ("DELETE", "/api/v1/admin/memory/records/1", None),
 }
 
 

@@ -27,7 +27,7 @@ from onrecord.model.near_names import unknown_names
 from onrecord.service import OnRecord
 from onrecord.surfaces.rest.bodies import read_object
 from onrecord.surfaces.rest.declared import TEXT, FaceHttp, FaceRoute, Parameter, RouteAnswer, schema_named
-from onrecord.surfaces.rest.problems import PROBLEM, detail_of, headers_of, kind_of
+from onrecord.surfaces.rest.problems import detail_of, headers_of, kind_of
 
 _ADMIN: Final = "/api/v1/admin"
 _PORTAL: Final = "/api/v1/portal"
@@ -44,7 +44,7 @@ def _refuse(error: OnRecordError) -> Response:
     kind = kind_of(error)
     status = _FAULTY if isinstance(error, Invalid) else kind.status
     told = {"type": "about:blank", "title": kind.title, "status": status, "detail": detail_of(error)}
-    return JSONResponse(told, status, headers_of(error), PROBLEM)
+    return JSONResponse(told, status, headers_of(error))
 
 
 def _read(request: Request, known: Sequence[Parameter]) -> dict[str, Any]:
