@@ -2,7 +2,7 @@
 back.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Final
 
@@ -10,7 +10,6 @@ from onrecord.jobs.embedding import do_jobs
 from onrecord.jobs.reconciling import Reconciler
 from onrecord.jobs.worker import Doer, Periodic
 from onrecord.providers.embedding import Embedder
-from onrecord.review.settling import settle_changesets
 from onrecord.store.ports.jobs import EMBED, RECONCILE, SETTLE, SWEEP
 from onrecord.store.ports.store import Store
 
@@ -28,8 +27,14 @@ def doers(
         known[EMBED] = partial(do_jobs, store, embedder)
         missing = Reconciler(store, embedder)
         known[RECONCILE] = Periodic(missing, RECONCILE_EVERY, missing.is_wanted)
-    settle = partial(settle_changesets, store, embeds=embedder is not None)
-    known[SETTLE] = Periodic(settle, _SETTLE_EVERY)
+    known[SETTLE] = Periodic(partial(_settle, store, embedder is not None), _SETTLE_EVERY)
     if audit_kept is not None:
         known[SWEEP] = Periodic(lambda now: store.sweep_audit(now - audit_kept), _SWEEP_EVERY)
     return known
+
+
+def _settle(store: Store, embeds: bool, now: datetime) -> None:
+    # Every command looks whether there is work, and few have any of this kind: it is loaded when it is done.
+    from onrecord.review.settling import settle_changesets
+
+    settle_changesets(store, now, embeds=embeds)

@@ -15,8 +15,9 @@ from onrecord.surfaces.last_word import end_within, shutdown_timeout
 #: How far a gentle worker steps back behind other processes.
 _LAST: Final = 10
 
-_HELP = """Do what was put off: make the vectors of memories and entities that have none yet, for whatever reason, and
-delete lines of the audit that are older than they are kept (ONRECORD_AUDIT_DAYS).
+_HELP = """Do what was put off: make the vectors of memories and entities that have none yet, for whatever reason, end
+changesets that a process left half applied, and delete lines of the audit that are older than they are kept
+(ONRECORD_AUDIT_DAYS).
 
 What is missing is looked for at the start and every 15 minutes.
 
