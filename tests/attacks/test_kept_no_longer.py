@@ -33,14 +33,14 @@ def test_lines_of_the_audit_are_deleted_after_their_days(
         sweeping = root.worker
         sweeping.begin()
         # Of a tenant that has done nothing since, the last line stays: by it the next is numbered.
-        assert sweeping.run_once() == (0, ())
+        assert set(iter(sweeping.run_once, None)) == {(0, ())}
         assert [each.number for each in root.audit().entries] == [3]
         assert [each.number for each in other.audit().entries] == [2]
         assert other.remember("Of today, too.").memory.id == "3"
         assert [each.number for each in other.audit().entries] == [3, 2]
         assert sweeping.run_once() is None
         clock.tick(hours=1)
-        assert sweeping.run_once() == (0, ())
+        assert set(iter(sweeping.run_once, None)) == {(0, ())}
         assert [each.number for each in other.audit().entries] == [3]
 
 
@@ -87,7 +87,7 @@ def test_where_nothing_is_set_the_audit_is_kept(db: str, clock: Clock) -> None:
             root.remember(f"Note {number}.")
         clock.tick(days=10_000)
         root.worker.begin()
-        assert root.worker.run_once() is None
+        assert set(iter(root.worker.run_once, None)) <= {(0, ())}
         assert len(root.audit().entries) == 3
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from onrecord.app import local_caller
 from onrecord.care import lines
 from onrecord.config import load
 from onrecord.errors import OutcomeUnknown, StoreUnavailable, Unauthenticated
+from onrecord.jobs.embedding import do_jobs
 from onrecord.jobs.worker import Worker
+from onrecord.store.ports.jobs import EMBED
 from onrecord.store.postgres import patience
 from onrecord.surfaces.rest import transfer
 from onrecord.surfaces.rest.lanes import Lane
@@ -470,7 +473,7 @@ def test_what_a_killed_worker_had_claimed_is_free_within_a_minute(db: str, clock
         # Too long to be embedded as it is saved.
         door.remember("word " * 1_500)
         with pytest.raises(Killed):
-            Worker(door._store, Deadly(), clock).run_once()
+            Worker(door._store, {EMBED: partial(do_jobs, door._store, Deadly())}, clock).run_once()
         assert door.worker.run_once() is None
         clock.tick(minutes=1)
         assert door.worker.run_once() == (1, ())

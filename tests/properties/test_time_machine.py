@@ -151,6 +151,8 @@ TOLD = [
         "verified_at",
         "always_inject",
         "approved_by",
+        "edits",
+        "changeset",
         "approved_at",
     )
 ]

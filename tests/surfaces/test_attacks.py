@@ -38,7 +38,7 @@ OPEN = {
 FROM_AFAR = {"X-Forwarded-For": "203.0.113.9"}
 #: A mark of the words of each face and of the prompts: an agent that has agreed to a tool is not told another thing later.
 TOLD = {
-    "native": "8724ae576c0a8a80",
+    "native": "d51d0bc2b8970f4d",
     "slayer": "a8c01c9eed5dca27",
     "datamind": "c7ee1f6e6970e1c5",
     "checkstack": "e510222363ab21fb",

@@ -239,7 +239,10 @@ def test_who_asks_too_often_is_told_when_to_come_back(served: Starting) -> None:
 
 def test_another_tenant_reads_and_changes_nothing_and_learns_nothing(keyed: Any) -> None:
     other = keyed.make_key(
-        tenant="other", user="bob", permissions=["memory.read", "memory.manage", "memory.review"]
+        tenant="other",
+        user="bob",
+        actor="person",
+        permissions=["memory.read", "memory.manage", "memory.review"],
     )
     with keyed.connect(keyed.key) as ours:
         ours.post("/v1/memories", json={"content": "secret plans", "id": "plan"})

@@ -70,14 +70,9 @@ def is_same_text(one: str, other: str, likeness: float) -> bool:
 
 def is_about_the_same(new: Memory, old: Memory) -> bool:
     """Whether two memories agree in all that they refer to and propose."""
-    return (new.kind, new.query, new.artifact, new.pinned, new.edits, set(new.entities)) == (
-        old.kind,
-        old.query,
-        old.artifact,
-        old.pinned,
-        old.edits,
-        set(old.entities),
-    )
+    return all(
+        getattr(new, name) == getattr(old, name) for name in ("kind", "query", "artifact", "pinned")
+    ) and (set(new.entities), new.edits or ()) == (set(old.entities), old.edits or ())
 
 
 def similar_to(draft: SaveDraft) -> tuple[Similar, ...]:
