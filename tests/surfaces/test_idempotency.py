@@ -51,6 +51,15 @@ def test_what_was_deleted_since_is_not_told_again(server: Any) -> None:
     )
 
 
+def test_a_question_is_asked_again_so_that_nothing_outlives_what_was_forgotten(server: Any) -> None:
+    id = server.client.post("/v1/memories", json={"content": "The word is quagga."}).json()["memory"]["id"]
+    asked = {"json": {"question": "Which word is it, quagga?"}, "headers": KEY}
+    assert "quagga" in server.client.post("/v1/recall", **asked).json()["hits"][0]["memory"]["content"]
+    server.client.delete(f"/v1/memories/{id}")
+    assert not server.client.post("/v1/recall", **asked).json()["hits"]
+    assert "quagga" not in kept(server)
+
+
 def test_what_was_only_tried_is_tried_again(server: Any) -> None:
     body = {"content": "The word is quagga.", "dry_run": True}
     first, second = (server.client.post("/v1/memories", json=body, headers=KEY) for _ in range(2))

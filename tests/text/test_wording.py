@@ -16,7 +16,6 @@ from onrecord.text.wording import is_same_wording
         ("Don't join on `user_id`.", "Do not join on user_id"),
         ("It's safe, and we can't wait.", "it is safe and we cannot wait"),
         ("Stores 8001–8099 are outlets", "Stores 8001-8099 are outlets"),
-        ("On weekends the job runs once", "The job runs once on weekends."),
         ("Do NOT run it", "do not run it"),
         ("売上は税込みです。", "売上は税込みです"),
     ],
@@ -45,6 +44,9 @@ def test_spelling_makes_no_difference(one: str, other: str) -> None:
         ("Anna reports to Ben daily", "Ben reports to Anna daily"),
         ("The store is closed", "The stores are closed"),
         ("offset +2 hours", "offset -2 hours"),
+        ("Use cents for orders, euros for refunds.", "For refunds use cents, for orders euros."),
+        ("By night alerts go to ops, by day sales", "Alerts go to ops by day, sales by night"),
+        ("The loss was (100) in March", "The loss was 100 in March"),
     ],
 )
 def test_what_could_be_a_fact_does(one: str, other: str) -> None:
@@ -65,10 +67,3 @@ def test_no_word_can_be_left_out_doubled_or_changed() -> None:
                     text,
                     instead,
                 )
-
-
-def test_long_texts_are_compared_in_time_that_grows_with_them() -> None:
-    """Each turn of a long text in question: by trying them one by one this would take hours."""
-    words = ["a1"] * 200_000
-    assert is_same_wording(" ".join(["b2", *words]), " ".join([*words, "b2"]))
-    assert not is_same_wording(" ".join(["b2", *words]), " ".join([*words, "c3"]))

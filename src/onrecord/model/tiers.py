@@ -62,7 +62,7 @@ def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Mem
     """The memory after a change by this caller, with the author of its present text.
 
     A new text has a new author and is not approved yet; nor are new edits. If someone who may approve changes what is
-    approved, it stays approved, by them.
+    approved, it stays approved, by them; of edits, only if they review.
     """
     if after.content == before.content and after.edits == before.edits:
         return after
@@ -70,7 +70,8 @@ def written(before: Memory, after: Memory, caller: Caller, now: datetime) -> Mem
         after = replace(after, author=caller.user, origin=caller.actor)
     if before.approved_by is None or after.approved_at != before.approved_at:
         return after
-    stays = approves(caller, before)
+    reviews = "memory.review" in caller.permissions
+    stays = approves(caller, before) and (reviews or after.edits == before.edits)
     return replace(after, approved_by=caller.user if stays else None, approved_at=now if stays else None)
 
 

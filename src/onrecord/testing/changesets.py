@@ -215,6 +215,15 @@ class ProposalConformance(_InAShop):
         assert waits is not None
         assert (waits.edits, states(shop)) == (None, {"approved": [id]})
 
+    def test_who_may_review_no_longer_keeps_no_approval_of_other_edits(self, shop: OnRecord) -> None:
+        id = proposed(shop)
+        shop.approve(id)
+        no_reviewer = shop.as_caller(person(shop.caller.user))
+        assert (
+            no_reviewer.revise(id, edits=[described("something nobody has seen")]).memory.approved_by is None
+        )
+        assert states(shop) == {"pending": [id]}
+
 
 class ChangesetConformance(_InAShop):
     """Approved proposals are applied whole or not at all, and taken back without losing what others did."""

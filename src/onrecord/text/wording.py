@@ -1,8 +1,8 @@
-"""DO two texts say the same in the same words? They may differ in articles, case, quotes and marks, and in which part
-comes first, and in nothing that could be a fact.
+"""DO two texts say the same in the same words? They may differ in articles, case, quotes and marks, and in nothing that
+could be a fact.
 
 No list of opposites, units or names can be complete, and vectors of opposites are as near as those of paraphrases. So
-every word counts: one that stands in one text alone makes them two statements.
+every word counts, and so does its place: "cents for orders, euros for refunds" turned round says the opposite.
 """
 
 import re
@@ -41,7 +41,7 @@ _WITH_IS: Final = frozenset({"it's", "that's", "there's", "he's", "she's", "what
 _SAME_WORD: Final = {"each": "every", "gets": "is", "get": "are"}
 #: Words that are written large for emphasis; other words in capitals may be names ("US", "IT").
 _EMPHASIS: Final = frozenset({"always", "all", "do", "must", "never", "no", "not", "only"})
-#: Words that belong to what stands beside them: a text that begins or ends with one is not turned round.
+#: Words that change what stands beside them, unless a mark stands between.
 _BOUND: Final = frozenset(
     {
         *(
@@ -64,24 +64,11 @@ _BOUND: Final = frozenset(
         *("sin", "mai", "senza", "não", "sem", "niet", "geen", "не", "нет", "без"),
     }
 )
-#: A shorter text is not turned round: two words are too often two names.
-_TURNED_FROM: Final = 4
 
 
 def is_same_wording(one: str, other: str) -> bool:
     """Whether two texts differ in nothing but how they are written."""
-    left, right = list(_words(one)), list(_words(other))
-    if left == right:
-        return True
-    is_turned = len(left) == len(right) >= _TURNED_FROM and _may_turn(one, left) and _may_turn(other, right)
-    # No word has a break in it, so a stretch of lines is a stretch of words.
-    return is_turned and "\n".join(("", *right, "")) in "\n".join(("", *left, *left, ""))
-
-
-def _may_turn(text: str, words: list[str]) -> bool:
-    """Whether the first part of a text could as well come last: one sentence, whose ends stand for themselves."""
-    body = text.strip().rstrip(_AFTER_A_WORD)
-    return not _ENDS_A_SENTENCE.search(body) and _BOUND.isdisjoint((words[0], words[-1]))
+    return list(_words(one)) == list(_words(other))
 
 
 def _words(text: str) -> Iterator[str]:
@@ -102,6 +89,9 @@ def _words(text: str) -> Iterator[str]:
 def _core(chunk: str) -> str:
     """The chunk without the marks around it. After a number a quote may be a unit: 5' and 5\"."""
     core = chunk.lstrip(_BEFORE_A_WORD).rstrip(_AFTER_A_WORD)
+    if chunk.startswith("(") and core[:1].isdigit():
+        # In accounts (100) is a loss.
+        return f"({core})"
     return (
         core + mark.group() if core and (mark := _UNIT.match(chunk, chunk.find(core) + len(core))) else core
     )

@@ -81,7 +81,8 @@ class OperationHandler:
         door = self.runner.admit(request)
         values = self.values(request, body)
         key = idempotency.key_in(request.headers)
-        if key is None or self.method == "GET":
+        # What only reads is answered anew: a kept answer would outlive what one may see of it.
+        if key is None or self.operation.effect == "read":
             told, repeated = idempotency.worded(door.perform(self.operation, **values)), False
         else:
             sent = idempotency.sent(request, body)
