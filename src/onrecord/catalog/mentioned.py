@@ -134,8 +134,11 @@ def _dotted(name: str, catalog: "MentionedCatalog") -> str | None:
         table = model_of_table(above, catalog)
     except Unresolved:
         return None
-    part = table and next((each.name for each in table.parts if each.name.lower() == last.lower()), None)
-    return f"{table.canonical}.{part}" if table and part else None
+    if table is None:
+        return None
+    part = next((each.name for each in table.parts if each.name.lower() == last.lower()), None)
+    # A column that the table lacks: what is known of the table is needed most.
+    return f"{table.canonical}.{part}" if part else table.canonical
 
 
 class MentionedCatalog:
