@@ -502,6 +502,18 @@ class ChangesetConformance(_InAShop):
         shop.roll_back("1")
         assert (description(shop), shop.doctor().problems) == (AMOUNT, ())
 
+    def test_what_was_rolled_back_does_not_come_back_from_under_a_later_one(
+        self, shop: OnRecord, tmp_path: Path
+    ) -> None:
+        for text in (NET, "Net, in cents."):
+            approved(shop, described(text), content=text)
+            shop.apply(ENTITY)
+        # The source says what the second says, so nothing of it stands in the way of rolling back the first.
+        shop.ingest(write_source(tmp_path, "Net, in cents."))
+        shop.roll_back("1")
+        shop.roll_back("2")
+        assert (description(shop), shown(shop)["promoted"]) == ("Net, in cents.", None)
+
     def test_what_failed_while_its_entity_was_gone_does_not_come_back_with_it(
         self, shop: OnRecord, store: Store, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

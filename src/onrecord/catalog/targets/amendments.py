@@ -56,7 +56,7 @@ class AmendmentsTarget:
 
     def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> None:
         with self._store.writing(self._caller, self._now) as writing:
-            if _state(writing, changeset) != "applying":
+            if _state(writing, changeset.id) != "applying":
                 raise Moved(f"changeset {changeset.id} was settled meanwhile")
             catalog = writing.writing_of(ENTITIES)
             root = _root(catalog, changeset.entity)
@@ -98,18 +98,17 @@ class AmendmentsTarget:
         with self._store.writing(self._caller, self._now) as writing:
             catalog = writing.writing_of(ENTITIES)
             root = _root(catalog, changeset.entity)
-            if root is None or _state(writing, changeset) not in ("taking_back", "rolling_back"):
+            if root is None or _state(writing, changeset.id) not in ("taking_back", "rolling_back"):
                 return kept
-            back: dict[Cell, Amendment | None] = {}
+            back: list[FieldChange] = []
             for change in changes:
                 try:
                     if _is_to_restore(root, changeset, change):
-                        under = change.under
-                        back[change.edit.cell] = None if under is None else from_json(Amendment, under)
+                        back.append(change)
                 except Moved as moved:
                     kept[change.edit.cell] = str(moved)
             if back:
-                self._put(catalog, root, back, "roll_back")
+                self._put(catalog, root, _befores(writing, back), "roll_back")
         return kept
 
     def _put(self, catalog: Writing, root: "_Root", anew: Mapping[Cell, Amendment | None], name: str) -> None:
@@ -147,9 +146,19 @@ def _root(catalog: Reading, canonical: str) -> _Root | None:
     return _Root(record, told, {each.cell: each for each in amendments_of(record)})
 
 
-def _state(reading: Reading, changeset: Changeset) -> str | None:
-    held = reading.changesets.one(changeset.id)
+def _state(reading: Reading, changeset: str) -> str | None:
+    held = reading.changesets.one(changeset)
     return None if held is None else held.state
+
+
+def _befores(reading: Reading, changes: Sequence[FieldChange]) -> dict[Cell, Amendment | None]:
+    """What was promoted at each place before a change, without what has itself been rolled back since."""
+    known = {
+        each.edit.cell: None if each.under is None else from_json(Amendment, each.under) for each in changes
+    }
+    changesets = {each.changeset for each in known.values() if each is not None}
+    ended = {id for id in changesets if _state(reading, id) == "rolled_back"}
+    return {cell: None if each is None or each.changeset in ended else each for cell, each in known.items()}
 
 
 def _standing(root: _Root | None, cell: Cell) -> Standing | None:
