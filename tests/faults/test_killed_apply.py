@@ -11,6 +11,7 @@ from onrecord.review.settling import LEFT_AFTER, settle_changesets
 from onrecord.testing.changesets import ENTITY, approved, described, shown, write_source
 
 _ROWS = "onrecord.store.records.changesets:ChangesetRows"
+_RECORDS = "onrecord.catalog.targets.amendments"
 _TARGET = "onrecord.catalog.targets.amendments:AmendmentsTarget"
 #: Where an apply is killed, and whether it is then done or undone once it is settled; None if it never began.
 APPLYING: dict[str, tuple[dict[str, Any], str | None]] = {
@@ -18,9 +19,10 @@ APPLYING: dict[str, tuple[dict[str, Any], str | None]] = {
         {"owner": _ROWS, "name": "begin", "nth": 1, "after": True},
         None,
     ),
-    "before its first value": ({"owner": _TARGET, "name": "write", "nth": 1}, "failed"),
-    "between two values": ({"owner": _TARGET, "name": "write", "nth": 2}, "failed"),
-    "after its last value": ({"owner": _TARGET, "name": "write", "nth": 3, "after": True}, "applied"),
+    "before its values": ({"owner": _TARGET, "name": "write", "nth": 1}, "failed"),
+    "between two records": ({"owner": _RECORDS, "name": "rewritten", "nth": 2}, "failed"),
+    "after its last record": ({"owner": _RECORDS, "name": "rewritten", "nth": 2, "after": True}, "failed"),
+    "after its values": ({"owner": _TARGET, "name": "write", "nth": 1, "after": True}, "applied"),
     "in the transaction that settles it": (
         {"owner": _ROWS, "name": "replace", "nth": 1, "after": True},
         "applied",
@@ -32,8 +34,9 @@ APPLYING: dict[str, tuple[dict[str, Any], str | None]] = {
 }
 #: Where a roll-back is killed.
 ROLLING_BACK: dict[str, dict[str, Any]] = {
-    "before its first value": {"owner": _TARGET, "name": "restore", "nth": 1},
-    "between two values": {"owner": _TARGET, "name": "restore", "nth": 2},
+    "before its values": {"owner": _TARGET, "name": "restore", "nth": 1},
+    "between two records": {"owner": _RECORDS, "name": "rewritten", "nth": 2},
+    "after its values": {"owner": _TARGET, "name": "restore", "nth": 1, "after": True},
     "in the transaction that settles it": {"owner": _ROWS, "name": "replace", "nth": 2, "after": True},
 }
 EDITS = [
@@ -53,7 +56,7 @@ def shop(shared_db: str, tmp_path: Path) -> Any:
 def settled(door: OnRecord) -> None:
     """A worker comes by, long after the process is gone."""
     settle_changesets(door._store, datetime.now(UTC) + 2 * LEFT_AFTER)
-    assert door.changesets(states=["applying", "rolling_back"]).total == 0
+    assert door.changesets(states=["applying", "taking_back", "rolling_back"]).total == 0
     assert door.doctor().problems == ()
 
 

@@ -285,15 +285,15 @@ def _differing(
 
 
 def _promoted(reading: Reading) -> dict[str, tuple[Amendment, ...]]:
-    """What people have promoted of each entity, also of those that are gone: they may come back. What was rolled back
-    while its entity was gone does not come back with it.
+    """What people have promoted of each entity, also of those that are gone: they may come back. What was taken or rolled
+    back does not come back with them.
     """
     catalog = reading.reading_of(ENTITIES)
     found = catalog.filed_memories(AMENDED, gone=True) if catalog.size else ()
     every = {_canonical(record): amendments_of(record) for record in found}
     changesets = {each.changeset for amendments in every.values() for each in amendments}
     told = filter(None, map(reading.changesets.one, changesets))
-    ended = {each.id for each in told if each.state == "rolled_back"}
+    ended = {each.id for each in told if each.state in ("failed", "rolled_back")}
     return {
         name: tuple(each for each in amendments if each.changeset not in ended)
         for name, amendments in every.items()
@@ -450,9 +450,13 @@ def keep(writing: Writing, record: Record, change: Change) -> None:
 
 
 def rewritten(catalog: Writing, record: Record, change: Change) -> Memory | None:
-    """Store the record of an entity anew inside a larger transaction; None if nothing of it changes."""
+    """Store the record of an entity anew inside a larger transaction; None if nothing of it changes. One that is gone
+    stays gone.
+    """
     known = catalog.target(record_id(record.canonical))
     fields = fields_of(record)
+    if not known.is_live:
+        fields |= {name: getattr(known, name) for name in ("status", "status_reason", "valid_to")}
     if all(getattr(known, name) == value for name, value in fields.items()):
         return None
     return catalog.replace(known, replace(known, **fields, updated_at=change.at), change)

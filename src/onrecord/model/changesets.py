@@ -35,7 +35,7 @@ class Changeset:
     """Changes to one entity and its parts, applied together from the proposals in `memories`.
 
     It is *applying* from before the first value is written until the last is, and *rolling_back* in the same way. One
-    that *failed* was taken back, unless its changes say otherwise.
+    that does not come through is *taking_back* until what was written is put back, and then has *failed*.
     """
 
     id: str

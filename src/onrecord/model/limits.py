@@ -44,7 +44,7 @@ EditField = Literal[
 ]
 EditOp = Literal["set", "add", "remove"]
 ProposalState = Literal["pending", "approved", "applied", "rejected", "rolled_back", "superseded"]
-ChangesetState = Literal["applying", "applied", "failed", "rolling_back", "rolled_back"]
+ChangesetState = Literal["applying", "applied", "taking_back", "failed", "rolling_back", "rolled_back"]
 ContextPart = Literal["legend", "always", "briefing", "turns", "memories"]
 
 #: How a key begins: a new one as the first, one that was made under the project's former name as the second.

@@ -1,8 +1,7 @@
 """HOW do approved changes reach the catalog whole? They are written down first, then written, then settled.
 
 What stands there is read outside any transaction. The first transaction keeps the changeset as *applying*, with what
-stands there now. Then the target writes one value after the other, each only if the old one still stands. The second
-transaction settles the changeset and its proposals. Wherever the process dies, the changeset says what was to be
+stands there now. Then the target writes the values, each only if the old one still stands. The last transaction settles the changeset and its proposals. Wherever the process dies, the changeset says what was to be
 written, and `settling.py` ends it.
 """
 
@@ -20,7 +19,7 @@ from onrecord.operation import Call, operation
 from onrecord.remember.scrub import scrub_reason
 from onrecord.review.planning import Drafted, drafted, is_approved, target_of
 from onrecord.review.seeing import require_person, seen_by
-from onrecord.review.settling import applied, changes_something, settle_changesets, take_back
+from onrecord.review.settling import applied, settle_changesets, take_back, to_write
 from onrecord.store.ports.records import Writing
 
 
@@ -59,16 +58,24 @@ def apply(call: Call, ask: Apply) -> Applied:
     _refuse(draft, ask)
     begun = _begun(call, ask, draft, target.name)
     try:
-        for change in filter(changes_something, begun.changes):
-            target.write(begun, change)
+        target.write(begun, to_write(begun))
         with call.writing() as writing:
-            done = applied(writing, begun, call.change("apply"))
-            return call.done(writing, Applied(changeset=seen_by(call.caller, done, set(done.memories))))
+            return _told(call, writing, applied(writing, begun, call.change("apply")))
     except (Moved, Conflict) as problem:
-        take_back(call.store, call.caller, call.now, target, begun, str(problem))
+        ended = take_back(call.store, call.caller, call.now, target, begun, str(problem))
+        if ended.state == "applied":
+            # Whoever settles what was left took us to be gone, and finished it.
+            with call.writing() as writing:
+                return _told(call, writing, ended)
         raise Conflict(
             f"Nothing was applied: {str(problem).rstrip('.')}. Changeset {begun.id} says what was tried; plan again."
         ) from problem
+
+
+def _told(call: Call, writing: Writing, done: Changeset) -> Applied:
+    answer = Applied(changeset=seen_by(call.caller, done, set(done.memories)))
+    call.done(writing, answer)
+    return answer
 
 
 def _refuse(draft: Drafted, ask: Apply) -> None:

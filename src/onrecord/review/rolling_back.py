@@ -1,6 +1,7 @@
-"""HOW is a changeset taken back? Value by value, each only if it still stands; what someone changed since is named."""
+"""HOW is a changeset rolled back? Each value only if it still stands; what someone changed since is named."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from onrecord.catalog.targets import Target
 from onrecord.errors import Conflict
@@ -14,6 +15,9 @@ from onrecord.remember.scrub import scrub_reason
 from onrecord.review.planning import target_of
 from onrecord.review.seeing import changeset_named, require_person, seen_by, seen_in
 from onrecord.review.settling import restored, rolled_back, settle_changesets, with_every_right
+
+#: What is being done to a changeset in each of its states that pass.
+_UNDER_WAY: Final = {"applying": "applied", "taking_back": "taken back", "rolling_back": "rolled back"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ def roll_back(call: Call, ask: RollBack) -> RolledBack:
         seen = seen_in(reading, found)
     _refuse_covered(target, found)
     begun = _begun(call, ask)
-    changes = tuple(restored(target, begun))
+    changes = restored(target, begun)
     with replace(call, caller=with_every_right(call.caller)).writing() as writing:
         done = rolled_back(writing, begun, changes, call.change("roll_back"))
         kept = tuple(each.note for each in done.changes if each.note is not None)
@@ -57,9 +61,9 @@ def roll_back(call: Call, ask: RollBack) -> RolledBack:
 
 def _refuse_covered(target: Target, changeset: Changeset) -> None:
     """Refuse if a later changeset stands on top of this one: it would come back with what is rolled back here."""
-    later = {target.covered_by(changeset, each) for each in changeset.changes if each.written} - {None}
+    later = target.covered_by(changeset, [each for each in changeset.changes if each.written])
     if later:
-        told = ", ".join(sorted(map(str, later)))
+        told = ", ".join(sorted(later))
         raise Conflict(
             f"Changeset {told} has changed the same values since. Roll that back first, then {changeset.id}."
         )
@@ -71,8 +75,10 @@ def _begun(call: Call, ask: RollBack) -> Changeset:
         changeset = changeset_named(writing, ask.id)
         if changeset.state == "rolled_back":
             raise Conflict(f"Changeset {changeset.id} has already been rolled back.")
-        if changeset.state in ("applying", "rolling_back"):
-            raise Conflict(f"Changeset {changeset.id} is being {changeset.state}. Try again in a minute.")
+        if changeset.state in _UNDER_WAY:
+            raise Conflict(
+                f"Changeset {changeset.id} is being {_UNDER_WAY[changeset.state]}. Try again in a minute."
+            )
         if not any(each.written for each in changeset.changes) and changeset.state == "failed":
             raise Conflict(f"Changeset {changeset.id} failed and nothing of it is left to roll back.")
         writing.note("roll_back", changeset.entity)

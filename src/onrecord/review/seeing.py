@@ -29,7 +29,9 @@ def seen_by(caller: Caller, changeset: Changeset, seen: Set[str]) -> Changeset:
     """A changeset without what a caller who sees these of its proposals may not see of it."""
     changes = tuple(_seen_changes(caller, changeset, seen))
     memories = tuple(id for id in changeset.memories if id in seen)
-    return replace(changeset, changes=changes, memories=memories)
+    # Why it failed names values, so it is for those who see all of them.
+    why = changeset.ended_reason if len(changes) == len(changeset.changes) else None
+    return replace(changeset, changes=changes, memories=memories, ended_reason=why)
 
 
 def _seen_changes(caller: Caller, changeset: Changeset, seen: Set[str]) -> Iterator[FieldChange]:

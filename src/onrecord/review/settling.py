@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from onrecord.catalog.targets import Moved, Target
+from onrecord.catalog.targets import Target
 from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.errors import Conflict
 from onrecord.model.caller import Caller
@@ -46,7 +46,9 @@ def _settled(store: Store, tenant: str, now: datetime, embeds: bool) -> Iterator
         target = AmendmentsTarget(store, caller, now, embeds=embeds)
         if changeset.state == "rolling_back":
             yield finish_roll_back(store, caller, now, target, changeset)
-        elif all(target.stands(changeset, each) for each in changeset.changes if changes_something(each)):
+        elif changeset.state == "taking_back":
+            yield _finish_take_back(store, caller, now, target, changeset)
+        elif _is_whole(target, changeset):
             try:
                 yield finish_apply(store, caller, now, changeset)
             except Conflict as problem:
@@ -62,6 +64,16 @@ def _acting(tenant: str, user: str) -> Caller:
 
 def changes_something(change: FieldChange) -> bool:
     return not same_value(change.before, change.after)
+
+
+def to_write(changeset: Changeset) -> tuple[FieldChange, ...]:
+    """The changes of a changeset that change something."""
+    return tuple(filter(changes_something, changeset.changes))
+
+
+def _is_whole(target: Target, changeset: Changeset) -> bool:
+    wanted = to_write(changeset)
+    return target.written(changeset, wanted) == {each.edit.cell for each in wanted}
 
 
 def finish_apply(store: Store, caller: Caller, now: datetime, changeset: Changeset) -> Changeset:
@@ -88,37 +100,48 @@ def applied(writing: Writing, changeset: Changeset, change: Change) -> Changeset
 def take_back(
     store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset, why: str
 ) -> Changeset:
-    """End an apply that did not come through: what was written is put back, and its proposals stay approved."""
-    changes = tuple(restored(target, changeset))
+    """End an apply that did not come through: what was written is put back, and its proposals stay approved. Returns what
+    has become of it: whoever settled it first decides that.
+    """
     with store.writing(with_every_right(caller), now) as writing:
         held = writing.changesets.one(changeset.id)
         if held is None or held.state != "applying":
             return held or changeset
-        failed = replace(
-            held, state="failed", changes=changes, updated_at=now, ended_reason=why[:REASON_CHARACTERS]
+        # From here on nothing more of it is written, and nobody else finishes it.
+        begun = writing.changesets.replace(
+            replace(held, state="taking_back", updated_at=now, ended_reason=why[:REASON_CHARACTERS])
         )
+    return _finish_take_back(store, caller, now, target, begun)
+
+
+def _finish_take_back(
+    store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset
+) -> Changeset:
+    changes = restored(target, changeset)
+    with store.writing(with_every_right(caller), now) as writing:
+        held = writing.changesets.one(changeset.id)
+        if held is None or held.state != "taking_back":
+            return held or changeset
         writing.note("apply", changeset.entity)
-        return writing.changesets.replace(failed)
+        return writing.changesets.replace(replace(held, state="failed", changes=changes, updated_at=now))
 
 
-def restored(target: Target, changeset: Changeset) -> Iterator[FieldChange]:
-    """The changes after each was put back, the last first; one that cannot be says why."""
-    told: list[FieldChange] = []
-    for change in reversed(changeset.changes):
-        try:
-            if changes_something(change):
-                target.restore(changeset, change)
-            told.append(replace(change, written=False))
-        except Moved as moved:
-            told.append(replace(change, note=str(moved)[:REASON_CHARACTERS]))
-    yield from reversed(told)
+def restored(target: Target, changeset: Changeset) -> tuple[FieldChange, ...]:
+    """The changes after they were put back; one that could not be says why."""
+    kept = target.restore(changeset, to_write(changeset))
+    return tuple(
+        replace(each, note=kept[each.edit.cell][:REASON_CHARACTERS])
+        if each.edit.cell in kept
+        else replace(each, written=False)
+        for each in changeset.changes
+    )
 
 
 def finish_roll_back(
     store: Store, caller: Caller, now: datetime, target: Target, changeset: Changeset
 ) -> Changeset:
     """Put back every value that still stands, then end the changeset and its proposals."""
-    changes = tuple(restored(target, changeset))
+    changes = restored(target, changeset)
     with store.writing(with_every_right(caller), now) as writing:
         return rolled_back(writing, changeset, changes, Change("roll_back", caller.user, caller.actor, now))
 

@@ -1,20 +1,25 @@
 """HOW does what people agreed on reach the catalog? Proposals, their states, and changesets, on every store."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
+from onrecord.catalog.records import record_id
+from onrecord.catalog.targets import Moved
 from onrecord.catalog.targets.amendments import AmendmentsTarget
 from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound
 from onrecord.model.changesets import Changeset, FieldChange
+from onrecord.model.collections import ENTITIES
 from onrecord.model.edits import Edit
 from onrecord.model.limits import PROPOSAL_STATES
-from onrecord.review.settling import LEFT_AFTER, settle_changesets
+from onrecord.review.settling import LEFT_AFTER, finish_apply, settle_changesets, take_back
 from onrecord.service import OnRecord
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.ports.store import Store
@@ -87,25 +92,51 @@ class Stopped(BaseException):
     """Ends a process where it stands; nobody catches it."""
 
 
+def one_by_one(
+    monkeypatch: pytest.MonkeyPatch, method: str, around: Callable[[int, Callable[[], Any]], Any]
+) -> None:
+    """The target writes or restores one value after the other, as one in another system does, with something around each
+    call, which is told its number.
+    """
+    done: Callable[..., Any] = getattr(AmendmentsTarget, method)
+    calls = count(1)
+
+    def each_alone(
+        self: AmendmentsTarget, changeset: Changeset, changes: Sequence[FieldChange]
+    ) -> dict[Any, str]:
+        told: dict[Any, str] = {}
+        for change in changes:
+            told |= around(next(calls), partial(done, self, changeset, [change])) or {}
+        return told
+
+    monkeypatch.setattr(AmendmentsTarget, method, each_alone)
+
+
 @contextmanager
 def stopping(monkeypatch: pytest.MonkeyPatch, method: str, at: int, before: bool = True) -> Iterator[None]:
-    """The process ends just before or after the nth call of a method of the target."""
-    done: Callable[..., None] = getattr(AmendmentsTarget, method)
-    calls = 0
+    """The process ends just before or after the nth value that the target writes or restores, one after the other."""
 
-    def stop(self: AmendmentsTarget, changeset: Changeset, change: FieldChange) -> None:
-        nonlocal calls
-        calls += 1
-        if calls == at and before:
+    def stop(number: int, done: Callable[[], Any]) -> Any:
+        if number == at and before:
             raise Stopped
-        done(self, changeset, change)
-        if calls == at:
+        told = done()
+        if number == at:
             raise Stopped
+        return told
 
     with monkeypatch.context() as patched:
-        patched.setattr(AmendmentsTarget, method, stop)
+        one_by_one(patched, method, stop)
         with pytest.raises(Stopped):
             yield
+
+
+def _begun(shop: OnRecord, store: Store, clock: Clock) -> tuple[Changeset, AmendmentsTarget]:
+    """A changeset of which nothing is written yet, and where it is to be written."""
+    with pytest.MonkeyPatch.context() as patched, stopping(patched, "write", 1):
+        shop.apply(ENTITY)
+    with store.reading(shop.caller, clock.now) as reading:
+        [begun] = reading.changesets.unsettled()
+    return begun, AmendmentsTarget(store, shop.caller, clock.now, embeds=False)
 
 
 class _InAShop(Conformance):
@@ -307,15 +338,13 @@ class ChangesetConformance(_InAShop):
     ) -> None:
         tag = {"entity": COLUMN, "field": "tags", "key": "money", "op": "add"}
         id = approved(shop, tag, described())
-        write, calls = AmendmentsTarget.write, []
 
-        def meddle(self: AmendmentsTarget, changeset: Changeset, change: FieldChange) -> None:
-            calls.append(change)
-            if len(calls) == 2:
+        def meddle(number: int, write: Callable[[], Any]) -> None:
+            if number == 2:
                 shop.ingest(write_source(tmp_path, "Gross, says the source."))
-            write(self, changeset, change)
+            write()
 
-        monkeypatch.setattr(AmendmentsTarget, "write", meddle)
+        one_by_one(monkeypatch, "write", meddle)
         with pytest.raises(Conflict, match="changed since at its source"):
             shop.apply(ENTITY)
         monkeypatch.undo()
@@ -327,6 +356,90 @@ class ChangesetConformance(_InAShop):
             shop.roll_back(failed.id)
         shop.apply(ENTITY)
         assert description(shop) == NET
+
+    def test_all_values_of_a_changeset_are_one_version_of_the_record(
+        self, shop: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        def version() -> int:
+            with store.reading(shop.caller, clock.now) as reading:
+                record = reading.reading_of(ENTITIES).memory(record_id(ENTITY))
+            assert record is not None
+            return record.version
+
+        tags = [{"entity": ENTITY, "field": "tags", "key": f"t{each}", "op": "add"} for each in range(5)]
+        approved(shop, described(), *tags)
+        done = shop.apply(ENTITY).changeset.id
+        assert (len(shown(shop)["promoted"]), version()) == (6, 2)
+        shop.roll_back(done)
+        assert (shown(shop)["promoted"], version()) == (None, 3)
+
+    def test_every_value_that_someone_else_has_changed_is_named(
+        self, shop: OnRecord, store: Store, clock: Clock, tmp_path: Path
+    ) -> None:
+        approved(shop, described(), described("All orders.", ENTITY))
+        begun, target = _begun(shop, store, clock)
+        shop.ingest(write_source(tmp_path, columns="id"))
+        shop.ingest(write_source(tmp_path, "Gross."))
+        source = tmp_path / "models" / "shop" / "orders.yaml"
+        source.write_text(source.read_text(encoding="utf-8").replace("Orders.", "Sold."), encoding="utf-8")
+        shop.ingest(str(tmp_path))
+        with pytest.raises(Moved) as moved:
+            target.write(begun, begun.changes)
+        assert [each.split()[0] for each in str(moved.value).split("; ")] == [COLUMN, ENTITY]
+        assert shown(shop)["promoted"] is None
+
+    def test_whoever_applies_is_told_that_someone_else_has_finished_it(
+        self, shop: OnRecord, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The process slept for long after it had written everything, and was taken to be gone."""
+        id = approved(shop)
+
+        def sleep(_: int, write: Callable[[], Any]) -> None:
+            write()
+            assert settle_changesets(store, clock.now + 2 * LEFT_AFTER) == ("1",)
+
+        with monkeypatch.context() as patched:
+            one_by_one(patched, "write", sleep)
+            done = shop.apply(ENTITY).changeset
+        assert (done.id, done.state, description(shop)) == ("1", "applied", NET)
+        assert states(shop) == {"applied": [id]}
+        assert shop.roll_back("1").kept == ()
+        assert description(shop) == AMOUNT
+
+    def test_what_was_applied_is_not_taken_back_by_who_took_it_to_be_left(
+        self, shop: OnRecord, store: Store, clock: Clock
+    ) -> None:
+        """One that settles has seen that not everything stands; meanwhile the other goes on and applies it."""
+        id = approved(shop)
+        begun, target = _begun(shop, store, clock)
+        target.write(begun, begun.changes)
+        finish_apply(store, shop.caller, clock.now, begun)
+        assert take_back(store, shop.caller, clock.now, target, begun, "left").state == "applied"
+        assert target.restore(begun, begun.changes) == {}
+        assert (description(shop), states(shop)) == (NET, {"applied": [id]})
+
+    def test_what_is_being_taken_back_is_written_no_more_and_is_settled_too(
+        self, shop: OnRecord, store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        untouched = shown(shop)
+        id = approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
+        with stopping(monkeypatch, "write", 2):
+            shop.apply(ENTITY)
+        clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
+        with stopping(monkeypatch, "restore", 1):
+            settle_changesets(store, clock.now)
+        [half] = shop.changesets().changesets
+        assert (half.state, description(shop)) == ("taking_back", NET)
+        target = AmendmentsTarget(store, shop.caller, clock.now, embeds=False)
+        with pytest.raises(Moved, match="settled meanwhile"):
+            target.write(half, half.changes)
+        with pytest.raises(Conflict, match="is being taken back"):
+            shop.roll_back("1")
+        clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
+        assert settle_changesets(store, clock.now) == ("1",)
+        [failed] = shop.changesets().changesets
+        assert (failed.state, failed.ended_reason) == ("failed", "the process that applied it ended")
+        assert (shown(shop), states(shop)) == (untouched, {"approved": [id]})
 
     def test_what_was_changed_since_is_named_and_stays(self, shop: OnRecord, tmp_path: Path) -> None:
         approved(shop, described(), {"entity": COLUMN, "field": "tags", "key": "money", "op": "add"})
@@ -374,6 +487,53 @@ class ChangesetConformance(_InAShop):
         shop.roll_back(done)
         shop.ingest(write_source(tmp_path))
         assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
+
+    @pytest.mark.parametrize("gone", ["part", "whole"])
+    def test_what_is_rolled_back_while_its_entity_is_gone_leaves_what_was_promoted_before(
+        self, shop: OnRecord, tmp_path: Path, gone: str
+    ) -> None:
+        for text in (NET, "Net, in cents."):
+            approved(shop, described(text), content=text)
+            shop.apply(ENTITY)
+        if gone == "part":
+            shop.ingest(write_source(tmp_path, columns="id"))
+        else:
+            shop.drop_entity(ENTITY)
+        with pytest.raises(Conflict, match="Changeset 2 "):
+            shop.roll_back("1")
+        assert shop.roll_back("2").kept == ()
+        if gone == "whole":
+            with pytest.raises(NotFound):
+                shop.inspect(ENTITY)
+        shop.ingest(write_source(tmp_path))
+        [promoted] = shown(shop)["promoted"]
+        assert (description(shop), promoted["changeset"]) == (NET, "1")
+        shop.roll_back("1")
+        assert (description(shop), shop.doctor().problems) == (AMOUNT, ())
+
+    def test_what_was_rolled_back_does_not_come_back_from_under_a_later_one(
+        self, shop: OnRecord, tmp_path: Path
+    ) -> None:
+        for text in (NET, "Net, in cents."):
+            approved(shop, described(text), content=text)
+            shop.apply(ENTITY)
+        # The source says what the second says, so nothing of it stands in the way of rolling back the first.
+        shop.ingest(write_source(tmp_path, "Net, in cents."))
+        shop.roll_back("1")
+        shop.roll_back("2")
+        assert (description(shop), shown(shop)["promoted"]) == ("Net, in cents.", None)
+
+    def test_what_failed_while_its_entity_was_gone_does_not_come_back_with_it(
+        self, shop: OnRecord, store: Store, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
+        with stopping(monkeypatch, "write", 2):
+            shop.apply(ENTITY)
+        shop.ingest(write_source(tmp_path, columns="id"))
+        assert settle_changesets(store, clock.now + 2 * LEFT_AFTER) == ("1",)
+        shop.ingest(write_source(tmp_path))
+        assert (description(shop), shown(shop)["promoted"]) == (AMOUNT, None)
+        assert shop.changesets().changesets[0].state == "failed"
 
     def test_a_proposal_from_before_the_first_ingest_is_found_under_its_new_name(
         self, root: OnRecord, tmp_path: Path
@@ -427,6 +587,8 @@ class ChangesetConformance(_InAShop):
         with stopping(monkeypatch, "restore", at):
             shop.roll_back(done, reason="wrong")
         assert shop.changesets(done).changesets[0].state == "rolling_back"
+        with pytest.raises(Conflict, match="is being rolled back"):
+            shop.roll_back(done)
         clock.tick(seconds=LEFT_AFTER.total_seconds() + 1)
         with pytest.raises(Conflict, match="already been rolled back"):
             shop.roll_back(done)
@@ -449,6 +611,24 @@ class ChangesetConformance(_InAShop):
         assert (done.memories, done.changes[0].memories, done.changes[0].after) == ((), (), NET)
         assert "board" not in written(eve.changesets()) + written(eve.inspect(ENTITY))
         assert shop.changesets(done.id).changesets[0].memories == (id,)
+
+    def test_why_a_changeset_failed_is_for_those_who_see_its_changes(
+        self, shop: OnRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        secret = {"entity": COLUMN, "field": "links", "key": "https://wiki.example/layoffs", "value": "See"}
+        approved(shop, secret, content="A secret of the board.", scope="user")
+
+        def meddle(_: int, write: Callable[[], Any]) -> None:
+            shop.ingest(write_source(tmp_path, columns="id"))
+            write()
+
+        one_by_one(monkeypatch, "write", meddle)
+        with pytest.raises(Conflict, match="layoffs"):
+            shop.apply(ENTITY)
+        eve = shop.as_caller(person("eve"))
+        [seen], [known] = eve.changesets().changesets, shop.changesets().changesets
+        assert (seen.state, seen.ended_reason) == ("failed", None)
+        assert "layoffs" in (known.ended_reason or "")
 
     def test_a_forgotten_proposal_leaves_what_it_changed(self, shop: OnRecord) -> None:
         id = approved(shop, content="Forget me.")

@@ -2,7 +2,7 @@
 has changed is never written over.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple, Protocol
 
 from onrecord.model.changesets import Changeset, FieldChange
@@ -10,11 +10,7 @@ from onrecord.model.edits import Cell
 
 
 class Moved(Exception):
-    """Something else stands there than expected; the message says what. `changeset` put it there, if one did."""
-
-    def __init__(self, told: str, changeset: str | None = None) -> None:
-        super().__init__(told)
-        self.changeset = changeset
+    """Something else stands there than expected; the message says what."""
 
 
 class Standing(NamedTuple):
@@ -25,21 +21,27 @@ class Standing(NamedTuple):
 
 
 class Target(Protocol):
-    """A catalog that takes promoted values. Each method may be repeated: what is done already is left as it is."""
+    """A catalog that takes promoted values. Each method may be repeated: what is done already is left as it is.
+
+    All changes of a call are of one changeset. A target that cannot write them together writes one after the other, and
+    says in `written` how far it came.
+    """
 
     name: str
 
     def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
         """What stands at some places; a place of an entity that the catalog does not know is left out."""
 
-    def write(self, changeset: Changeset, change: FieldChange) -> None:
-        """Write the new value if the old one still stands there; otherwise Moved."""
+    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> None:
+        """Write each new value if the old one still stands there; otherwise Moved. Only while it is *applying*."""
 
-    def stands(self, changeset: Changeset, change: FieldChange) -> bool:
-        """Whether the new value stands there, written by this changeset."""
+    def written(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[Cell]:
+        """The places where the new value stands, written by this changeset."""
 
-    def covered_by(self, changeset: Changeset, change: FieldChange) -> str | None:
-        """The other changeset that has written there since, if one has."""
+    def covered_by(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[str]:
+        """The other changesets that have written there since."""
 
-    def restore(self, changeset: Changeset, change: FieldChange) -> None:
-        """Put back what stood there before, if the new value still does; otherwise Moved."""
+    def restore(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
+        """Put back what stood there before, where the new value still does; returns why that could not be elsewhere.
+        Only while it is being taken or rolled back.
+        """

@@ -1,9 +1,9 @@
 """HOW is a value promoted without another system? As an amendment in the catalog of the store itself."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from onrecord.catalog.amendments import Amendment, amendments_of, in_order, source_value
 from onrecord.catalog.editing import root_of
@@ -33,7 +33,7 @@ NAME: Final = "amendments"
 
 
 class AmendmentsTarget:
-    """Promoted values beside what the sources say, one transaction for each.
+    """Promoted values beside what the sources say. Those of one changeset lie in one record, and are written together.
 
     Who may promote is checked before: the records of the catalog belong to whoever ingested them.
     """
@@ -47,111 +47,135 @@ class AmendmentsTarget:
         self._embeds = embeds
 
     def read(self, cells: Iterable[Cell]) -> dict[Cell, Standing]:
+        wanted = list(cells)
         with self._store.reading(self._caller, self._now) as reading:
             catalog = reading.reading_of(ENTITIES)
-            told = {cell: _standing(catalog, cell) for cell in cells}
+            roots = {name: _root(catalog, name) for name in {root_of(cell.entity) for cell in wanted}}
+        told = {cell: _standing(roots[root_of(cell.entity)], cell) for cell in wanted}
         return {cell: standing for cell, standing in told.items() if standing is not None}
 
-    def write(self, changeset: Changeset, change: FieldChange) -> None:
+    def write(self, changeset: Changeset, changes: Sequence[FieldChange]) -> None:
         with self._store.writing(self._caller, self._now) as writing:
-            held = writing.changesets.one(changeset.id)
-            if held is None or held.state != "applying":
+            if _state(writing, changeset.id) != "applying":
                 raise Moved(f"changeset {changeset.id} was settled meanwhile")
-            catalog, cell = writing.writing_of(ENTITIES), change.edit.cell
-            now = _standing(catalog, cell)
-            if _is_written(now, changeset, change):
-                return
-            if now is None or not same_value((now.value, now.under), (change.before, change.under)):
-                raise _moved(cell, now)
-            amendment = Amendment(
-                entity=cell.entity,
-                field=cell.field,
-                key=cell.key,
-                value=change.after,
-                source=source_value(_told(_root(catalog, cell)), cell),
-                changeset=changeset.id,
-                approved_by=change.approved_by,
-                at=self._now,
-            )
-            self._put(catalog, cell, amendment, "apply")
+            catalog = writing.writing_of(ENTITIES)
+            root = _root(catalog, changeset.entity)
+            missing = [
+                each for each in changes if not _is_written(_standing(root, each.edit.cell), changeset, each)
+            ]
+            if moved := [told for each in missing if (told := _moved(root, each)) is not None]:
+                raise Moved("; ".join(moved))
+            if root is not None and missing:
+                anew = {each.edit.cell: self._amendment(root, changeset, each) for each in missing}
+                self._put(catalog, root, anew, "apply")
 
-    def stands(self, changeset: Changeset, change: FieldChange) -> bool:
-        standing = self.read([change.edit.cell]).get(change.edit.cell)
-        return _is_written(standing, changeset, change)
+    def _amendment(self, root: "_Root", changeset: Changeset, change: FieldChange) -> Amendment:
+        return Amendment(
+            **change.edit.cell._asdict(),
+            value=change.after,
+            source=source_value(root.told, change.edit.cell),
+            changeset=changeset.id,
+            approved_by=change.approved_by,
+            at=self._now,
+        )
 
-    def covered_by(self, changeset: Changeset, change: FieldChange) -> str | None:
-        now = self.read([change.edit.cell]).get(change.edit.cell)
-        if now is None or same_value(now.under, change.under):
-            return None
-        by = _changeset_in(now)
-        return None if by == changeset.id else by
+    def written(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[Cell]:
+        now = self.read(each.edit.cell for each in changes)
+        return {each.edit.cell for each in changes if _is_written(now.get(each.edit.cell), changeset, each)}
 
-    def restore(self, changeset: Changeset, change: FieldChange) -> None:
+    def covered_by(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Set[str]:
+        with self._store.reading(self._caller, self._now) as reading:
+            root = _root(reading.reading_of(ENTITIES), changeset.entity)
+        now = [(each, root and root.promoted.get(each.edit.cell)) for each in changes]
+        return {
+            held.changeset
+            for each, held in now
+            if held and held.changeset != changeset.id and not same_value(to_json(held), each.under)
+        }
+
+    def restore(self, changeset: Changeset, changes: Sequence[FieldChange]) -> Mapping[Cell, str]:
+        kept: dict[Cell, str] = {}
         with self._store.writing(self._caller, self._now) as writing:
-            catalog, cell = writing.writing_of(ENTITIES), change.edit.cell
-            now = _standing(catalog, cell)
-            if now is None or (now.under is None and not same_value(now.value, change.after)):
-                # Nothing of ours stands there any more, so the source shows through.
-                return
-            if same_value(now.under, change.under):
-                if now.under is None:
-                    raise Moved(f"{_named(cell)}: the source says so itself by now")
-                return
-            if not _is_written(now, changeset, change):
-                raise _moved(cell, now)
-            under = None if change.under is None else from_json(Amendment, change.under)
-            self._put(catalog, cell, under, "roll_back")
+            catalog = writing.writing_of(ENTITIES)
+            root = _root(catalog, changeset.entity)
+            if root is None or _state(writing, changeset.id) not in ("taking_back", "rolling_back"):
+                return kept
+            back: list[FieldChange] = []
+            for change in changes:
+                try:
+                    if _is_to_restore(root, changeset, change):
+                        back.append(change)
+                except Moved as moved:
+                    kept[change.edit.cell] = str(moved)
+            if back:
+                self._put(catalog, root, _befores(writing, back), "roll_back")
+        return kept
 
-    def _put(self, catalog: Writing, cell: Cell, amendment: Amendment | None, name: str) -> None:
-        """Write the amendment of a place, or none, and tell it in the records of the entity and of what it is part of."""
-        root = _root(catalog, cell)
-        others = tuple(each for each in amendments_of(root) if each.cell != cell)
-        amendments = in_order(others if amendment is None else (*others, amendment))
+    def _put(self, catalog: Writing, root: "_Root", anew: Mapping[Cell, Amendment | None], name: str) -> None:
+        """Write the amendments of some places, or none, and tell them in the records of these entities and of the root."""
+        amendments = in_order(filter(None, {**root.promoted, **anew}.values()))
         change = Change(name, self._caller.user, self._caller.actor, self._now)
-        told = _told(root)
+        told, known = root.told, entity_of(root.record)
         if isinstance(told, Datasource):
             inside = catalog.filed_memories(entity_facet("in", told.canonical))
             seen = [str(entity_of(each)["name"]) for each in inside if each.status_reason != HIDDEN]
-            records = [record_of_datasource(told, seen, str(entity_of(root).get("origin", "")), amendments)]
+            records = [record_of_datasource(told, seen, str(known.get("origin", "")), amendments)]
         else:
-            fingerprint = str(entity_of(root).get("fingerprint", ""))
-            every = records_of_model(told, fingerprint, amendments)
-            records = [each for each in every if each.canonical in (told.canonical, cell.entity)]
+            places = {told.canonical, *(cell.entity for cell in anew)}
+            every = records_of_model(told, str(known.get("fingerprint", "")), amendments)
+            records = [each for each in every if each.canonical in places]
         for record in records:
             saved = rewritten(catalog, record, change)
-            if saved is not None and self._embeds:
+            if saved is not None and saved.is_live and self._embeds:
                 catalog.embed(saved, None, ())
 
 
-def _standing(catalog: Reading, cell: Cell) -> Standing | None:
+class _Root(NamedTuple):
+    """The record of a model or datasource, also of one that is gone; what its source says, and what was promoted."""
+
+    record: Memory
+    told: Model | Datasource
+    promoted: dict[Cell, Amendment]
+
+
+def _root(catalog: Reading, canonical: str) -> _Root | None:
+    record = catalog.memory(record_id(canonical)) if catalog.size else None
+    if record is None or entity_of(record)["kind"] not in ("datasource", "model"):
+        return None
+    told = model_of(record) if entity_of(record)["kind"] == "model" else datasource_of(record)
+    return _Root(record, told, {each.cell: each for each in amendments_of(record)})
+
+
+def _state(reading: Reading, changeset: str) -> str | None:
+    held = reading.changesets.one(changeset)
+    return None if held is None else held.state
+
+
+def _befores(reading: Reading, changes: Sequence[FieldChange]) -> dict[Cell, Amendment | None]:
+    """What was promoted at each place before a change, without what has itself been rolled back since."""
+    known = {
+        each.edit.cell: None if each.under is None else from_json(Amendment, each.under) for each in changes
+    }
+    changesets = {each.changeset for each in known.values() if each is not None}
+    ended = {id for id in changesets if _state(reading, id) == "rolled_back"}
+    return {cell: None if each is None or each.changeset in ended else each for cell, each in known.items()}
+
+
+def _standing(root: _Root | None, cell: Cell) -> Standing | None:
     """What stands at a place: the amendment if there is one, else what the source says; None if it is not there."""
-    root = _record(catalog, root_of(cell.entity))
-    if root is None:
+    if root is None or not root.record.is_live:
         return None
     try:
-        said = source_value(_told(root), cell)
+        said = source_value(root.told, cell)
     except KeyError:
         return None
-    for each in amendments_of(root):
-        if each.cell == cell:
-            return Standing(each.value, to_json(each))
-    return Standing(said)
+    return _promoted(root, cell) or Standing(said)
 
 
-def _record(catalog: Reading, canonical: str) -> Memory | None:
-    record = catalog.memory(record_id(canonical)) if catalog.size else None
-    known = record is not None and record.is_live and entity_of(record)["kind"] in ("datasource", "model")
-    return record if known else None
-
-
-def _root(catalog: Reading, cell: Cell) -> Memory:
-    root = _record(catalog, root_of(cell.entity))
-    assert root is not None, "its place was read in this transaction"
-    return root
-
-
-def _told(root: Memory) -> Model | Datasource:
-    return model_of(root) if entity_of(root)["kind"] == "model" else datasource_of(root)
+def _promoted(root: _Root, cell: Cell) -> Standing | None:
+    """What was promoted at a place, whether the place is there or gone: it may come back."""
+    held = root.promoted.get(cell)
+    return None if held is None else Standing(held.value, to_json(held))
 
 
 def _is_written(now: Standing | None, changeset: Changeset, change: FieldChange) -> bool:
@@ -161,18 +185,41 @@ def _is_written(now: Standing | None, changeset: Changeset, change: FieldChange)
     return _changeset_in(now) in (None, changeset.id) and not same_value(now.under, change.under)
 
 
+def _is_to_restore(root: _Root, changeset: Changeset, change: FieldChange) -> bool:
+    """Whether the new value stands there and is ours; Moved if it is someone else's."""
+    cell = change.edit.cell
+    now = _promoted(root, cell) or _standing(root, cell)
+    if now is None or (now.under is None and not same_value(now.value, change.after)):
+        # Nothing of ours stands there any more, so the source shows through.
+        return False
+    if same_value(now.under, change.under):
+        if now.under is None:
+            raise Moved(f"{_named(cell)}: the source says so itself by now")
+        return False
+    if not _is_written(now, changeset, change):
+        raise Moved(_changed_since(cell, now))
+    return True
+
+
 def _changeset_in(now: Standing) -> str | None:
     under: Mapping[str, Any] | None = now.under
     return None if under is None else under["changeset"]
 
 
-def _moved(cell: Cell, now: Standing | None) -> Moved:
+def _moved(root: _Root | None, change: FieldChange) -> str | None:
+    """What stands at a place instead of what was there before, if something else does."""
+    cell = change.edit.cell
+    now = _standing(root, cell)
     if now is None:
-        return Moved(f"{_named(cell)}: the catalog no longer has {cell.entity}")
+        return f"{_named(cell)}: the catalog no longer has {cell.entity}"
+    if same_value((now.value, now.under), (change.before, change.under)):
+        return None
+    return _changed_since(cell, now)
+
+
+def _changed_since(cell: Cell, now: Standing) -> str:
     by = _changeset_in(now)
-    return Moved(
-        f"{_named(cell)} was changed since" + (f" by changeset {by}" if by else " at its source"), by
-    )
+    return f"{_named(cell)} was changed since" + (f" by changeset {by}" if by else " at its source")
 
 
 def _named(cell: Cell) -> str:

@@ -21,7 +21,7 @@ class Changesets(Protocol):
         """A page of changesets, newest first, and how many match."""
 
     def unsettled(self, before: datetime | None = None) -> Sequence[Changeset]:
-        """Those that are being applied or rolled back, or that were left so before a time; the oldest first."""
+        """Those that are being applied, taken back or rolled back, or that were left so before a time; the oldest first."""
 
 
 class WritableChangesets(Changesets, Protocol):

@@ -14,7 +14,7 @@ from onrecord.store.records.workspace_rows import CHANGESET, WorkspaceRows, whol
 from onrecord.store.rows import AnyRow
 from onrecord.store.tables import changesets
 
-_UNSETTLED: Final = ("applying", "rolling_back")
+_UNSETTLED: Final = ("applying", "taking_back", "rolling_back")
 _ROWS_AT_ONCE: Final = 100
 
 
