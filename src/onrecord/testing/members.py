@@ -526,20 +526,28 @@ class MembersConformance(Conformance):
         self, talk: OnRecord, root: OnRecord, tmp_path: Path
     ) -> None:
         file = tmp_path / "old.jsonl"
+        carol = _as(talk, "carol", conversation=TALK)
+        carol.remember("over", id="over", scope="session")
+        carol.retire("over")
         talk.unshare_conversation("talk", "carol")
-        dora = _as(talk, "dora")
-        dora.remember("hers", id="dora", conversation="talk")
+        # To name a conversation is not to be in it.
+        _as(talk, "carol").remember("a note of her own", id="pin", scope="user", conversation="talk")
+        talk.share_conversation("talk", "dora")
+        _as(talk, "dora", conversation=TALK).remember("hers", id="dora", scope="session")
         root.export(str(file))
         file.write_text("\n".join(map(_of_old, file.read_text().splitlines())) + "\n")
         heir = talk.as_caller(administrator("heir", tenant="afterwards"))
         heir.import_(str(file))
         doors = [
             talk.as_caller(person(name, tenant="afterwards", conversation=TALK))
-            for name in ("ann", "dora", "bob")
+            for name in ("ann", "dora", "carol")
         ]
-        assert [browsed(door, scopes=["session"]) for door in doors] == [["secret"], ["secret"], []]
+        said = ["dora", "secret"]
+        assert [browsed(door, scopes=["session"]) for door in doors] == [said, said, []]
         assert heir.show_conversation(TALK).conversation.members == ("dora",)
         assert heir.show("dora").memory.conversation_by == "ann"
+        assert heir.show("pin").memory.conversation_by is None
+        assert heir.show("over").memory.scope == "user"
         assert doors[0].read_artifact("1").content == "zqplan"
         assert heir.show_agent("scout").users == ("ann",)
         assert heir.import_(str(file)).added == 0
