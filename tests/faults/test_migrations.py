@@ -396,12 +396,19 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
         eve.retire("before", reason="its conversation was deleted")
         eve.remember("a note of her own", id="pin", scope="user", conversation="talk")
         ann.set_agent("scout", limit=3)
+        for first, second, agent in ((ann, bob, "notes"), (bob, ann, "both")):
+            first.append_scratchpad("x", agent=agent)
+            root.share_agent(agent, second.caller.user)
+            second.append_scratchpad("y", agent=agent)
+        ann.set_agent("both", limit=4)
+        bob.set_agent("both", limit=5)
         ann.append_scratchpad("x", agent="nobodys")
         root.remember("for everyone", id="global:g")
     with engine.begin() as connection:
         # Nobody has registered it.
         connection.exec_driver_sql("DELETE FROM conversations WHERE id = '7'")
         connection.exec_driver_sql("DELETE FROM numbers WHERE name = 'conversation'")
+        connection.exec_driver_sql("DELETE FROM audit WHERE subject = 'nobodys'")
         for name in ("memories", "versions"):
             connection.exec_driver_sql(
                 f"UPDATE {name} SET conversation = 'talk' WHERE conversation IS NULL AND scope = 'global'"
@@ -439,6 +446,10 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
         dora = root.as_caller(Caller(tenant="acme", user="dora"))
         with pytest.raises(Forbidden):
             dora.show_agent("scout")
+        # The audit tells who wrote to it, and who set it before.
+        with pytest.raises(Forbidden):
+            dora.read_scratchpad("notes")
+        assert [root.show_agent(each).users for each in ("notes", "both")] == [("ann", "bob"), ("bob", "ann")]
         # Nobody knows whose it is: it stays open until someone writes.
         assert dora.read_scratchpad("nobodys").exists
         dora.append_scratchpad("y", agent="nobodys")

@@ -21,6 +21,8 @@ depends_on = None
 
 _GLOBAL: Final = "global"
 _COUNTED: Final = 2**53
+#: After every number of an audit.
+_LAST: Final = 2**63 - 1
 _DELETED: Final = "its conversation was deleted"
 #: What was said to the members of a conversation alone and has not ended, of a row `m`.
 _SAID: Final = (
@@ -48,10 +50,7 @@ def upgrade() -> None:
         sa.Column("place", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
     )
-    bind.exec_driver_sql(
-        'INSERT INTO agent_users (tenant, agent, "user", place) '
-        "SELECT tenant, agent, updated_by, 1 FROM agent_settings WHERE agent <> 'shared'"
-    )
+    _tell_users(bind)
     _unpin_everyones(bind)
     _begin_shared_names(bind)
     _take_members_in(bind)
@@ -60,6 +59,19 @@ def upgrade() -> None:
         bind.exec_driver_sql(_TELL_WHOSE.format(name))
     _rename_audiences(bind)
     _know_by_whom(bind)
+
+
+def _tell_users(bind: sa.Connection) -> None:
+    """Whoever set an agent or wrote to its scratchpad uses it, in the order of the audit; whoever set it last surely did."""
+    bind.exec_driver_sql(
+        'INSERT INTO agent_users (tenant, agent, "user", place) '
+        'SELECT tenant, agent, "user", row_number() OVER (PARTITION BY tenant, agent ORDER BY first) FROM ('
+        'SELECT tenant, agent, "user", min(number) AS first FROM ('
+        'SELECT tenant, subject AS agent, "user", number FROM audit '
+        "WHERE operation IN ('set_agent', 'append_scratchpad') AND outcome = 'done' AND subject IS NOT NULL "
+        f"UNION ALL SELECT tenant, agent, updated_by, {_LAST} FROM agent_settings"
+        ") AS told WHERE agent <> 'shared' GROUP BY 1, 2, 3) AS users"
+    )
 
 
 #: Pins of those who are no members mean a conversation of their own.
