@@ -190,6 +190,26 @@ class MembersConformance(Conformance):
         assert names == {"bob/talk", "~bob/~ann/talk"}
         assert _outside(there).show_conversation(f"~bob/{TALK}").conversation.created_by == "bob"
 
+    def test_one_that_was_begun_as_a_marked_number_is_found_by_that_name(
+        self, talk: OnRecord, store: Store
+    ) -> None:
+        """From before `#42` meant 42."""
+        bob = _as(talk, "bob", conversation="42")
+        saved = bob.remember("zqplain", id="plain", scope="session").memory
+        with store.writing(bob.caller, saved.created_at, bob.caller.tenant) as writing:
+            writing.workspace.register("#42", None, None)
+        marked = _as(talk, "bob", conversation="#42")
+        assert marked.remember("zqmarked", id="marked", scope="session").memory.conversation == "#42"
+        bob.share_conversation("#42", "carol")
+        carol = _as(talk, "carol", conversation="~bob/#42")
+        assert [browsed(each, scopes=["session"]) for each in (bob, marked, carol)] == [
+            ["plain"],
+            ["marked"],
+            ["marked"],
+        ]
+        assert {each.id for each in bob.conversations(name="#42").conversations} == {"42", "#42"}
+        assert _as(talk, "carol", conversation="#7").remember("x", scope="session").memory.conversation == "7"
+
     def test_sharing_lets_someone_in_and_ends(self, talk: OnRecord, root: OnRecord) -> None:
         bob = _as(talk, "bob", conversation=TALK)
         for _ in range(2):
