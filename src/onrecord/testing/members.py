@@ -482,16 +482,27 @@ class MembersConformance(Conformance):
         assert root.show_agent("scout").settings.limit == 8
         root.append_scratchpad("an admin's", agent="scout")
         assert root.show_agent("scout").users == ("bob",)
-        with pytest.raises(Invalid, match="needs no sharing"):
-            bob.share_agent("shared", "ann")
+        # An admin puts the only one out, and has it then: its notes become nobody else's.
+        assert root.unshare_agent("scout", "bob").users == (root.caller.user,)
+        with pytest.raises(Forbidden, match="used by others"):
+            bob.read_scratchpad("scout")
+        with pytest.raises(Conflict, match="the only one who uses"):
+            root.unshare_agent("scout", root.caller.user)
 
-    def test_the_shared_scratchpad_is_the_tenants(self, talk: OnRecord) -> None:
-        talk.append_scratchpad("for all")
+    @pytest.mark.parametrize("agent", ["shared", "index"])
+    def test_what_all_share_and_the_agent_of_those_who_name_none_are_the_tenants(
+        self, talk: OnRecord, agent: str
+    ) -> None:
+        talk.append_scratchpad("for all", agent=agent)
+        talk.set_agent(agent, limit=3)
         bob = _as(talk, "bob")
-        bob.append_scratchpad("from another")
-        assert "for all" in bob.read_scratchpad().content
-        assert bob.clear_scratchpad().cleared
-        assert not talk.read_scratchpad().exists
+        bob.append_scratchpad("from another", agent=agent)
+        assert "for all" in bob.read_scratchpad(agent).content
+        assert bob.show_agent(agent).users == ()
+        assert bob.clear_scratchpad(agent).cleared
+        assert not talk.read_scratchpad(agent).exists
+        with pytest.raises(Invalid, match="needs no sharing"):
+            bob.share_agent(agent, "ann")
 
     def test_a_question_that_names_anothers_agent_gets_the_defaults(self, talk: OnRecord) -> None:
         for number in range(9):

@@ -70,7 +70,7 @@ def _tell_users(bind: sa.Connection) -> None:
         'SELECT tenant, subject AS agent, "user", number FROM audit '
         "WHERE operation IN ('set_agent', 'append_scratchpad') AND outcome = 'done' AND subject IS NOT NULL "
         f"UNION ALL SELECT tenant, agent, updated_by, {_LAST} FROM agent_settings"
-        ") AS told WHERE agent <> 'shared' GROUP BY 1, 2, 3) AS users"
+        ") AS told WHERE agent NOT IN ('shared', 'index') GROUP BY 1, 2, 3) AS users"
     )
 
 
