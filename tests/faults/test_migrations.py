@@ -290,7 +290,8 @@ _BEFORE_MEMBERS = (
     "DROP TABLE agent_users",
     *(f"ALTER TABLE {name} DROP COLUMN conversation_by" for name in ("memories", "versions")),
     *(
-        f"UPDATE {name} SET audience = replace(audience, 'c:ann\n', 'c:')"
+        f"UPDATE {name} SET audience = replace(audience, 'c:{owner}\n', 'c:')"
+        for owner in ("ann", "carol", "dora")
         for name in (
             "memories",
             "postings",
@@ -301,7 +302,7 @@ _BEFORE_MEMBERS = (
             "audience_vectors",
         )
     ),
-    "UPDATE facets SET facet = replace(facet, 'c:ann\n', 'c:')",
+    *(f"UPDATE facets SET facet = replace(facet, 'c:{owner}\n', 'c:')" for owner in ("ann", "carol", "dora")),
     "UPDATE onrecord_version SET version_num = '0007'",
 )
 #: The tables of step 6 that step 7 writes anew, with what they held.
@@ -388,13 +389,26 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
         agent = ann.as_caller(replace(ann.caller, actor="agent"))
         assert agent.revise("a", content="kestrel proposal").proposal is not None
         carol.write_artifact("a.txt", "x")
-        for name in ("dora", "eve"):
-            door = root.as_caller(Caller(tenant="acme", user=name))
-            door.remember(f"pinned by {name}", id=name, conversation="7")
+        _say_in(root, "dora", "7", "dora", "eve")
+        _say_in(root, "carol", "gone", "now", "before")
+        eve = root.as_caller(Caller(tenant="acme", user="eve", conversation="~carol/gone"))
+        # As when she deleted a conversation of that name, before there was this one.
+        eve.retire("before", reason="its conversation was deleted")
+        eve.remember("a note of her own", id="pin", scope="user", conversation="talk")
         ann.set_agent("scout", limit=3)
+        for first, second, agent in ((ann, bob, "notes"), (bob, ann, "both")):
+            first.append_scratchpad("x", agent=agent)
+            root.share_agent(agent, second.caller.user)
+            second.append_scratchpad("y", agent=agent)
+        ann.set_agent("both", limit=4)
+        bob.set_agent("both", limit=5)
         ann.append_scratchpad("x", agent="nobodys")
         root.remember("for everyone", id="global:g")
     with engine.begin() as connection:
+        # Nobody has registered it.
+        connection.exec_driver_sql("DELETE FROM conversations WHERE id = '7'")
+        connection.exec_driver_sql("DELETE FROM numbers WHERE name = 'conversation'")
+        connection.exec_driver_sql("DELETE FROM audit WHERE subject = 'nobodys'")
         for name in ("memories", "versions"):
             connection.exec_driver_sql(
                 f"UPDATE {name} SET conversation = 'talk' WHERE conversation IS NULL AND scope = 'global'"
@@ -411,6 +425,14 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
         ]
         talk = root.show_conversation("~ann/talk").conversation
         assert (talk.created_by, talk.members) == ("ann", ("bob", "carol"))
+        # To name a conversation is not to be in it, nor to have been in another of that name.
+        assert root.show("pin").memory.conversation_by is None
+        assert root.show_conversation("~carol/gone").conversation.members == ()
+        carol = root.as_caller(Caller(tenant="acme", user="carol", conversation="gone"))
+        ever = carol.browse(scopes=["session"], statuses=["active", "archived"]).memories
+        assert [each.id for each in ever] == ["now"]
+        over = root.show("before").memory
+        assert (over.scope, over.owner, over.conversation) == ("user", "eve", None)
         # What every tenant sees tells no name of a conversation.
         assert root.show("global:g").memory.conversation is None
         made = root.show_conversation("~dora/7").conversation
@@ -424,11 +446,24 @@ def test_those_who_worked_in_a_conversation_of_an_older_store_are_its_members(
         dora = root.as_caller(Caller(tenant="acme", user="dora"))
         with pytest.raises(Forbidden):
             dora.show_agent("scout")
+        # The audit tells who wrote to it, and who set it before.
+        with pytest.raises(Forbidden):
+            dora.read_scratchpad("notes")
+        assert [root.show_agent(each).users for each in ("notes", "both")] == [("ann", "bob"), ("bob", "ann")]
         # Nobody knows whose it is: it stays open until someone writes.
         assert dora.read_scratchpad("nobodys").exists
         dora.append_scratchpad("y", agent="nobodys")
         with pytest.raises(Forbidden):
             root.as_caller(Caller(tenant="acme", user="ann")).read_scratchpad("nobodys")
+
+
+def _say_in(root: OnRecord, owner: str, talk: str, first: str, second: str) -> None:
+    """What two people say to each other: whoever began a conversation, and eve."""
+    began = root.as_caller(Caller(tenant="acme", user=owner, conversation=talk))
+    began.remember(f"{first} said in {talk}", id=first, scope="session")
+    began.share_conversation(talk, "eve")
+    eve = root.as_caller(Caller(tenant="acme", user="eve", conversation=f"~{owner}/{talk}"))
+    eve.remember(f"{second} said in {talk}", id=second, scope="session", always_inject=True)
 
 
 def _without_schema(told: dict[str, Any]) -> dict[str, str]:

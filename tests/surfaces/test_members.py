@@ -239,7 +239,7 @@ def test_what_a_face_was_given_as_the_name_of_a_conversation_it_gives_back(
             assert client.post("/v1/memory/entries", json=entry).json()["conversation_id"] == made
 
 
-def test_a_number_means_ones_own_or_the_only_one_that_one_is_a_member_of_in_the_arbiter_face(
+def test_a_number_means_ones_own_or_the_first_begun_that_one_is_a_member_of_in_the_arbiter_face(
     served: Served, keys: dict[str, str]
 ) -> None:
     entry, bobs = {"type": "project", "title": "pinned"}, {"user": "bob"}
@@ -265,11 +265,17 @@ def test_a_number_means_ones_own_or_the_only_one_that_one_is_a_member_of_in_the_
         assert bob.get(f"/v1/conversations/{hers}/artifacts").json()["count"] == 0
         assert bob.get(f"/v1/conversations/~ann/{hers}/artifacts").json()["count"] == 1
         assert bob.delete(f"/v1/conversations/{hers}").status_code == 200
+        # Someone chooses that number too, and shares it without being asked: it still means hers.
+        eve = served.parts.door.as_caller(Caller(tenant="acme", user="eve"))
+        eve.register_conversation(str(hers))
+        eve.share_conversation(str(hers), "bob")
+        bob.post(f"/v1/conversations/{hers}/artifacts", json={"path": "b", "content": "for ann"})
+        assert ann.get(f"/v1/conversations/{hers}/artifacts").json()["count"] == 2
+        assert eve.artifacts().artifacts == ()
     with served.connect(keys["rose"]) as rose, served.connect(keys["ada"]) as ada:
-        served.parts.door.as_caller(Caller(tenant="acme", user="eve")).register_conversation(str(hers))
-        # Two of that number are there, and neither is theirs.
-        for client in (rose, ada):
-            assert client.get(f"/v1/conversations/{hers}").status_code == 404
+        told = [client.get(f"/v1/conversations/{hers}") for client in (rose, ada)]
+        assert [each.status_code for each in told] == [404, 200]
+        assert told[1].json()["title"] == "hers"
         assert ada.get(f"/v1/conversations/~eve/{hers}").json()["id"] == hers
 
 

@@ -197,21 +197,30 @@ def _compared(
 
 
 def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring) -> MemoryHistory:
-    """A memory of an export that does not tell who began its conversations: whoever began the one of that name, or else
-    its owner. Its owner is a member there, as everyone was who used the name.
+    """A memory of an export that does not tell who began its conversations.
+
+    What was said to the members of one alone makes its owner a member of the one of that name. To pin something of one's
+    own to a name is not to be there, and what is over is its owner's: the conversation of that name may be another by now.
     """
     if all(version.memory.conversation_by != UNTOLD for version in history.versions):
         return history
-    return history._replace(versions=tuple(_version_told(each, workspace) for each in history.versions))
+    present = history.versions[-1].memory
+    there = None
+    if present.scope == "session" and present.is_live and present.conversation is not None:
+        by = workspace.adopt(present.conversation, present.owner)
+        there = ConversationKey(by, present.conversation) if by else None
+    told = [_version_told(each, there) for each in history.versions]
+    if present.scope == "session" and not present.is_live:
+        told[-1] = replace(told[-1], memory=pinned_to(replace(told[-1].memory, scope="user"), None))
+    return history._replace(versions=tuple(told))
 
 
-def _version_told(version: Version, workspace: WorkspaceRestoring) -> Version:
+def _version_told(version: Version, there: ConversationKey | None) -> Version:
     memory = version.memory
     if memory.conversation is None or memory.conversation_by != UNTOLD:
         return version
-    by = workspace.adopt(memory.conversation, memory.owner) or memory.owner
-    there = ConversationKey(by, memory.conversation)
-    return replace(version, memory=pinned_to(memory, there))
+    own = ConversationKey(memory.owner, memory.conversation)
+    return replace(version, memory=pinned_to(memory, there if there and there.id == own.id else own))
 
 
 def _files_of(history: MemoryHistory) -> set[str]:

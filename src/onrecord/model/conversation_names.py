@@ -53,12 +53,26 @@ def explicit(key: ConversationKey) -> str:
 
 
 def key_of(name: str, user: str) -> ConversationKey:
-    """The conversation that a user means by a name, unless they once began one that is literally called so."""
-    return _explicit_key(name) or ConversationKey(user, plain_conversation(name))
+    """The conversation that a user means by a name, unless one is literally called so."""
+    return plain(_explicit_key(name) or ConversationKey(user, name))
+
+
+def keys_of(name: str, user: str) -> tuple[ConversationKey, ...]:
+    """What a user may mean by a name; the first that is there counts.
+
+    Before what the name says comes what is literally called so, begun before such names were reserved or `#42` meant 42.
+    """
+    own = ConversationKey(user, name)
+    said = _explicit_key(name) or own
+    return tuple(dict.fromkeys((own, plain(own), said, plain(said))))
+
+
+def plain(key: ConversationKey) -> ConversationKey:
+    return key._replace(id=plain_conversation(key.id))
 
 
 def _explicit_key(name: str) -> ConversationKey | None:
     owner, between, id = name.removeprefix(RESERVED).partition(_BETWEEN)
     if not is_reserved(name) or not between or not owner or not id or _ODD.search(owner):
         return None
-    return ConversationKey(owner.replace("~1", _BETWEEN).replace("~0", "~"), plain_conversation(id))
+    return ConversationKey(owner.replace("~1", _BETWEEN).replace("~0", "~"), id)

@@ -16,6 +16,10 @@ ENCODINGS: Final[tuple[Encoding, ...]] = get_args(Encoding)
 MEDIA_TYPE: Final = "application/octet-stream"
 #: The name of the scratchpad that all agents of a tenant share.
 SHARED_SCRATCHPAD: Final = "shared"
+#: The agent of whoever names none: the one that leads the others.
+DEFAULT_AGENT: Final = "index"
+#: Agents that are the whole tenant's: nobody chose them, so nobody is their user.
+TENANTS_AGENTS: Final = frozenset({SHARED_SCRATCHPAD, DEFAULT_AGENT})
 
 
 class ConversationKey(NamedTuple):

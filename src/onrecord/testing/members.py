@@ -190,6 +190,26 @@ class MembersConformance(Conformance):
         assert names == {"bob/talk", "~bob/~ann/talk"}
         assert _outside(there).show_conversation(f"~bob/{TALK}").conversation.created_by == "bob"
 
+    def test_one_that_was_begun_as_a_marked_number_is_found_by_that_name(
+        self, talk: OnRecord, store: Store
+    ) -> None:
+        """From before `#42` meant 42."""
+        bob = _as(talk, "bob", conversation="42")
+        saved = bob.remember("zqplain", id="plain", scope="session").memory
+        with store.writing(bob.caller, saved.created_at, bob.caller.tenant) as writing:
+            writing.workspace.register("#42", None, None)
+        marked = _as(talk, "bob", conversation="#42")
+        assert marked.remember("zqmarked", id="marked", scope="session").memory.conversation == "#42"
+        bob.share_conversation("#42", "carol")
+        carol = _as(talk, "carol", conversation="~bob/#42")
+        assert [browsed(each, scopes=["session"]) for each in (bob, marked, carol)] == [
+            ["plain"],
+            ["marked"],
+            ["marked"],
+        ]
+        assert {each.id for each in bob.conversations(name="#42").conversations} == {"42", "#42"}
+        assert _as(talk, "carol", conversation="#7").remember("x", scope="session").memory.conversation == "7"
+
     def test_sharing_lets_someone_in_and_ends(self, talk: OnRecord, root: OnRecord) -> None:
         bob = _as(talk, "bob", conversation=TALK)
         for _ in range(2):
@@ -462,16 +482,27 @@ class MembersConformance(Conformance):
         assert root.show_agent("scout").settings.limit == 8
         root.append_scratchpad("an admin's", agent="scout")
         assert root.show_agent("scout").users == ("bob",)
-        with pytest.raises(Invalid, match="needs no sharing"):
-            bob.share_agent("shared", "ann")
+        # An admin puts the only one out, and has it then: its notes become nobody else's.
+        assert root.unshare_agent("scout", "bob").users == (root.caller.user,)
+        with pytest.raises(Forbidden, match="used by others"):
+            bob.read_scratchpad("scout")
+        with pytest.raises(Conflict, match="the only one who uses"):
+            root.unshare_agent("scout", root.caller.user)
 
-    def test_the_shared_scratchpad_is_the_tenants(self, talk: OnRecord) -> None:
-        talk.append_scratchpad("for all")
+    @pytest.mark.parametrize("agent", ["shared", "index"])
+    def test_what_all_share_and_the_agent_of_those_who_name_none_are_the_tenants(
+        self, talk: OnRecord, agent: str
+    ) -> None:
+        talk.append_scratchpad("for all", agent=agent)
+        talk.set_agent(agent, limit=3)
         bob = _as(talk, "bob")
-        bob.append_scratchpad("from another")
-        assert "for all" in bob.read_scratchpad().content
-        assert bob.clear_scratchpad().cleared
-        assert not talk.read_scratchpad().exists
+        bob.append_scratchpad("from another", agent=agent)
+        assert "for all" in bob.read_scratchpad(agent).content
+        assert bob.show_agent(agent).users == ()
+        assert bob.clear_scratchpad(agent).cleared
+        assert not talk.read_scratchpad(agent).exists
+        with pytest.raises(Invalid, match="needs no sharing"):
+            bob.share_agent(agent, "ann")
 
     def test_a_question_that_names_anothers_agent_gets_the_defaults(self, talk: OnRecord) -> None:
         for number in range(9):
@@ -526,20 +557,28 @@ class MembersConformance(Conformance):
         self, talk: OnRecord, root: OnRecord, tmp_path: Path
     ) -> None:
         file = tmp_path / "old.jsonl"
+        carol = _as(talk, "carol", conversation=TALK)
+        carol.remember("over", id="over", scope="session")
+        carol.retire("over")
         talk.unshare_conversation("talk", "carol")
-        dora = _as(talk, "dora")
-        dora.remember("hers", id="dora", conversation="talk")
+        # To name a conversation is not to be in it.
+        _as(talk, "carol").remember("a note of her own", id="pin", scope="user", conversation="talk")
+        talk.share_conversation("talk", "dora")
+        _as(talk, "dora", conversation=TALK).remember("hers", id="dora", scope="session")
         root.export(str(file))
         file.write_text("\n".join(map(_of_old, file.read_text().splitlines())) + "\n")
         heir = talk.as_caller(administrator("heir", tenant="afterwards"))
         heir.import_(str(file))
         doors = [
             talk.as_caller(person(name, tenant="afterwards", conversation=TALK))
-            for name in ("ann", "dora", "bob")
+            for name in ("ann", "dora", "carol")
         ]
-        assert [browsed(door, scopes=["session"]) for door in doors] == [["secret"], ["secret"], []]
+        said = ["dora", "secret"]
+        assert [browsed(door, scopes=["session"]) for door in doors] == [said, said, []]
         assert heir.show_conversation(TALK).conversation.members == ("dora",)
         assert heir.show("dora").memory.conversation_by == "ann"
+        assert heir.show("pin").memory.conversation_by is None
+        assert heir.show("over").memory.scope == "user"
         assert doors[0].read_artifact("1").content == "zqplan"
         assert heir.show_agent("scout").users == ("ann",)
         assert heir.import_(str(file)).added == 0

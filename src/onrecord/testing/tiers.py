@@ -329,6 +329,26 @@ class TenantSettingConformance(Conformance):
         with pytest.raises(Forbidden):
             bobs_agent.revise("p", content="by an agent")
 
+    def test_who_corrects_anothers_memory_does_not_move_it(
+        self, ann: OnRecord, root: OnRecord, store: Store
+    ) -> None:
+        root.set_tenant(agents_share=True)
+        hers = ann.as_caller(person(actor="agent", personas={"p"}))
+        hers.remember("of all", id="k")
+        hers.remember("of some", id="l", scope="persona", persona="p")
+        moves = (("k", "user"), ("k", "session"), ("l", "tenant"))
+        for actor in ("agent", "person"):
+            bob = ann.as_caller(person("bob", actor=actor, personas={"p"}, conversation="bobs"))
+            for id, scope in moves:
+                with refused(Forbidden, "not move it", by=store):
+                    bob.remember("taken", id=id, scope=scope)
+            with refused(Forbidden, "not move it", by=store):
+                bob.revise("k", conversation="bobs")
+            assert bob.revise("k", content=f"better, by a {actor}").changed
+            assert bob.remember(f"better still, by a {actor}", id="l").outcome == "updated"
+        told = [root.show(id).memory for id in ("k", "l")]
+        assert [(each.scope, each.conversation) for each in told] == [("tenant", None), ("persona", None)]
+
     def test_members_retire_what_others_shared_where_the_tenant_says_so(
         self, ann: OnRecord, root: OnRecord, bobs_agent: OnRecord, store: Store
     ) -> None:

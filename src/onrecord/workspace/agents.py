@@ -2,6 +2,7 @@
 
 An agent that nobody has used yet is anybody's. Whoever first sets it or writes to its scratchpad is its first user; its users
 and admins read and write both, and let others use it. Only the first user and admins put others out, and anyone may leave.
+What all agents share, and the agent of those who name none, are the tenant's.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
 from onrecord.model.request import PLACES, Request, ask
 from onrecord.model.rules import OrNone
-from onrecord.model.workspace import SHARED_SCRATCHPAD, AgentSettings
+from onrecord.model.workspace import TENANTS_AGENTS, AgentSettings
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub_value
 from onrecord.store.ports.records import Writing
@@ -85,8 +86,8 @@ class _UserOfAgent(Request):
 
     def faults(self, caller: Caller) -> Iterator[Fault]:
         yield from agent_faults(self.agent)
-        if self.agent == SHARED_SCRATCHPAD:
-            yield Fault("agent", "is what all agents of the tenant share, and needs no sharing")
+        if self.agent in TENANTS_AGENTS:
+            yield Fault("agent", "is the whole tenant's, and needs no sharing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,10 @@ class ShareAgent(_UserOfAgent):
 
 @dataclass(frozen=True, slots=True)
 class UnshareAgent(_UserOfAgent):
-    """Let someone no longer use an agent whose first user you are, or stop using one yourself."""
+    """Let someone no longer use an agent whose first user you are, or stop using one yourself.
+
+    An admin who puts the only user out uses it then, and may share it.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +163,10 @@ def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
                 f"Agent {ask.agent} was first used by {users[0]}: only they or an admin may put others out; anyone may "
                 "leave."
             )
-        if users == (ask.user,):
+        if users == (ask.user,) and call.caller.is_admin and ask.user != call.caller.user:
+            # Its notes are not to be anybody's: whoever puts the only one out has it.
+            writing.workspace.share_agent(ask.agent, call.caller.user)
+        elif users == (ask.user,):
             raise Conflict(
                 f"{ask.user} is the only one who uses agent {ask.agent}, which would then be anybody's: share it with "
                 "someone else first."
@@ -179,7 +186,7 @@ def _told_users(call: Call, writing: Writing, ask: ShareAgent | UnshareAgent, ch
 def use_agent(caller: Caller, workspace: WritableWorkspace, agent: str) -> None:
     """The caller becomes the user of an agent that nobody has used yet; Forbidden if it is others'."""
     check_user(caller, workspace, agent)
-    if agent != SHARED_SCRATCHPAD and not workspace.users_of(agent):
+    if agent not in TENANTS_AGENTS and not workspace.users_of(agent):
         workspace.share_agent(agent, caller.user)
 
 
@@ -192,7 +199,7 @@ def check_user(caller: Caller, workspace: Workspace, agent: str) -> None:
 
 
 def _may_use(caller: Caller, workspace: Workspace, agent: str) -> bool:
-    return agent == SHARED_SCRATCHPAD or _is_open(caller, workspace.users_of(agent))
+    return agent in TENANTS_AGENTS or _is_open(caller, workspace.users_of(agent))
 
 
 def _is_open(caller: Caller, users: Sequence[str]) -> bool:

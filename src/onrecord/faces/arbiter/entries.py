@@ -33,7 +33,7 @@ from onrecord.faces.arbiter.fields import (
 )
 from onrecord.model import ids
 from onrecord.model.conversation_names import called, key_of
-from onrecord.model.limits import RELATIONS, Status
+from onrecord.model.limits import BROWSE_LIMIT, RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
 from onrecord.model.workspace import Artifact, Conversation
 from onrecord.remember.forget import Forgotten
@@ -406,17 +406,25 @@ def read_conversation(door: OnRecord, value: Any) -> str | None:
 
 
 def conversation_of(door: OnRecord, given: str) -> Conversation:
-    """The conversation that an id means here: one's own, or else the only one of that number that one is a member of.
+    """The conversation that an id means here: one's own, or else the one of that number that one is a member of.
 
-    Ids are numbers here, and the tenant gives none twice; two people may still have chosen one. NotFound if there is none, or
-    more than one.
+    Ids are numbers here, and the tenant gives none twice. Others may still have chosen one that was given: the first that was
+    begun counts, so that nobody changes what a number means by sharing theirs. NotFound if there is none.
     """
     with suppress(NotFound):
         return door.show_conversation(given).conversation
-    found = () if _number_of(given) is None else door.conversations(name=given, limit=2).conversations
-    if len(found) != 1:
+    first = None if _number_of(given) is None else _first_begun(door, ids.plain_conversation(given))
+    if first is None:
         raise NotFound(f"conversation {given} not found")
-    return found[0]
+    return first
+
+
+def _first_begun(door: OnRecord, name: str) -> Conversation | None:
+    """The conversation of a name that was begun first, of those that one is a member of; listings tell it last."""
+    page = door.conversations(name=name, limit=BROWSE_LIMIT)
+    while page.next is not None:
+        page = door.conversations(name=name, limit=BROWSE_LIMIT, after=page.next)
+    return page.conversations[-1] if page.conversations else None
 
 
 def conversation_id(name: str) -> int | str:

@@ -24,8 +24,7 @@ from sqlalchemy import (
 )
 
 from onrecord.model.caller import Caller
-from onrecord.model.conversation_names import explicit, key_of
-from onrecord.model.ids import plain_conversation
+from onrecord.model.conversation_names import explicit, keys_of, plain
 from onrecord.model.workspace import ConversationKey
 from onrecord.store.ports.workspace import NamedConversation
 from onrecord.store.tables import conversation_members, conversations
@@ -45,11 +44,7 @@ def spoken_in(connection: Connection, tenant: int, caller: Caller) -> tuple[Call
 
 def named(connection: Connection, tenant: int, caller: Caller, name: str) -> NamedConversation:
     """What a name means for a caller; see `Workspace.named`."""
-    # Someone may have begun one that is literally called so, before such names were reserved.
-    literally = ConversationKey(caller.user, plain_conversation(name))
-    meant = key_of(name, caller.user)
-    keys = [literally] if meant == literally else [literally, meant]
-    return _first(connection, tenant, caller, keys)
+    return _first(connection, tenant, caller, keys_of(name, caller.user))
 
 
 def _first(
@@ -61,7 +56,7 @@ def _first(
         asked |= {f"by_{number}": key.by, f"id_{number}": key.id}
     rows = connection.execute(_keyed(caller.is_admin, len(keys)), asked)
     begun = {ConversationKey(by, id): at for by, id, at in rows}
-    own = keys[0] if keys[0].by == caller.user else ConversationKey(caller.user, explicit(keys[0]))
+    own = plain(keys[0]) if keys[0].by == caller.user else ConversationKey(caller.user, explicit(keys[0]))
     key = next((each for each in keys if each in begun), own)
     return NamedConversation(key, begun.get(key))
 

@@ -87,7 +87,7 @@ class SqlWorkspace(WorkspaceRows):
         if ask.agent is not None:
             wanted.append(conversations.c.agent == ask.agent)
         if ask.name is not None:
-            wanted.append(conversations.c.id == ids.plain_conversation(ask.name))
+            wanted.append(conversations.c.id.in_((ask.name, ids.plain_conversation(ask.name))))
         if ask.after is not None:
             wanted.append(conversations.c.row < _number(ask.after))
         found = self._mine(*wanted)

@@ -9,7 +9,7 @@ from sqlalchemy import Column, select
 from onrecord.model.agent import ShownAgent
 from onrecord.model.changesets import Changeset
 from onrecord.model.workspace import (
-    SHARED_SCRATCHPAD,
+    TENANTS_AGENTS,
     Artifact,
     Conversation,
     ConversationKey,
@@ -164,8 +164,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
         return key.by
 
     def _take_users(self, agent: str, users: Iterable[str]) -> None:
-        """Say who uses an agent, unless it has users here; what all share has none."""
-        if agent != SHARED_SCRATCHPAD and not self.users_of(agent):
+        """Say who uses an agent, unless it has users here; the tenant's have none."""
+        if agent not in TENANTS_AGENTS and not self.users_of(agent):
             for user in dict.fromkeys(users):
                 self._let_use(agent, user)
 

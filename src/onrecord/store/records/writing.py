@@ -91,6 +91,8 @@ class SqlWriting(SqlReading):
         self._changed = self._erased = False
         # The rows that this transaction found to be the caller's to change.
         self._own: set[tuple[int, int]] = set()
+        # Others' rows that the tenant lets the caller correct, and not move.
+        self._common: set[tuple[int, int]] = set()
         # Those that it added itself.
         self._new: set[tuple[int, int]] = set()
         self._others: dict[Collection, SqlWriting] = {}
@@ -154,11 +156,12 @@ class SqlWriting(SqlReading):
                 raise Forbidden(
                     f"You are no longer in the conversation of memory {id}: you may retire or forget it, not change it."
                 )
-        elif not row.may_change and not self._is_common(memory, ends):
-            why = (
-                f"changing it {GLOBAL_IS_GIVEN}" if home == GLOBAL_TENANT else f"it belongs to {memory.owner}"
-            )
-            raise Forbidden(f"You may read memory {id} but not change it: {why}.")
+        elif not row.may_change:
+            if not self._is_common(memory, ends):
+                given = home == GLOBAL_TENANT
+                why = f"changing it {GLOBAL_IS_GIVEN}" if given else f"it belongs to {memory.owner}"
+                raise Forbidden(f"You may read memory {id} but not change it: {why}.")
+            self._common.add(key_of(memory))
         self._let_change(memory)
         return memory
 
@@ -322,6 +325,10 @@ class SqlWriting(SqlReading):
 
     def replace(self, before: Memory, after: Memory, change: Change) -> Memory:
         self._require_own(before)
+        if key_of(before) in self._common and _reach(before) != _reach(after):
+            raise Forbidden(
+                f"You may correct memory {before.id} but not move it: who sees it is for {before.owner} to say."
+            )
         replaced = self._replace(before, after, change)
         self._note(change, replaced.id)
         return replaced
@@ -592,6 +599,11 @@ def _target(visibility: Visibility) -> Select[Any]:
     allowed = changeable(memories, visibility).label("may_change")
     left = left_behind().label("is_left")
     return select(*PRESENT, allowed, left).where(visible_by_id(visibility), NAMED)
+
+
+def _reach(memory: Memory) -> tuple[object, ...]:
+    """Who sees a memory, and where it is pinned."""
+    return memory.scope, memory.persona, memory.system, memory.pinned
 
 
 def _place(memory: Memory) -> RowPlace:

@@ -50,16 +50,14 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.conversation_names import key_of
 from onrecord.model.limits import NEIGHBOUR_LIMIT, RelationName
 from onrecord.model.request import checked
-from onrecord.model.workspace import SHARED_SCRATCHPAD, AgentSettings, ConversationKey
+from onrecord.model.workspace import DEFAULT_AGENT, SHARED_SCRATCHPAD, AgentSettings, ConversationKey
 from onrecord.recall.relations import Neighbourhood
 from onrecord.remember.remember import Remembered
 from onrecord.service import OnRecord
 from onrecord.workspace.agents import ShowAgent
 
-__all__ = ["AGENT", "COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
+__all__ = ["COMMANDS", "SlashAnswer", "SlashResult", "commands", "run"]
 
-#: The agent whose scratchpad and settings count if none is named: the one that leads the others.
-AGENT: Final = "index"
 #: The most commands that we run in one text.
 COMMANDS: Final = 200
 #: Once the answers to a text are longer than this, we run no more of its commands.
@@ -136,7 +134,7 @@ def _for_an_agent(door: OnRecord, conversation: str | None) -> OnRecord:
 
 
 def _agent_name(door: OnRecord, agent: str | None) -> str:
-    name = AGENT if agent is None else checked(ShowAgent(agent), door.caller).agent
+    name = DEFAULT_AGENT if agent is None else checked(ShowAgent(agent), door.caller).agent
     if name == SHARED_SCRATCHPAD:
         raise Invalid(
             [Fault("agent", f"{SHARED_SCRATCHPAD} names the notes that all agents share; name one agent")]

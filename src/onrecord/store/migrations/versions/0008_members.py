@@ -1,8 +1,8 @@
 """A conversation is known by who began it and its name, and has members; an agent has users.
 
-Until now whoever named a conversation was in it. Those who worked in one stay in it: whoever began it, the owners of what
-is pinned to it, and whoever wrote its files. Where several worked under a name that nobody had registered, the first of
-them began it.
+Until now whoever named a conversation was in it. Those who worked in one stay in it: whoever began it, those who said something
+there to its members alone that has not ended, and whoever wrote its files. Where several did so under a name that nobody had
+registered, the first of them began it. To pin something of one's own to a name is not to be there.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +12,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 from alembic import op
 
+from onrecord.store.migrations.counting import count_records, count_terms, sum_vectors
+
 revision = "0008"
 down_revision = "0007"
 branch_labels = None
@@ -19,6 +21,13 @@ depends_on = None
 
 _GLOBAL: Final = "global"
 _COUNTED: Final = 2**53
+#: After every number of an audit.
+_LAST: Final = 2**63 - 1
+_DELETED: Final = "its conversation was deleted"
+#: What was said to the members of a conversation alone and has not ended, of a row `m`.
+_SAID: Final = (
+    "m.conversation IS NOT NULL AND m.scope = 'session' AND m.status IN ('pending', 'active', 'stale')"
+)
 
 
 def upgrade() -> None:
@@ -41,24 +50,37 @@ def upgrade() -> None:
         sa.Column("place", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("tenant", "agent", "user", name="agent_users_key"),
     )
-    bind.exec_driver_sql(
-        'INSERT INTO agent_users (tenant, agent, "user", place) '
-        "SELECT tenant, agent, updated_by, 1 FROM agent_settings WHERE agent <> 'shared'"
-    )
+    _tell_users(bind)
     _unpin_everyones(bind)
     _begin_shared_names(bind)
     _take_members_in(bind)
+    _return_what_is_over(bind)
     for name in ("memories", "versions"):
         bind.exec_driver_sql(_TELL_WHOSE.format(name))
     _rename_audiences(bind)
     _know_by_whom(bind)
 
 
+def _tell_users(bind: sa.Connection) -> None:
+    """Whoever set an agent or wrote to its scratchpad uses it, in the order of the audit; whoever set it last surely did."""
+    bind.exec_driver_sql(
+        'INSERT INTO agent_users (tenant, agent, "user", place) '
+        'SELECT tenant, agent, "user", row_number() OVER (PARTITION BY tenant, agent ORDER BY first) FROM ('
+        'SELECT tenant, agent, "user", min(number) AS first FROM ('
+        'SELECT tenant, subject AS agent, "user", number FROM audit '
+        "WHERE operation IN ('set_agent', 'append_scratchpad') AND outcome = 'done' AND subject IS NOT NULL "
+        f"UNION ALL SELECT tenant, agent, updated_by, {_LAST} FROM agent_settings"
+        ") AS told WHERE agent NOT IN ('shared', 'index') GROUP BY 1, 2, 3) AS users"
+    )
+
+
+#: Pins of those who are no members mean a conversation of their own.
 _TELL_WHOSE: Final = (
     "UPDATE {0} SET conversation_by = (SELECT c.created_by FROM conversations AS c "
     "WHERE c.tenant = {0}.tenant AND c.id = {0}.conversation) "
-    "WHERE conversation IS NOT NULL AND EXISTS (SELECT 1 FROM conversations AS c WHERE c.tenant = {0}.tenant "
-    "AND c.id = {0}.conversation AND c.created_by <> {0}.owner)"
+    "WHERE conversation IS NOT NULL AND EXISTS (SELECT 1 FROM conversations AS c "
+    'JOIN conversation_members AS x ON x.tenant = c.tenant AND x.conversation = c."row" '
+    'WHERE c.tenant = {0}.tenant AND c.id = {0}.conversation AND x."user" = {0}.owner)'
 )
 
 
@@ -72,13 +94,14 @@ def _unpin_everyones(bind: sa.Connection) -> None:
 
 
 def _begin_shared_names(bind: sa.Connection) -> None:
-    """Register the names that several people pinned to and nobody registered; the first of them began it."""
+    """Register the names under which several people spoke and which nobody registered; the first of them began it."""
     several = bind.exec_driver_sql(
-        "SELECT s.tenant, s.name, s.began, m.owner FROM (SELECT tenant, conversation AS name, "
-        'min(created_at) AS began, min("row") AS first FROM memories AS p WHERE conversation IS NOT NULL '
-        "AND NOT EXISTS (SELECT 1 FROM conversations AS c WHERE c.tenant = p.tenant AND c.id = p.conversation) "
-        "GROUP BY tenant, conversation HAVING count(DISTINCT owner) > 1) AS s "
-        'JOIN memories AS m ON m.tenant = s.tenant AND m."row" = s.first AND m.conversation = s.name '
+        "SELECT s.tenant, s.name, s.began, f.owner FROM (SELECT m.tenant, m.conversation AS name, "
+        'min(m.created_at) AS began, min(m."row") AS first FROM memories AS m '
+        f"WHERE {_SAID} AND NOT EXISTS "
+        "(SELECT 1 FROM conversations AS c WHERE c.tenant = m.tenant AND c.id = m.conversation) "
+        "GROUP BY m.tenant, m.conversation HAVING count(DISTINCT m.owner) > 1) AS s "
+        'JOIN memories AS f ON f.tenant = s.tenant AND f."row" = s.first AND f.conversation = s.name '
         "ORDER BY s.tenant, s.began, s.name"
     ).all()
     for tenant, rows in groupby(several, key=lambda row: row[0]):
@@ -120,16 +143,65 @@ def _count_on(bind: sa.Connection, tenant: int, name: str, on: Callable[[int], i
 
 
 def _take_members_in(bind: sa.Connection) -> None:
-    """Whoever owns what is pinned to a conversation, or wrote one of its files, is a member of it."""
+    """Whoever spoke in a conversation, or wrote one of its files, is a member of it."""
     bind.exec_driver_sql(
         'INSERT INTO conversation_members (tenant, conversation, "user") '
         'SELECT m.tenant, c."row", m.owner FROM memories AS m '
         "JOIN conversations AS c ON c.tenant = m.tenant AND c.id = m.conversation "
-        "WHERE m.conversation IS NOT NULL AND m.owner <> c.created_by "
+        f"WHERE {_SAID} AND m.owner <> c.created_by "
         'UNION SELECT a.tenant, c."row", a.written_by FROM artifacts AS a '
         'JOIN conversations AS c ON c.tenant = a.tenant AND c."row" = a.conversation '
         "WHERE a.written_by <> c.created_by"
     )
+
+
+def _return_what_is_over(bind: sa.Connection) -> None:
+    """What ended with its conversation, or in one that its owner is not in, is its owner's own: the conversation that has
+    the name now may be another.
+    """
+    bind.exec_driver_sql(
+        'CREATE TEMPORARY TABLE returned (tenant INTEGER NOT NULL, collection SMALLINT NOT NULL, "row" BIGINT NOT NULL, '
+        'version INTEGER NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL, PRIMARY KEY (tenant, collection, "row"))'
+    )
+    found = bind.exec_driver_sql(
+        "INSERT INTO returned SELECT m.tenant, m.collection, m.\"row\", m.version, m.audience, 'u:' || m.owner "
+        "FROM memories AS m WHERE m.scope = 'session' AND m.status NOT IN ('pending', 'active', 'stale') "
+        f"AND (m.status_reason = '{_DELETED}' OR NOT EXISTS (SELECT 1 FROM conversations AS c "
+        "WHERE c.tenant = m.tenant AND c.id = m.conversation AND (c.created_by = m.owner OR EXISTS ("
+        "SELECT 1 FROM conversation_members AS x WHERE x.tenant = c.tenant "
+        'AND x.conversation = c."row" AND x."user" = m.owner))))'
+    )
+    if found.rowcount:
+        _move_returned(bind)
+    bind.exec_driver_sql("DROP TABLE returned")
+
+
+def _move_returned(bind: sa.Connection) -> None:
+    for table, version in (("memories", ""), ("versions", "AND r.version = versions.version")):
+        bind.exec_driver_sql(
+            f"UPDATE {table} SET scope = 'user', conversation = NULL "
+            f"WHERE EXISTS (SELECT 1 {_RETURNED.format(table)} {version})"
+        )
+    # Before the audience, by which it is found.
+    unasked = f"{_RETURNED.format('facets')} AND facets.facet = 'unasked:' || r.before"
+    bind.exec_driver_sql(
+        f"UPDATE facets SET facet = (SELECT 'unasked:' || r.after {unasked}) WHERE EXISTS (SELECT 1 {unasked})"
+    )
+    for table in ("memories", "postings", "facets", "vectors"):
+        there = _RETURNED.format(table)
+        bind.exec_driver_sql(
+            f"UPDATE {table} SET audience = (SELECT r.after {there}) WHERE EXISTS (SELECT 1 {there})"
+        )
+    for table in ("terms", "audience_counts", "audience_vectors"):
+        bind.exec_driver_sql(f"DELETE FROM {table}")
+    count_terms(bind)
+    count_records(bind)
+    sum_vectors(bind)
+
+
+_RETURNED: Final = (
+    'FROM returned AS r WHERE r.tenant = {0}.tenant AND r.collection = {0}.collection AND r."row" = {0}."row"'
+)
 
 
 def _rename_audiences(bind: sa.Connection) -> None:
