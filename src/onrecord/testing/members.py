@@ -14,7 +14,16 @@ from sqlalchemy.engine import Engine
 from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound, OnRecordError
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, browsed, person, recalled, written
+from onrecord.testing.builders import (
+    MOMENT,
+    Clock,
+    Conformance,
+    administrator,
+    browsed,
+    person,
+    recalled,
+    written,
+)
 
 _READS: Final = {"memory.read"}
 #: The conversation that this is about, as anyone names it who is a member there.
@@ -427,6 +436,35 @@ class MembersConformance(Conformance):
             bob.show("secret")
         assert talk.show("secret").memory.status == "archived"
         assert _as(talk, "carol").show("hers").memory.content == "zqplan of hers"
+
+    def test_the_past_of_a_first_conversation_is_not_told_in_a_later_one_of_the_same_name(
+        self, talk: OnRecord, clock: Clock
+    ) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
+        carol.remember("zqfirst", id="hers", scope="session")
+        talk.remember("zqfirst", id="mine", scope="session", dedupe=False)
+        then = clock.tick() - MOMENT
+        for door, id in ((carol, "hers"), (talk, "mine")):
+            door.remember("zqopen", id=id, scope="tenant", dedupe=False)
+        assert [each.number for each in carol.history("mine").versions] == [1, 2]
+        clock.tick()
+        talk.delete_conversation("talk")
+        clock.tick()
+        talk.register_conversation("talk")
+        talk.share_conversation("talk", "bob")
+        bob = _as(talk, "bob", conversation=TALK)
+        bob.remember("zqsecond", id="his", scope="session")
+        later = clock.tick() - MOMENT
+        bob.remember("zqopen too", id="his", scope="tenant")
+        for id in ("hers", "mine"):
+            assert "zqfirst" not in written(bob.history(id))
+            with pytest.raises(NotFound):
+                bob.show(id, known_at=then)
+        assert recalled(bob, "zqfirst", known_at=then) == []
+        assert "zqfirst" not in written(bob.diff(since=then))
+        # Of this one it is told, and to owners all that is theirs.
+        assert talk.show("his", known_at=later).memory.content == "zqsecond"
+        assert talk.show("mine", known_at=then).memory.content == "zqfirst"
 
     def test_only_who_began_a_conversation_or_an_admin_shares_it(
         self, talk: OnRecord, root: OnRecord
