@@ -582,6 +582,42 @@ class MembersConformance(Conformance):
         assert heir.show_agent("scout").users == ("ann",)
         assert heir.import_(str(file)).added == 0
 
+    @pytest.mark.parametrize("actor", ["person", "agent"])
+    def test_an_export_of_an_earlier_version_lets_nobody_into_what_is_not_in_it(
+        self, talk: OnRecord, root: OnRecord, tmp_path: Path, actor: Any
+    ) -> None:
+        """Nor does an agent's import into what was here before it."""
+        file = tmp_path / "old.jsonl"
+        dora = _as(talk, "dora", conversation="talk")
+        dora.remember("hers", id="dora", scope="session")
+        root.export(str(file))
+        lines = [_of_old(line) for line in file.read_text().splitlines()]
+        of_ann = next(line for line in lines if '"created_by": "ann"' in line)
+        of_dora = next(line for line in lines if '"created_by": "dora"' in line)
+        heir = talk.as_caller(person("heir", tenant="afterwards", actor=actor, permissions={"memory.admin"}))
+        host = talk.as_caller(administrator("host", tenant="afterwards"))
+
+        def import_without(*left_out: str) -> tuple[str, ...]:
+            file.write_text("\n".join(line for line in lines if line not in left_out) + "\n")
+            heir.import_(str(file))
+            return host.show_conversation(TALK).conversation.members
+
+        # Another has a conversation of this name here, and it is not the file's.
+        theirs = talk.as_caller(person("carl", tenant="afterwards", conversation="talk"))
+        theirs.remember("his", id="his", scope="session")
+        assert import_without(of_dora) == ("dora",)
+        assert host.show_conversation("~carl/talk").conversation.members == ()
+        assert host.show("dora").memory.conversation_by == "ann"
+        assert talk.as_caller(person("ann", tenant="afterwards", conversation="talk")).read_artifact("1")
+        # What is here already is a person's to share.
+        host.unshare_conversation(TALK, "dora")
+        assert import_without(of_dora) == (("dora",) if actor == "person" else ())
+        host.unshare_conversation(TALK, "dora")
+        host.forget("dora")
+        files = [line for line in lines if '"artifact": {' in line]
+        assert import_without(of_ann, of_dora, *files) == ()
+        assert host.show("dora").memory.conversation_by is None
+
 
 def _of_old(line: str) -> str:
     """A line of an export as it was before conversations had members."""
