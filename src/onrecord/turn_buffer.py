@@ -70,8 +70,8 @@ class TurnBuffer:
 
     def add(
         self, tenant: str, conversation: ConversationKey, turn: Turn, begun: datetime | None = None
-    ) -> int:
-        """Keep a turn; returns how many turns of the conversation are kept. `begun` is when the conversation began."""
+    ) -> None:
+        """Keep a turn. `begun` is when the conversation began."""
         key = _Key(tenant, conversation)
         with self._lock:
             kept = self._windows.setdefault(key, _LastTurns())
@@ -79,25 +79,33 @@ class TurnBuffer:
             kept.begun, before = begun or kept.begun, kept.held
             kept.add(turn, self._window)
             self._held += kept.held - before
-            count = len(kept.turns)
             self._make_room()
-        return count
 
-    def last(self, tenant: str, conversation: ConversationKey, most: int | None = None) -> tuple[Turn, ...]:
-        """The last turns, oldest first. Reading a conversation that has none leaves no trace."""
+    def last(
+        self,
+        tenant: str,
+        conversation: ConversationKey,
+        most: int | None = None,
+        since: datetime | None = None,
+    ) -> tuple[Turn, ...]:
+        """The last turns since a time, oldest first. Reading a conversation that has none leaves no trace."""
         key = _Key(tenant, conversation)
         with self._lock:
             kept = self._windows.get(key)
-            turns = tuple(kept.turns) if kept else ()
+            turns = tuple(turn for turn in kept.turns if since is None or turn.at >= since) if kept else ()
             if kept:
                 self._windows.move_to_end(key)
         return turns if most is None else turns[max(len(turns) - most, 0) :]
 
     def follow(self, tenant: str, conversation: ConversationKey, begun: datetime | None) -> None:
-        """Drop the turns of a conversation that another process has deleted, or deleted and begun anew."""
+        """Drop the turns of a conversation that another process has deleted, or deleted and begun anew. Those noted before
+        anyone began it are from now on of the one that is there.
+        """
         with self._lock:
             kept = self._windows.get(_Key(tenant, conversation))
             is_other = kept is not None and kept.begun not in (None, begun)
+            if kept is not None and kept.begun is None:
+                kept.begun = begun
         if is_other:
             self.clear(tenant, conversation)
 

@@ -196,6 +196,33 @@ def test_what_is_deleted_leaves_no_turns(ann: OnRecord) -> None:
     assert [len(ann.turns(conversation=each).turns) for each in (kept, gone)] == [1, 0]
 
 
+@pytest.mark.parametrize("looks", [(), ("first",), ("second",), ("first", "second")])
+def test_what_was_said_before_a_conversation_began_is_told_to_no_one_who_is_let_in(
+    door: Doors, clock: Any, looks: Sequence[str]
+) -> None:
+    """Whether this process has looked at the first conversation or at the second, which another process began."""
+    ann, carol = door("ann"), door("carol", conversation="~ann/talk")
+    elsewhere = ann.as_caller(ann.caller)
+    elsewhere._turns = TurnBuffer()
+    ann.note_turn("quagga", conversation="talk")
+    clock.tick()
+    elsewhere.register_conversation("talk")
+    if "first" in looks:
+        assert len(ann.turns(conversation="talk").turns) == 1
+    elsewhere.delete_conversation("talk")
+    clock.tick()
+    elsewhere.register_conversation("talk")
+    elsewhere.share_conversation("talk", "carol")
+    if "second" in looks:
+        # Whoever said it finds it again, unless it was said in the first.
+        assert len(ann.turns(conversation="talk").turns) == ("first" not in looks)
+    assert carol.turns().turns == ()
+    assert "quagga" not in carol.context(parts=["turns"]).text
+    assert carol.note_turn("hello").turns == 1
+    assert carol.clear_turns().cleared == 1
+    assert ann.turns(conversation="talk").turns == ()
+
+
 def test_dropping_a_tenants_turns_leaves_those_of_others() -> None:
     turns = TurnBuffer()
     elsewhere = Caller(tenant="beta", user="ann", conversation="talk")

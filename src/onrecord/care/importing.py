@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,13 @@ from typing import IO, Any, Final
 from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.memory_lines import UNTOLD
-from onrecord.care.restoring_workspace import TakenIn, WorkspaceBatch, file_name, take_in_workspace
+from onrecord.care.restoring_workspace import (
+    FormerRooms,
+    TakenIn,
+    WorkspaceBatch,
+    file_name,
+    take_in_workspace,
+)
 from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -92,7 +99,7 @@ class _Section:
                 self.batch.put(item, line)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _ImportCounts:
     """What an import has done so far."""
 
@@ -104,6 +111,7 @@ class _ImportCounts:
     is_noted_for_everyone: bool = False
     #: Memories and items of the workspace that were skipped because something else has their id here.
     left: set[tuple[Home, str]] = field(default_factory=set)
+    rooms: defaultdict[Home, FormerRooms]
 
     def has_left(self, home: Home, *names: str) -> bool:
         return any((home, name) in self.left for name in names)
@@ -118,7 +126,9 @@ def import_(call: Call, ask: Import) -> Imported:
     if ask.keep_tenants:
         call.caller.require_operator("An import that keeps its tenants")
     embed_from = call.now if call.embedders.current else None
-    tally = _ImportCounts()
+    # Who is let into a conversation is a person's or the host's to say.
+    may_share = call.caller.actor == "person" or call.caller.operator
+    tally = _ImportCounts(rooms=defaultdict(lambda: FormerRooms(may_share)))
     try:
         with _opened(ask.path) as file, _no_search_for_cycles():
             reader = _SectionReader(call.caller, ask)
@@ -154,11 +164,12 @@ def _take_in(
     """Write one batch in one transaction: new items are added, identical ones are left alone."""
     with store.restoring(section.home) as restoring:
         beside = restoring.restoring_workspace()
-        workspace = take_in_workspace(beside, section.batch, partial(tally.has_left, section.home))
+        rooms = tally.rooms[section.home]
+        workspace = take_in_workspace(beside, section.batch, partial(tally.has_left, section.home), rooms)
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
-        section.histories = [_told_whose(each, beside) for each in section.histories]
+        section.histories = [_told_whose(each, beside, rooms) for each in section.histories]
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
@@ -196,10 +207,10 @@ def _compared(
     return fresh, differing
 
 
-def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring) -> MemoryHistory:
+def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring, rooms: FormerRooms) -> MemoryHistory:
     """A memory of an export that does not tell who began its conversations.
 
-    What was said to the members of one alone makes its owner a member of the one of that name. To pin something of one's
+    What was said to the members of one alone makes its owner a member of the file's of that name. To pin something of one's
     own to a name is not to be there, and what is over is its owner's: the conversation of that name may be another by now.
     """
     if all(version.memory.conversation_by != UNTOLD for version in history.versions):
@@ -207,8 +218,8 @@ def _told_whose(history: MemoryHistory, workspace: WorkspaceRestoring) -> Memory
     present = history.versions[-1].memory
     there = None
     if present.scope == "session" and present.is_live and present.conversation is not None:
-        by = workspace.adopt(present.conversation, present.owner)
-        there = ConversationKey(by, present.conversation) if by else None
+        rooms.let_in(workspace, present.conversation, present.owner)
+        there = ConversationKey(rooms.whose_memory(present.conversation, present.owner), present.conversation)
     told = [_version_told(each, there) for each in history.versions]
     if present.scope == "session" and not present.is_live:
         told[-1] = replace(told[-1], memory=pinned_to(replace(told[-1].memory, scope="user"), None))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from onrecord.care.kinds import kind_for
 from onrecord.care.lines import ExportLine
@@ -51,8 +52,47 @@ class TakenIn:
         self.differing += more.differing
 
 
+@dataclass(slots=True)
+class FormerRooms:
+    """The conversations in a file of an earlier version, in which whoever used the name was in the only one of that name.
+
+    What is here under the name but not in the file is none of them: nobody is let into it.
+    """
+
+    #: Whether people may be let into one that was here before the import, which may be the file's of an import before.
+    lets_into_known: bool
+    _began: dict[str, str] = field(default_factory=dict)
+    _same: set[str] = field(default_factory=set)
+    _open: set[str] = field(default_factory=set)
+
+    def note(self, told: Conversation, found: Literal["absent", "same", "different"]) -> None:
+        """Note a conversation of the file, and what was found here in its place."""
+        if self._began.setdefault(told.id, told.created_by) != told.created_by:
+            return
+        if found != "different":
+            self._same.add(told.id)
+        if found == "absent" or (found == "same" and self.lets_into_known):
+            self._open.add(told.id)
+
+    def whose_file(self, name: str, writer: str) -> str:
+        """Who began the conversation of an artifact."""
+        return self._began.get(name, writer)
+
+    def whose_memory(self, name: str, owner: str) -> str:
+        """Who began the conversation of a memory: its owner has one of their own, where the file's is not here."""
+        return self._began[name] if name in self._same else owner
+
+    def let_in(self, restoring: WorkspaceRestoring, name: str, user: str) -> None:
+        """Make a member of someone who used the name."""
+        if name in self._open:
+            restoring.let_in(ConversationKey(self._began[name], name), user)
+
+
 def take_in_workspace(
-    restoring: WorkspaceRestoring, batch: WorkspaceBatch, was_left: Callable[[str], bool]
+    restoring: WorkspaceRestoring,
+    batch: WorkspaceBatch,
+    was_left: Callable[[str], bool],
+    rooms: FormerRooms,
 ) -> TakenIn:
     """Add absent items. An artifact of a conversation that was skipped is skipped too: the conversation here is
     another one.
@@ -63,13 +103,16 @@ def take_in_workspace(
         item, home = told, None
         name = name_of(item)
         if isinstance(item, StoredArtifact):
-            item = _told_whose(item, restoring)
+            item = _told_whose(item, restoring, rooms)
             home = ConversationKey(item.artifact.conversation_by or "", item.artifact.conversation)
             left = _conversation_name(home)
             if was_left(left) or left in done.differing:
                 done.differing.append(name)
                 continue
-        match restoring.compare(item):
+        found = restoring.compare(item)
+        if isinstance(item, Conversation):
+            rooms.note(item, found)
+        match found:
             case "same":
                 done.unchanged += 1
             case "different":
@@ -99,12 +142,13 @@ def name_of(item: WorkspaceItem) -> str:
             return f"changeset {item.id}"
 
 
-def _told_whose(file: StoredArtifact, restoring: WorkspaceRestoring) -> StoredArtifact:
-    """An artifact of an export that does not tell who began its conversation: whoever began the one of that name."""
+def _told_whose(file: StoredArtifact, restoring: WorkspaceRestoring, rooms: FormerRooms) -> StoredArtifact:
+    """An artifact of an export that does not tell who began its conversation: whoever began the file's of that name."""
     artifact = file.artifact
     if artifact.conversation_by is not None:
         return file
-    by = restoring.adopt(artifact.conversation, artifact.written_by)
+    by = rooms.whose_file(artifact.conversation, artifact.written_by)
+    rooms.let_in(restoring, artifact.conversation, artifact.written_by)
     return replace(file, artifact=replace(artifact, conversation_by=by))
 
 

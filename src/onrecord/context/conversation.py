@@ -33,5 +33,9 @@ def needed(caller: Caller, named: str | None) -> str:
 
 
 def for_own_eyes(caller: Caller) -> Caller:
-    """The same caller without an admin's and a reviewer's view: agents get only what is meant for their user."""
-    return replace(caller, permissions=caller.permissions - {"memory.admin", "memory.review", CHANGE_GLOBAL})
+    """The same caller without an admin's and a reviewer's view: agents get only what is meant for their user.
+
+    It is about what they see. An admin is in another's conversation by naming it, and stays in it.
+    """
+    permissions = caller.permissions - {"memory.admin", "memory.review", CHANGE_GLOBAL}
+    return replace(caller, permissions=permissions, is_admin_aside=caller.enters_all)

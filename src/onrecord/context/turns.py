@@ -85,26 +85,33 @@ def note_turn(call: Call, ask: NoteTurn) -> NotedTurn:
         # What an argument names is not begun by it: it may come from a model.
         meant = conversations.spoken_in(inside, begins=call.caller.conversation is not None)
         call.turns.follow(call.caller.tenant, meant.key, meant.begun)
-    count = call.turns.add(call.caller.tenant, meant.key, turn_of(ask, call.now), meant.begun)
-    return NotedTurn(conversation=named, turns=count)
+    call.turns.add(call.caller.tenant, meant.key, turn_of(ask, call.now), meant.begun)
+    return NotedTurn(conversation=named, turns=len(_told(call, meant)))
 
 
 def said(call: Call, most: int | None = None) -> tuple[Turn, ...]:
     """The last turns of the conversation that the caller is in, oldest first; none if any process has deleted it."""
-    key = _follow(call)
-    return () if key is None else call.turns.last(call.caller.tenant, key, most)
+    here = _follow(call)
+    return () if here is None else _told(call, here, most)
 
 
-def _follow(call: Call) -> ConversationKey | None:
+def _told(call: Call, here: NamedConversation, most: int | None = None) -> tuple[Turn, ...]:
+    """The last turns for the caller's eyes. What was said before the conversation began is told only to whoever
+    began it: it may have been said in an earlier one of the same name.
+    """
+    since = None if here.key.by == call.caller.user else here.begun
+    return call.turns.last(call.caller.tenant, here.key, most, since)
+
+
+def _follow(call: Call) -> NamedConversation | None:
     """Which conversation the caller is in. Each process holds its own turns; the store tells all of them about
     deletions.
     """
     with call.reading() as reading:
         here = reading.workspace.here
-    if here is None:
-        return None
-    call.turns.follow(call.caller.tenant, here.key, here.begun)
-    return here.key
+    if here is not None:
+        call.turns.follow(call.caller.tenant, here.key, here.begun)
+    return here
 
 
 def turn_of(ask: NoteTurn, now: datetime) -> Turn:
@@ -123,6 +130,9 @@ def turns(call: Call, ask: ListTurns) -> ListedTurns:
 @operation("write", "memory.manage", "DELETE /turns", command=None)
 def clear_turns(call: Call, ask: ClearTurns) -> ClearedTurns:
     named = conversation.needed(call.caller, ask.conversation)
-    key = _follow(replace(call, caller=conversation.inside(call.caller, ask.conversation)))
-    cleared = 0 if key is None else call.turns.clear(call.caller.tenant, key)
+    here = _follow(replace(call, caller=conversation.inside(call.caller, ask.conversation)))
+    if here is None:
+        return ClearedTurns(conversation=named, cleared=0)
+    cleared = len(_told(call, here))
+    call.turns.clear(call.caller.tenant, here.key)
     return ClearedTurns(conversation=named, cleared=cleared)

@@ -40,6 +40,8 @@ class Caller:
     operator: bool = False
     #: Whether what an unattended run shares counts at once, within the limit of the run. Only a surface sets this.
     active_at_once: bool = False
+    #: Whether an admin asks without an admin's view: they are still in whichever conversation they name.
+    is_admin_aside: bool = False
 
     def __post_init__(self) -> None:
         if faults := list(_faults(self)):
@@ -51,6 +53,11 @@ class Caller:
     @property
     def is_admin(self) -> bool:
         return "memory.admin" in self.permissions
+
+    @property
+    def enters_all(self) -> bool:
+        """Whether the caller is a member of every conversation in the tenant."""
+        return self.is_admin or self.is_admin_aside
 
     @property
     def changes_global(self) -> bool:

@@ -57,8 +57,11 @@ def memory_at(reading: Reading, id: str, as_of: datetime | None, known_at: datet
     today = reading.memory(id)
     if today is None:
         raise no_memory(id)
+    # Since a widening, the caller is told only what came after it.
+    told = next(iter(reading.versions(id)), None)
+    since = today.created_at if told is None or told.number == 1 else told.at
     until = f" until {today.valid_to.isoformat()}" if today.valid_to else ""
     raise NotFound(
-        f"Memory {id} did not exist at that time: it was recorded on {today.created_at.isoformat()} and is "
+        f"Memory {id} did not exist at that time: it was recorded on {since.isoformat()} and is "
         f"true from {today.valid_from.isoformat()}{until}. Ask for a time within, or leave the time out."
     )

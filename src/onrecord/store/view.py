@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import (
     BigInteger,
     ColumnElement,
-    Connection,
     CursorResult,
     FromClause,
     Select,
@@ -26,13 +25,13 @@ from onrecord.model.limits import Status
 from onrecord.model.memory import Memory
 from onrecord.model.when import NOW, When
 from onrecord.store.audience import sees
-from onrecord.store.backend import Backend
 from onrecord.store.coverage import read_coverage, seen_coverage
 from onrecord.store.ports.index import Coverage
 from onrecord.store.rows import PAST, PRESENT, read_memory
 from onrecord.store.tables import audience_counts, counters, memories, versions
 from onrecord.store.temporal_filters import AskedTimes, known_then, time_parameters
 from onrecord.store.tenant import HomeAddress, of_home, same_home
+from onrecord.store.transaction import Transaction
 from onrecord.store.visibility import (
     Visibility,
     past_visible,
@@ -48,24 +47,25 @@ class View:
 
     def __init__(
         self,
-        connection: Connection,
-        backend: Backend,
+        transaction: Transaction,
         caller: Caller,
         now: datetime,
         address: HomeAddress,
         changes: int | None = None,
         *,
         is_settled: bool = True,
+        begun: datetime | None = None,
     ) -> None:
-        self.connection = connection
-        self.backend = backend
+        self.connection = transaction.connection
+        self.backend = transaction.backend
         self.caller = caller = caller.among(address.home.tenant)
         self.now = now
         self.address = address
         #: Whether nothing changes meanwhile: what a transaction writes itself, its counters do not tell yet.
         self.is_settled = is_settled
         self.visibility: Visibility = visibility_of(caller)
-        self._parameters = address.parameters | visibility_parameters(caller) | time_parameters(NOW, (), now)
+        seen = visibility_parameters(caller, begun)
+        self._parameters = address.parameters | seen | time_parameters(NOW, (), now)
         #: How often it was written to, where a transaction has read the counters already.
         self._changes = changes
         #: In how many records that the caller sees a term stands, as far as it was asked for.

@@ -1,6 +1,7 @@
 """WHO sees a row and its older versions, and who may change it? Every read, search and write uses these predicates."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import (
@@ -34,7 +35,8 @@ from onrecord.store.audience import (
     waiting_audiences_of,
 )
 from onrecord.store.list_parameters import one_of
-from onrecord.store.tables import conversation_members, conversations, memories, versions
+from onrecord.store.tables import TimestampColumn, conversation_members, conversations, memories, versions
+from onrecord.store.temporal_filters import stood_since
 from onrecord.store.tenant import of_home
 
 
@@ -50,8 +52,8 @@ def visibility_of(caller: Caller) -> Visibility:
     return Visibility(caller.is_admin, EVERY_SYSTEM in caller.systems, "memory.review" in caller.permissions)
 
 
-def visibility_parameters(caller: Caller) -> dict[str, Any]:
-    """The names in the predicate, without those of the home."""
+def visibility_parameters(caller: Caller, begun: datetime | None = None) -> dict[str, Any]:
+    """The names in the predicate, without those of the home; and when the caller's conversation began, if it did."""
     managed = sorted(system for system, grant in caller.systems.items() if grant == "manage")
     later = waiting_audiences_of(caller)
     return {
@@ -62,6 +64,7 @@ def visibility_parameters(caller: Caller) -> dict[str, Any]:
         "own_user": caller.user,
         "managed_systems": managed,
         "manages_all": EVERY_SYSTEM in managed,
+        "begun": begun or _NEVER,
     }
 
 
@@ -149,6 +152,8 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
         or_(one_of(audience, name), every) if visibility.sees_every_system else one_of(audience, name)
         for name in ("plain_audiences", "later_audiences")
     )
+    here = _is_of_this_conversation(version)
+    counted, waiting = and_(counted, here), and_(waiting, here)
     reviewed = waiting if visibility.reviews else and_(waiting, own)
     # An owner keeps access to their own versions, except in a system, which its readers see, and in a global memory, whose
     # owner may be a namesake in another tenant.
@@ -156,6 +161,15 @@ def _was_visible(version: FromClause, visibility: Visibility) -> ColumnElement[b
         and_(own, version.c.scope != "system", version.c.scope != "global"),
         case((waits, reviewed), else_=counted),
     )
+
+
+def _is_of_this_conversation(version: FromClause) -> ColumnElement[bool]:
+    """Whether a version of session scope is not of an earlier conversation, whose name and owner were the same.
+
+    A deletion ends what was for its members, so what stood after the caller's conversation began is of that one.
+    """
+    begun = bindparam("begun", type_=TimestampColumn)
+    return or_(version.c.scope != "session", version.c.recorded_at >= begun, stood_since(version, begun))
 
 
 def _audience_then(version: FromClause) -> ColumnElement[Any]:
@@ -194,4 +208,6 @@ def changeable(table: FromClause, visibility: Visibility) -> ColumnElement[bool]
     return and_(sees, table.c.scope != "global", allowed)
 
 
+#: After every version: a conversation that is not there has no past.
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 _LATER: Final = versions.alias("later")

@@ -14,7 +14,16 @@ from sqlalchemy.engine import Engine
 from onrecord.errors import Conflict, Forbidden, HigherTier, Invalid, NotFound, OnRecordError
 from onrecord.service import OnRecord
 from onrecord.store.ports.store import Store
-from onrecord.testing.builders import Clock, Conformance, administrator, browsed, person, recalled, written
+from onrecord.testing.builders import (
+    MOMENT,
+    Clock,
+    Conformance,
+    administrator,
+    browsed,
+    person,
+    recalled,
+    written,
+)
 
 _READS: Final = {"memory.read"}
 #: The conversation that this is about, as anyone names it who is a member there.
@@ -448,6 +457,35 @@ class MembersConformance(Conformance):
         assert talk.show("secret").memory.status == "archived"
         assert _as(talk, "carol").show("hers").memory.content == "zqplan of hers"
 
+    def test_the_past_of_a_first_conversation_is_not_told_in_a_later_one_of_the_same_name(
+        self, talk: OnRecord, clock: Clock
+    ) -> None:
+        carol = _as(talk, "carol", conversation=TALK)
+        carol.remember("zqfirst", id="hers", scope="session")
+        talk.remember("zqfirst", id="mine", scope="session", dedupe=False)
+        then = clock.tick() - MOMENT
+        for door, id in ((carol, "hers"), (talk, "mine")):
+            door.remember("zqopen", id=id, scope="tenant", dedupe=False)
+        assert [each.number for each in carol.history("mine").versions] == [1, 2]
+        clock.tick()
+        talk.delete_conversation("talk")
+        clock.tick()
+        talk.register_conversation("talk")
+        talk.share_conversation("talk", "bob")
+        bob = _as(talk, "bob", conversation=TALK)
+        bob.remember("zqsecond", id="his", scope="session")
+        later = clock.tick() - MOMENT
+        bob.remember("zqopen too", id="his", scope="tenant")
+        for id in ("hers", "mine"):
+            assert "zqfirst" not in written(bob.history(id))
+            with pytest.raises(NotFound):
+                bob.show(id, known_at=then)
+        assert recalled(bob, "zqfirst", known_at=then) == []
+        assert "zqfirst" not in written(bob.diff(since=then))
+        # Of this one it is told, and to owners all that is theirs.
+        assert talk.show("his", known_at=later).memory.content == "zqsecond"
+        assert talk.show("mine", known_at=then).memory.content == "zqfirst"
+
     def test_only_who_began_a_conversation_or_an_admin_shares_it(
         self, talk: OnRecord, root: OnRecord
     ) -> None:
@@ -582,6 +620,42 @@ class MembersConformance(Conformance):
         assert doors[0].read_artifact("1").content == "zqplan"
         assert heir.show_agent("scout").users == ("ann",)
         assert heir.import_(str(file)).added == 0
+
+    @pytest.mark.parametrize("actor", ["person", "agent"])
+    def test_an_export_of_an_earlier_version_lets_nobody_into_what_is_not_in_it(
+        self, talk: OnRecord, root: OnRecord, tmp_path: Path, actor: Any
+    ) -> None:
+        """Nor does an agent's import into what was here before it."""
+        file = tmp_path / "old.jsonl"
+        dora = _as(talk, "dora", conversation="talk")
+        dora.remember("hers", id="dora", scope="session")
+        root.export(str(file))
+        lines = [_of_old(line) for line in file.read_text().splitlines()]
+        of_ann = next(line for line in lines if '"created_by": "ann"' in line)
+        of_dora = next(line for line in lines if '"created_by": "dora"' in line)
+        heir = talk.as_caller(person("heir", tenant="afterwards", actor=actor, permissions={"memory.admin"}))
+        host = talk.as_caller(administrator("host", tenant="afterwards"))
+
+        def import_without(*left_out: str) -> tuple[str, ...]:
+            file.write_text("\n".join(line for line in lines if line not in left_out) + "\n")
+            heir.import_(str(file))
+            return host.show_conversation(TALK).conversation.members
+
+        # Another has a conversation of this name here, and it is not the file's.
+        theirs = talk.as_caller(person("carl", tenant="afterwards", conversation="talk"))
+        theirs.remember("his", id="his", scope="session")
+        assert import_without(of_dora) == ("dora",)
+        assert host.show_conversation("~carl/talk").conversation.members == ()
+        assert host.show("dora").memory.conversation_by == "ann"
+        assert talk.as_caller(person("ann", tenant="afterwards", conversation="talk")).read_artifact("1")
+        # What is here already is a person's to share.
+        host.unshare_conversation(TALK, "dora")
+        assert import_without(of_dora) == (("dora",) if actor == "person" else ())
+        host.unshare_conversation(TALK, "dora")
+        host.forget("dora")
+        files = [line for line in lines if '"artifact": {' in line]
+        assert import_without(of_ann, of_dora, *files) == ()
+        assert host.show("dora").memory.conversation_by is None
 
 
 def _of_old(line: str) -> str:

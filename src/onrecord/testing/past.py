@@ -66,6 +66,14 @@ class PastConformance(Conformance):
         with pytest.raises(NotFound, match="No memory k that you can see"):
             bob.history("k")
 
+    def test_before_a_widening_it_did_not_exist_until_then(self, ann: OnRecord, clock: Clock) -> None:
+        ann.remember("closed", id="k", scope="user")
+        widened = clock.tick()
+        ann.remember("open", id="k", scope="tenant")
+        with pytest.raises(NotFound) as refused:
+            ann.as_caller(person("bob")).show("k", known_at=widened - MOMENT)
+        assert f"recorded on {widened.isoformat()}" in str(refused.value)
+
     def test_whoever_erases_a_memory_is_told_of_no_past_that_is_anothers(self, ann: OnRecord) -> None:
         ann = ann.as_caller(_ANN)
         manager = ann.as_caller(person("bob", systems={"crm": "manage"}))

@@ -161,10 +161,8 @@ class WorkspaceRestoring(WorkspaceArchive, Protocol):
     def count(self, numbers: WorkspaceNumbers) -> None:
         """Make sure that numbers used elsewhere are not used again here."""
 
-    def adopt(self, name: str, owner: str) -> str | None:
-        """Make the owner of an imported memory, which does not say whose conversation it is in, a member of the only one
-        of this name; returns who began that. None if there is none, or several.
-        """
+    def let_in(self, key: ConversationKey, user: str) -> None:
+        """Make someone a member of a conversation that is here, unless they are one."""
 
     def usage(self, conversation: ConversationKey | None = None) -> Usage:
         """What the artifacts of a conversation take, or those of the tenant."""

@@ -54,7 +54,7 @@ def _first(
     asked: dict[str, Any] = {"in_tenant": tenant, "member": caller.user}
     for number, key in enumerate(keys):
         asked |= {f"by_{number}": key.by, f"id_{number}": key.id}
-    rows = connection.execute(_keyed(caller.is_admin, len(keys)), asked)
+    rows = connection.execute(_keyed(caller.enters_all, len(keys)), asked)
     begun = {ConversationKey(by, id): at for by, id, at in rows}
     own = plain(keys[0]) if keys[0].by == caller.user else ConversationKey(caller.user, explicit(keys[0]))
     key = next((each for each in keys if each in begun), own)
@@ -62,7 +62,7 @@ def _first(
 
 
 @cache
-def _keyed(is_admin: bool, keys: int) -> Select[Any]:
+def _keyed(enters_all: bool, keys: int) -> Select[Any]:
     """Conversations by who began them and their names, which is a look at one index for each."""
     these = [
         and_(
@@ -72,13 +72,13 @@ def _keyed(is_admin: bool, keys: int) -> Select[Any]:
         for number in range(keys)
     ]
     return select(conversations.c.created_by, conversations.c.id, conversations.c.created_at).where(
-        conversations.c.tenant == bindparam("in_tenant"), or_(*these), has_member(is_admin)
+        conversations.c.tenant == bindparam("in_tenant"), or_(*these), has_member(enters_all)
     )
 
 
-def has_member(is_admin: bool) -> ColumnElement[bool]:
+def has_member(enters_all: bool) -> ColumnElement[bool]:
     """Whether the user `member` is in a conversation."""
-    if is_admin:
+    if enters_all:
         return literal(True)
     return or_(conversations.c.created_by == bindparam("member", type_=Text), was_shared())
 

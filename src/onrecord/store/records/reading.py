@@ -94,13 +94,13 @@ class SqlReading:
         address = HomeAddress(number, Home(tenant, self._collection))
         held = self._held.get(tenant)
         return View(
-            self._connection,
-            self._transaction.backend,
+            self._transaction,
             self._caller,
             self._now,
             address,
             held.changes if held else None,
             is_settled=self._is_settled,
+            begun=self._spoken_in.begun if self._spoken_in else None,
         )
 
     @cached_property

@@ -149,19 +149,10 @@ class SqlWorkspaceArchive(WorkspaceRows):
         self._count_to(ARTIFACT, number)
         return True
 
-    def adopt(self, name: str, owner: str) -> str | None:
-        rows = self._all(
-            select(conversations.c.row, conversations.c.created_by).where(
-                conversations.c.tenant == self._tenant, conversations.c.id == name
-            )
-        )
-        if len(rows) != 1:
-            return None
-        key = ConversationKey(rows[0].created_by, name)
-        known = self.conversation(key)
-        if known is not None and not known.has_member(owner):
-            self._add_member(rows[0].row, owner)
-        return key.by
+    def let_in(self, key: ConversationKey, user: str) -> None:
+        row, there = self._row_of(key), self.conversation(key)
+        if row is not None and there is not None and not there.has_member(user):
+            self._add_member(row, user)
 
     def _take_users(self, agent: str, users: Iterable[str]) -> None:
         """Say who uses an agent, unless it has users here; the tenant's have none."""
