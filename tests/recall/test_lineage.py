@@ -176,16 +176,15 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Any]:
 
         def noted(
             self: View,
-            connection: Any,
-            backend: Any,
+            transaction: Any,
             caller: Caller,
             now: Any,
             address: HomeAddress,
             *state: Any,
-            **settled: bool,
+            **more: Any,
         ) -> None:
             seen.append(address.home.spelled)
-            real(self, connection, backend, caller, now, address, *state, **settled)
+            real(self, transaction, caller, now, address, *state, **more)
 
         monkeypatch.setattr(View, "__init__", noted)
         yield seen
