@@ -165,7 +165,8 @@ def _take_in(
     with store.restoring(section.home) as restoring:
         beside = restoring.restoring_workspace()
         rooms = tally.rooms[section.home]
-        workspace = take_in_workspace(beside, section.batch, partial(tally.has_left, section.home), rooms)
+        batch = section.batch if ask.keep_tenants else section.batch.without_catalog()
+        workspace = take_in_workspace(beside, batch, partial(tally.has_left, section.home), rooms)
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}

@@ -1,7 +1,7 @@
 """WHAT was promoted into the catalog? A changeset: the edits of approved proposals with what stood there before."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -51,6 +51,19 @@ class Changeset:
     ended_by: str | None = None
     ended_at: datetime | None = None
     ended_reason: str | None = None
+
+
+#: States in which a process is still at work on a changeset, or has left it.
+UNSETTLED: Final[tuple[ChangesetState, ...]] = ("applying", "taking_back", "rolling_back")
+
+
+def without_effect(changeset: Changeset) -> Changeset:
+    """A changeset in a store to which it came without its catalog: nothing that it promoted stands there, and nothing of it
+    can be put back or finished.
+    """
+    changes = tuple(replace(each, under=None, written=False) for each in changeset.changes)
+    state: ChangesetState = "failed" if changeset.state in UNSETTLED else changeset.state
+    return replace(changeset, state=state, changes=changes)
 
 
 _CHANGE: Final = Object(

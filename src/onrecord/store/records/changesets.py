@@ -7,14 +7,13 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, func, select, update
 
-from onrecord.model.changesets import Changeset, FieldChange
+from onrecord.model.changesets import UNSETTLED, Changeset, FieldChange
 from onrecord.model.wire import from_json, to_json
 from onrecord.store.ports.filters import ChangesetFilter
 from onrecord.store.records.workspace_rows import CHANGESET, WorkspaceRows, whole
 from onrecord.store.rows import AnyRow
 from onrecord.store.tables import changesets
 
-_UNSETTLED: Final = ("applying", "taking_back", "rolling_back")
 _ROWS_AT_ONCE: Final = 100
 
 
@@ -36,7 +35,7 @@ class ChangesetRows(WorkspaceRows):
         return [_read(row) for row in rows], int(self._connection.execute(total).scalar_one())
 
     def unsettled(self, before: datetime | None = None) -> list[Changeset]:
-        wanted = [changesets.c.tenant == self._tenant, changesets.c.state.in_(_UNSETTLED)]
+        wanted = [changesets.c.tenant == self._tenant, changesets.c.state.in_(UNSETTLED)]
         if before is not None:
             wanted.append(changesets.c.updated_at < before)
         return [_read(row) for row in self._all(select(changesets).where(*wanted).order_by(changesets.c.id))]

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 from sqlalchemy import Column, select
 
 from onrecord.model.agent import ShownAgent
-from onrecord.model.changesets import Changeset
+from onrecord.model.changesets import Changeset, without_effect
 from onrecord.model.workspace import (
     TENANTS_AGENTS,
     Artifact,
@@ -65,8 +65,8 @@ class SqlWorkspaceArchive(WorkspaceRows):
         if not here:
             return "absent"
         # A digest stands for the content of a file.
-        told = item.artifact if isinstance(item, StoredArtifact) else _without_users(item)
-        return "same" if all(_without_users(each) == told for each in here) else "different"
+        told = item.artifact if isinstance(item, StoredArtifact) else _as_compared(item)
+        return "same" if all(_as_compared(each) == told for each in here) else "different"
 
     def restore(self, item: WorkspaceItem) -> bool:
         match item:
@@ -177,11 +177,15 @@ def _home_of(file: Artifact) -> ConversationKey:
     return ConversationKey(file.conversation_by or "", file.conversation)
 
 
-def _without_users(item: WorkspaceItem | Artifact) -> WorkspaceItem | Artifact:
-    """Members and users come and go: who is one here says nothing of what it is."""
+def _as_compared(item: WorkspaceItem | Artifact) -> WorkspaceItem | Artifact:
+    """Members and users come and go, and what a changeset promoted may stand in another catalog: that says nothing of what
+    an item is.
+    """
     match item:
         case Conversation():
             return replace(item, members=())
         case StoredScratchpad() | ShownAgent():
             return replace(item, users=())
+        case Changeset():
+            return without_effect(item)
     return item
