@@ -15,7 +15,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 from onrecord.access import keys
-from onrecord.access.grants import NO_GRANTS, Arrival, Grants
+from onrecord.access.grants import NO_GRANTS, Grants, RequestOrigin
 from onrecord.access.systems import strongest
 from onrecord.errors import Fault, Invalid, Unauthenticated, invalid
 from onrecord.lru_cache import LruCache
@@ -129,7 +129,7 @@ class Authenticator:
                 raise Unauthenticated()
             return self._local
         caller = self._bearer(given.one("authorization") or "")
-        granted = self._grants.systems(caller, Arrival(headers=given.single(), peer=peer))
+        granted = self._grants.systems(caller, RequestOrigin(headers=given.single(), peer=peer))
         return replace(caller, systems=strongest(caller.systems, granted)) if granted else caller
 
     def _needs_keys(self) -> bool:

@@ -167,7 +167,7 @@ def create_key(call: Call, ask: CreateKey) -> CreatedKey:
     # `crm=manage` is the grant to manage, `crm` alone to read; that each is one was checked with the request.
     systems, _ = read_systems(ask.systems)
     _refuse_more_than(caller, ask, systems)
-    if CHANGE_GLOBAL in ask.permissions and not call.terms.gives_global:
+    if CHANGE_GLOBAL in ask.permissions and not call.policy.gives_global:
         raise Forbidden(
             f"The permission {CHANGE_GLOBAL} is given at the machine: run `onrecord keys create` there."
         )

@@ -107,8 +107,8 @@ class OwnMemory:
             )
         )
 
-    def forget(self, door: OnRecord, item_id: str, hard: bool = False) -> asking.Ended:
-        return asking.Ended(self._wait(self._service.forget(str(item_id), hard=hard)))
+    def forget(self, door: OnRecord, item_id: str, hard: bool = False) -> asking.Deletion:
+        return asking.Deletion(self._wait(self._service.forget(str(item_id), hard=hard)))
 
     def list_profiles(self, door: OnRecord) -> list[str]:
         return [name for name in self._wait(self._service.list_profiles()) if name == door.caller.tenant]

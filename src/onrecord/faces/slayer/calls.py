@@ -22,7 +22,6 @@ from onrecord.catalog.rendering import description_in, in_words
 from onrecord.catalog.resolution import Unresolved, missing_datasource, resolve_all
 from onrecord.doors import Door
 from onrecord.errors import Fault, Invalid, NotFound
-from onrecord.faces.slayer.elsewhere import Elsewhere
 from onrecord.faces.slayer.errors import BadValueError, in_their_words
 from onrecord.faces.slayer.fields import (
     CAPS,
@@ -38,6 +37,7 @@ from onrecord.faces.slayer.fields import (
     REMOVE,
     is_one_list,
 )
+from onrecord.faces.slayer.remote import RemoteServer
 from onrecord.model import ids
 from onrecord.model.catalog import ENTITY_KINDS, MEMORY_PREFIX, SYSTEM_PREFIX, THING_PREFIX, EntityKind
 from onrecord.model.limits import RECALL_LIMIT
@@ -577,7 +577,7 @@ class SlayerClient:
             raise BadValueError([Fault("storage", "or url is needed: one of the two")])
         self.door: OnRecord | None = None
         if url is not None:
-            self.elsewhere = Elsewhere(url, key)
+            self.elsewhere = RemoteServer(url, key)
         elif storage is not None:
             self.door = storage if isinstance(storage, OnRecord) else connect(storage)
 

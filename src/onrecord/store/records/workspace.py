@@ -35,7 +35,7 @@ from onrecord.model.workspace import (
     scratchpad_kind,
 )
 from onrecord.store.ports.filters import ConversationFilter
-from onrecord.store.ports.workspace import File, NamedConversation
+from onrecord.store.ports.workspace import NamedConversation, NewArtifact
 from onrecord.store.records import membership
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
@@ -208,7 +208,7 @@ class SqlWritableWorkspace(SqlWorkspace):
             self._drop(table, and_(table.c.tenant == self._tenant, table.c.conversation == row))
         self._drop(conversations, self._keyed(key))
 
-    def keep(self, file: File) -> Artifact:
+    def keep(self, file: NewArtifact) -> Artifact:
         before = self.artifact_at(file.conversation, file.path)
         values: dict[str, Any] = {
             "sha256": hashlib.sha256(file.content).hexdigest(),

@@ -830,7 +830,7 @@ def _(answer: "Attached") -> Iterator[Part]:
         yield answer.text
     elif answer.repeated:
         told = ", ".join(f"#{each}" for each in answer.repeated)
-        yield f"Told before in this conversation: {told}"
+        yield f"This conversation got before: {told}"
     else:
         yield "Nothing is known of what it mentions."
     if answer.cut:

@@ -40,7 +40,7 @@ _ROUTES: Final = ("save_memory", "forget_memory", "search", "search_flat")
 _ONE_LIST: Final = {"max_results": MAX_RESULTS}
 
 
-class Elsewhere:
+class RemoteServer:
     """A server that has the routes of the slayer face."""
 
     def __init__(self, url: str, key: str | None) -> None:
