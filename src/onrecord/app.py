@@ -89,7 +89,7 @@ def distribute(db: str) -> list[str]:
     """Spread the tables of a store over the servers of its PostgreSQL cluster; returns the tables that this call
     spread.
 
-    Only whoever runs the database can call this, at the machine: it is not an operation.
+    Only the operator of the database can call this, on its machine: it is not an operation.
     """
     store = _open_store(load(db=db), lambda: datetime.now(UTC), create=False)
     try:

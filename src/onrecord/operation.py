@@ -168,7 +168,7 @@ class Operation:
         """Check the permission and every field, then do it. Takes the fields of the request, or the request itself."""
         call.caller.require(self.permission)
         if self._is_refused_to(call.caller):
-            raise Forbidden("An unattended run erases nothing; retire it, or let a person do it.")
+            raise Forbidden("An unattended run may not erase a memory: retire it, or let a person erase it.")
         is_request = len(given) == 1 and isinstance(given[0], self.request) and not named
         asked = given[0] if is_request else build_request(self.request, given, named)
         return self.function(call, checked(asked, call.caller))

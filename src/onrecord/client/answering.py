@@ -77,7 +77,7 @@ def read_answer(call: HttpCall, came: Reply | ConnectionFailure, location: str) 
         reason = f"No answer from {location}: {came.reason}."
         if call.operation.effect == "read":
             raise StoreUnavailable(reason)
-        raise OutcomeUnknown(f"{reason} Whether it was done is not known.")
+        raise OutcomeUnknown(f"{reason} It is unknown whether the request was carried out.")
     if not 200 <= came.status < 300:
         try:
             error = _error(came, location)
@@ -127,7 +127,7 @@ def _stranger(came: Reply, location: str) -> StoreUnavailable:
     moved = came.headers.get("location")
     where = f" and points to {moved}" if 300 <= came.status < 400 and moved else ""
     return StoreUnavailable(
-        f"What answers at {location} is not an OnRecord server (status {came.status}{where}). "
+        f"The server at {location} is not OnRecord (status {came.status}{where}). "
         "Check the address, and any proxy in front of the server."
     )
 

@@ -88,7 +88,7 @@ def page_after(mark: str | None) -> Page | None:
     first, _, told = mark.partition(".")
     numbers = [int(each) for each in (first, told) if each.isascii() and each.isdigit() and len(each) <= 6]
     if len(numbers) < 2 or not 1 <= numbers[0] <= limits.RECALL_LIMIT:
-        raise ValueError("is not the mark of an answer; leave it out to start at the best")
+        raise ValueError("is not a page mark from an earlier answer; leave it out to start at the best")
     return Page(*numbers)
 
 

@@ -48,7 +48,7 @@ class GlobalConformance(Conformance):
         self, rules: OnRecord, store: Store, change: str
     ) -> None:
         attempt, error = _CHANGES[change]
-        with refused(error, "memory.global, which is given at the machine", by=store):
+        with refused(error, "memory.global, which is granted only on the server's machine", by=store):
             attempt(rules.as_caller(_ADMIN))
 
     def test_whoever_was_given_it_changes_it_and_is_no_admin_for_that(self, rules: OnRecord) -> None:

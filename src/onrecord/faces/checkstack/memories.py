@@ -180,7 +180,7 @@ def set_memory_always_inject(door: OnRecord, id: str, always_inject: bool) -> di
     """For people: have a memory told in every turn, or no longer. Whoever turns this on vouches for its text."""
     checked_field("alwaysInject", FLAG, always_inject)
     if door.caller.actor != "person":
-        raise Forbidden("Only a person says what is told in every turn.")
+        raise Forbidden("Only a person may decide what is injected into every turn.")
     memory = _seen(door, id)
     if memory is None or not _is_managed(door, memory):
         return {"updated": False}

@@ -32,7 +32,7 @@ def is_kept_elsewhere(config: Config) -> bool:
 
 
 def tools(config: Config, door: OnRecord) -> Sequence[Tool]:
-    """The tools as configured. `door` acts for whoever runs the store."""
+    """The tools as configured. `door` acts for the operator of the store."""
     if not _is_kept(config):
         return tools_over(OwnMemory(None))
     if not is_ours(config):

@@ -141,7 +141,7 @@ def _require_known(door: OnRecord, links: Mapping[str, Any]) -> None:
     for reference in links["entities"]:
         if reference.strip().startswith(THING_PREFIX):
             raise Unresolved(
-                reference, f"{reference!r} is not in the catalog, which alone names things here."
+                reference, f"{reference!r} is not in the catalog; only its entities can be referenced here."
             )
     may_look = OnRecord.entities.operation.is_offered_to(door.caller)  # type: ignore[attr-defined]
     if not may_look or any(door.entities(kind=kind, limit=1).total for kind in ("datasource", "system")):
@@ -280,7 +280,7 @@ def _kinds(cypher_filter: str) -> list[str]:
             [
                 Fault(
                     "cypher_filter",
-                    f"only kinds can be told: 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
+                    f"filters by labels alone, as in 'MATCH (n:Memory:Column) RETURN n.id AS id'; got {cypher_filter!r}",
                 )
             ]
         )

@@ -109,7 +109,7 @@ class RemoteServer:
 
     def _stranger(self, status: int) -> StoreUnavailable:
         return StoreUnavailable(
-            f"What answers at {self._url} does not speak as the slayer face does (status {status}); check the address."
+            f"The server at {self._url} does not have the routes of the slayer face (status {status}); check the address."
         )
 
     async def close(self) -> None:

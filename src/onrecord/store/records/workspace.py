@@ -21,7 +21,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
@@ -270,7 +270,7 @@ class SqlWritableWorkspace(SqlWorkspace):
 def _number(mark: str) -> int:
     if mark.isascii() and mark.isdigit() and len(mark) <= _MARK_DIGITS:
         return int(mark)
-    raise Invalid([Fault("after", f"is not a mark of a page of conversations (got {mark[:40]!a})")])
+    raise no_such_page()
 
 
 def _scratchpad(row: AnyRow) -> Scratchpad:

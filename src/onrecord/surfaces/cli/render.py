@@ -578,7 +578,7 @@ def _(answer: "Imported") -> Iterator[Part]:
         f"{answer.unchanged} were here already."
     )
     if (workspace := _workspace(answer)) or answer.workspace_unchanged:
-        told = workspace or "no conversation, file, scratchpad or agent"
+        told = workspace or "no conversation, artifact, scratchpad or agent"
         yield f"With them: {told}; {answer.workspace_unchanged} were here already."
     if answer.conflicts:
         yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
