@@ -23,10 +23,10 @@ from onrecord.model.tiers import written
 from onrecord.model.unset import UNSET, Unset, given
 from onrecord.operation import Call, operation
 from onrecord.remember.check import given_values
-from onrecord.remember.embed import TOO_LONG, takes_long, told_later
+from onrecord.remember.embed import TOO_LONG, deferred, takes_long
 from onrecord.remember.propose import Proposer, propose_revision
 from onrecord.remember.refer import has_catalog, read_ahead, referred
-from onrecord.remember.save import asks_to_be_told, refuse_edits, refuse_retired, with_derived
+from onrecord.remember.save import compares_similar, refuse_edits, refuse_retired, with_derived
 from onrecord.remember.scrub import scrub_memory
 from onrecord.store.ports.records import Writing
 from onrecord.text import cut_ahead
@@ -129,7 +129,7 @@ def revise(call: Call, ask: Revise) -> Revised:
         if not changed:
             same = Revised(memory=before, changed=(), scrubbed=scrubbed, warnings=warnings)
             return call.done(writing, same)
-        if writing.is_outranked(before) or asks_to_be_told(caller, before, after):
+        if writing.is_outranked(before) or compares_similar(caller, before, after):
             proposed = propose_revision(Proposer.of(call), writing, before, after)
             told = (*warnings, proposed.told)
             waits = Revised(
@@ -167,7 +167,7 @@ def embed_again(call: Call, saved: Memory) -> tuple[str, ...]:
         return (TOO_LONG,)
     # If this fails, the job remains.
     failures = embed_batch(call.store, call.embedders.current, Home(saved.tenant), [saved]).failures
-    return tuple(told_later(reason) for reason in failures)
+    return tuple(deferred(reason) for reason in failures)
 
 
 class _Prepared(NamedTuple):
