@@ -165,10 +165,49 @@ class ProposalConformance(_InAShop):
         clock.tick()
         shop.roll_back(changeset, reason="It is gross.")
         memory = shop.show(id).memory
+        assert (states(shop), memory.changeset) == ({"pending": [id]}, None)
+        assert (memory.approved_by, memory.status_reason) == (None, "rolled back by root: It is gross.")
+        assert browsed(shop) == [plain]
+        shop.approve(id)
+        shop.roll_back(shop.apply(ENTITY).changeset.id, reason="It is gross.", then="archive")
+        memory = shop.show(id).memory
         assert states(shop) == {"rolled_back": [id]}
         assert (memory.status, memory.status_reason) == ("archived", "rolled back by root: It is gross.")
-        assert told(shop, id) == ["remember", "approve", "apply", "roll_back"]
+        assert told(shop, id) == ["remember", *(2 * ["approve", "apply", "roll_back"])]
         assert browsed(shop) == [plain]
+
+    def test_what_was_rolled_back_waits_with_its_reason_and_says_it_when_it_is_proposed_again(
+        self, shop: OnRecord, clock: Clock
+    ) -> None:
+        old = shop.remember("The amount is gross.").memory.id
+        edits, content = [described()], "The amount is net."
+        id = shop.remember(content, edits=edits, supersedes=[old]).memory.id
+        shop.approve(id)
+        assert shop.show(old).memory.status == "superseded"
+        done = shop.apply(ENTITY).changeset.id
+        shop.roll_back(done, reason="wrong")
+        # Its approval is undone with all that it did.
+        waiting = shop.show(id).memory
+        assert (waiting.status, shop.show(old).memory.status) == ("pending", "active")
+        assert waiting.proposes is not None
+        assert (waiting.proposes.change, waiting.proposes.of) == ("supersede", (old,))
+        shop.approve(id)
+        assert shop.show(old).memory.status == "superseded"
+        other = shop.remember("It is in cents.", edits=[described("In cents.")]).memory.id
+        shop.approve(other)
+        clock.tick()
+        shop.roll_back(shop.apply(ENTITY, memories=[other]).changeset.id, reason="in euros")
+        again = shop.remember("It is in cents.", edits=[described("In cents.")])
+        [told_of] = again.turned_down
+        assert (again.outcome, again.memory.id) == ("unchanged", other)
+        assert (told_of.by, told_of.at, told_of.reason) == (
+            "root",
+            clock.now,
+            "rolled back by root: in euros",
+        )
+        assert "rolled back by root: in euros" in again.warnings[-1]
+        shop.reject(other, reason="in euros")
+        assert shop.remember("It is in cents.", edits=[described("In cents.")]).outcome == "turned_down"
 
     def test_what_is_rejected_superseded_or_retired_is_told_apart(self, shop: OnRecord) -> None:
         early, late = proposed(shop, content="early"), approved(shop, content="late")
@@ -578,15 +617,15 @@ class ChangesetConformance(_InAShop):
             shop.roll_back(shop.apply(ENTITY).changeset.id)
         assert shown(shop) == untouched
 
-    @pytest.mark.parametrize("at", [1, 2])
+    @pytest.mark.parametrize(("at", "then"), [(1, "archive"), (2, "review")])
     def test_what_a_process_left_half_rolled_back_is_settled(
-        self, shop: OnRecord, clock: Clock, monkeypatch: pytest.MonkeyPatch, at: int
+        self, shop: OnRecord, clock: Clock, monkeypatch: pytest.MonkeyPatch, at: int, then: str
     ) -> None:
         untouched = shown(shop)
         approved(shop, described(), {"entity": ENTITY, "field": "tags", "key": "money", "op": "add"})
         done = shop.apply(ENTITY).changeset.id
         with stopping(monkeypatch, "restore", at):
-            shop.roll_back(done, reason="wrong")
+            shop.roll_back(done, reason="wrong", then=then)  # type: ignore[arg-type]
         assert shop.changesets(done).changesets[0].state == "rolling_back"
         with pytest.raises(Conflict, match="is being rolled back"):
             shop.roll_back(done)
@@ -594,7 +633,7 @@ class ChangesetConformance(_InAShop):
         with pytest.raises(Conflict, match="already been rolled back"):
             shop.roll_back(done)
         assert shown(shop) == untouched
-        assert list(states(shop)) == ["rolled_back"]
+        assert list(states(shop)) == ["pending" if then == "review" else "rolled_back"]
 
     def test_a_private_proposal_does_not_leak_through_its_changeset(
         self, shop: OnRecord, monkeypatch: pytest.MonkeyPatch, clock: Clock
