@@ -1,12 +1,13 @@
 """WHAT was promoted into the catalog? A changeset: the edits of approved proposals with what stood there before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
-from onrecord.model.edits import EDIT, Edit
+from onrecord.model.edits import EDIT, Edit, same_value
 from onrecord.model.limits import ChangesetState
 from onrecord.model.rules import Choice, Counted, Json, OrNone
 from onrecord.model.shapes import Object, Several
@@ -57,13 +58,24 @@ class Changeset:
 UNSETTLED: Final[tuple[ChangesetState, ...]] = ("applying", "taking_back", "rolling_back")
 
 
+#: Why a changeset that came without its catalog is not applied.
+WITHOUT_CATALOG: Final = "it came here without its catalog and has no effect here"
+
+
 def without_effect(changeset: Changeset) -> Changeset:
     """A changeset in a store to which it came without its catalog: nothing that it promoted stands there, and nothing of it
-    can be put back or finished.
+    can be put back or finished. What it had applied is approved there, and can be applied anew.
     """
     changes = tuple(replace(each, under=None, written=False) for each in changeset.changes)
-    state: ChangesetState = "failed" if changeset.state in UNSETTLED else changeset.state
-    return replace(changeset, state=state, changes=changes)
+    if changeset.state in ("failed", "rolled_back"):
+        return replace(changeset, changes=changes)
+    return replace(changeset, state="failed", changes=changes, ended_reason=WITHOUT_CATALOG)
+
+
+def _faults(clean: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Fault]:
+    edit = clean.get("edit")
+    if edit is not None and not same_value(clean.get("after"), edit.after):
+        yield Fault("after", "is not what its edit leaves there")
 
 
 _CHANGE: Final = Object(
@@ -80,6 +92,7 @@ _CHANGE: Final = Object(
     },
     needed=("edit",),
     build=FieldChange,
+    between=_faults,
 )
 #: A whole changeset that comes from outside.
 CHANGESET: Final = Object(
