@@ -301,7 +301,7 @@ class FetchedKeys:
             known = self._known(kid)
         if not known and self._failure:
             raise IdentityUnavailable(
-                "Tokens cannot be checked right now, since their issuer does not say what its keys are. "
+                "Tokens cannot be checked right now: the signing keys of their issuer could not be fetched. "
                 "Try again in a moment."
             )
         return known
@@ -350,7 +350,7 @@ def _discovered(issuer: str, client: httpx2.Client) -> str:
     if not url.startswith(("https://", "http://")):
         raise ValueError("its discovery document has no address as jwks_uri")
     if issuer.startswith("https://") and not url.startswith("https://"):
-        raise ValueError("its keys would come without encryption, unlike its discovery document")
+        raise ValueError("its discovery document, fetched by https, names keys at an http address")
     return url
 
 

@@ -50,7 +50,9 @@ class Proposer(NamedTuple):
 
     @classmethod
     def of(cls, call: Call, tries: bool = False) -> "Proposer":
-        return cls(call.caller, call.now, call.terms.saves_per_run, call.embedders.current is not None, tries)
+        return cls(
+            call.caller, call.now, call.policy.saves_per_run, call.embedders.current is not None, tries
+        )
 
     @classmethod
     def of_draft(cls, draft: SaveDraft, tools: SaveTools, *, embeds: bool) -> "Proposer":
