@@ -117,7 +117,11 @@ sources = st.tuples(
     st.none() | st.sampled_from(TEXTS[:2]),
     st.sampled_from([(), ("one",), ("one", "two")]),
 )
-SLOW = settings(max_examples=tries(10, soaking=100), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SLOW = settings(
+    max_examples=tries(10, soaking=100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 
 
 @SLOW
