@@ -19,6 +19,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlalchemy.engine import Dialect
@@ -480,6 +481,8 @@ conversations = Table(
     Column("title", Text),
     Column("created_at", TimestampColumn, nullable=False),
     Column("created_by", Text, nullable=False),
+    # SQLite adds a column that is never empty only with a value for the rows that are there.
+    Column("numbered", Boolean, nullable=False, server_default=false()),
     PrimaryKeyConstraint("tenant", "row", name="conversations_key"),
     UniqueConstraint("tenant", "created_by", "id", name="conversations_begun"),
     Index("conversations_named", "tenant", "id"),
