@@ -173,7 +173,7 @@ PASSING: Final = re.compile(
     rf"(?:{MOMENT.pattern})(?:\.\d+)?|(?<=stored-notes-)[0-9a-f]{{12}}|(?<=\"ms\": )[-\d.e]+"
 )
 #: Whose key it is, the server asks again after a while; a transaction is begun for that too.
-BY_THE_CLOCK: Final = re.compile(r"BEGIN|SELECT api_keys\.")
+BY_THE_CLOCK: Final = re.compile(r"BEGIN|SELECT api_keys\.|SELECT set_config\(")
 MANAGER: Final = "manages, and names her conversation"
 _READS: Final = frozenset({"memory.read"})
 #: Members of the tenant who may not see what is ann's: each names her conversation in another way, or has no need to.
