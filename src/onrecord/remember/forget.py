@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from onrecord.catalog.unsaying import unsay
 from onrecord.errors import Forbidden
 from onrecord.model import rules
 from onrecord.model.answer import Answer
@@ -11,11 +12,14 @@ from onrecord.model.request import Request, ask
 from onrecord.operation import Call, operation
 from onrecord.remember.propose import Proposer, propose_end
 from onrecord.remember.trial import tried
+from onrecord.store.ports.records import Erased, Writing
 
 
 @dataclass(frozen=True, slots=True)
 class Forget(Request):
-    """Erase a memory with its history, its index entries, its relations and every reference to it."""
+    """Erase a memory with its history, its index entries, its relations and every reference to it; also from changesets and
+    from the past of the catalog. What it proposed and is applied must be rolled back first.
+    """
 
     id: str = ask(rules.ID, "The memory to erase.", positional=True)
     dry_run: bool = ask(rules.FLAG, "Say what would be erased, and erase nothing.", False)
@@ -48,10 +52,16 @@ def forget(call: Call, ask: Forget) -> Forgotten:
             proposed = propose_end(Proposer.of(call, ask.dry_run), writing, memory, "forget")
             gone = replace(gone, proposal=proposed.memory, warnings=(proposed.told,))
         else:
-            gone = replace(gone, **writing.erase(memory, call.change("forget"))._asdict())
+            gone = replace(gone, **erased(call, writing, memory)._asdict())
         call.done(writing, gone)
         trial.end()
     return gone if writing.residue is None else replace(gone, warnings=(*gone.warnings, writing.residue))
+
+
+def erased(call: Call, writing: Writing, memory: Memory) -> Erased:
+    """Erase a memory, and what it proposed, wherever that stands; Conflict if it is applied."""
+    unsay(writing, memory)
+    return writing.erase(memory, call.change("forget"))
 
 
 def require_manager(caller: Caller, memory: Memory) -> None:
