@@ -7,8 +7,10 @@ from onrecord.errors import Forbidden
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import Caller
+from onrecord.model.findings import TurnedDown
 from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
+from onrecord.model.rules import OrNone
 from onrecord.operation import Call, operation
 from onrecord.remember.propose import Proposer, propose_end
 from onrecord.remember.trial import tried
@@ -22,6 +24,11 @@ class Forget(Request):
     """
 
     id: str = ask(rules.ID, "The memory to erase.", positional=True)
+    what_is_new: str | None = ask(
+        OrNone(rules.REASON),
+        "If the same was proposed and rejected before: what has changed since, for the reviewer.",
+        None,
+    )
     dry_run: bool = ask(rules.FLAG, "Say what would be erased, and erase nothing.", False)
 
 
@@ -37,8 +44,10 @@ class Forgotten(Answer):
     references: int
     #: Nothing was erased.
     dry_run: bool = False
-    #: Nothing was erased either: the text is of a higher tier than the caller, and this waits for a person.
+    #: Nothing was erased either: the text is of a higher tier than the caller, and this waits for a person, unless the same
+    #: was turned down before.
     proposal: Memory | None = None
+    turned_down: tuple[TurnedDown, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -49,8 +58,10 @@ def forget(call: Call, ask: Forget) -> Forgotten:
         require_manager(call.caller, memory)
         gone = Forgotten(id=memory.id, versions=0, relations=0, references=0, dry_run=ask.dry_run)
         if writing.is_outranked(memory):
-            proposed = propose_end(Proposer.of(call, ask.dry_run), writing, memory, "forget")
-            gone = replace(gone, proposal=proposed.memory, warnings=(proposed.told,))
+            by = Proposer.of(call, ask.what_is_new, tries=ask.dry_run)
+            proposed = propose_end(by, writing, memory, "forget")
+            down = proposed.turned_down
+            gone = replace(gone, proposal=proposed.memory, turned_down=down, warnings=proposed.notes)
         else:
             gone = replace(gone, **erased(call, writing, memory)._asdict())
         call.done(writing, gone)

@@ -145,8 +145,10 @@ class Reading(Protocol):
         Only active ones, unless statuses are given.
         """
 
-    def proposals(self, id: str) -> list[Memory]:
-        """The waiting proposals to change a memory that the caller sees, in the order of saving."""
+    def proposals(self, id: str, *, gone: bool = False) -> list[Memory]:
+        """The waiting proposals to change a memory that the caller sees, in the order of saving; with `gone`, also those that
+        have ended.
+        """
 
     def references(self, root: str) -> list[str]:
         """The references of memories, global ones too, to this entity or to what lies under it; for `memory:`, to any
