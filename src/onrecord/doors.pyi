@@ -453,7 +453,7 @@ class Door:
         max_tokens: int = ...,
         again: bool = ...,
     ) -> Attached:
-        """What is known of the things that another tool's answer mentions, to be told beside it."""
+        """Find memories about the things that another tool's answer mentions, to show together with that answer."""
         ...
     def note_turn(
         self,
@@ -1147,7 +1147,7 @@ class AsyncDoor:
         max_tokens: int = ...,
         again: bool = ...,
     ) -> Attached:
-        """What is known of the things that another tool's answer mentions, to be told beside it."""
+        """Find memories about the things that another tool's answer mentions, to show together with that answer."""
         ...
     async def note_turn(
         self,

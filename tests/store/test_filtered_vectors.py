@@ -58,11 +58,11 @@ def _filled(door: OnRecord, folder: Path) -> None:
 
 
 @pytest.fixture
-def door(postgres_dsn: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
+def door(postgres_store: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OnRecord]:
     """A store whose index is built at once, though two thousand are few."""
     monkeypatch.setattr(vectors, "MANY", 5)
     root = Caller(tenant="acme", user="root", permissions=frozenset(PERMISSIONS))
-    with connect(postgres_dsn, caller=root, embedder=AnyDirection()) as door:
+    with connect(postgres_store, caller=root, embedder=AnyDirection()) as door:
         _filled(door, tmp_path)
         yield door
 

@@ -566,7 +566,7 @@ class TestWhatIsPrinted:
         told = [shell("--db", "other.db", "import", "all.jsonl").out.splitlines()[1] for _ in range(2)]
         assert told == [
             "With them: 1 conversation, 2 files, 1 scratchpad, 1 agent; 0 were here already.",
-            "With them: no conversation, file, scratchpad or agent; 5 were here already.",
+            "With them: no conversation, artifact, scratchpad or agent; 5 were here already.",
         ]
 
     def test_a_bad_line_of_an_import_is_named_by_file_and_line(self, shell: Any) -> None:

@@ -151,7 +151,7 @@ class _Plan:
 def ingest(call: Call, ask: Ingest) -> Ingested:
     from onrecord.catalog.sources import open_source
 
-    if call.terms.sources is not None and ask.path not in call.terms.sources:
+    if call.policy.sources is not None and ask.path not in call.policy.sources:
         # The server reads a path or address with its own rights, not with those of the caller.
         raise Forbidden(
             "Only the sources that this server was set up with (ONRECORD_SOURCES) can be read from here. Others are read at "

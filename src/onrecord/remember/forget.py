@@ -12,8 +12,8 @@ from onrecord.model.memory import Memory
 from onrecord.model.request import Request, ask
 from onrecord.model.rules import OrNone
 from onrecord.operation import Call, operation
+from onrecord.remember.dry_run import dry_run
 from onrecord.remember.propose import Proposer, propose_end
-from onrecord.remember.trial import tried
 from onrecord.store.ports.records import Erased, Writing
 
 
@@ -53,7 +53,7 @@ class Forgotten(Answer):
 
 @operation("destroy", "memory.manage", "DELETE /memories/{id}")
 def forget(call: Call, ask: Forget) -> Forgotten:
-    with tried(ask.dry_run) as trial, call.writing(ask.id) as writing:
+    with dry_run(ask.dry_run) as trial, call.writing(ask.id) as writing:
         memory = writing.named(ask.id, erases=True)
         require_manager(call.caller, memory)
         gone = Forgotten(id=memory.id, versions=0, relations=0, references=0, dry_run=ask.dry_run)

@@ -54,7 +54,7 @@ class Proposer(NamedTuple):
     def of(cls, call: Call, what_is_new: str | None, *, tries: bool = False) -> "Proposer":
         embeds = call.embedders.current is not None
         new = scrub_reason(what_is_new)
-        return cls(call.caller, call.now, call.terms.saves_per_run, embeds, tries, new)
+        return cls(call.caller, call.now, call.policy.saves_per_run, embeds, tries, new)
 
     @classmethod
     def of_draft(cls, draft: SaveDraft, tools: SaveTools, *, embeds: bool) -> "Proposer":

@@ -277,7 +277,7 @@ class SqlStore:
             raise
         except IntegrityError as error:
             raise StoreUnavailable(
-                f"{self.location} contradicts itself ({error.orig}); nothing was changed. "
+                f"{self.location} holds rows that contradict each other ({error.orig}); nothing was changed. "
                 "Run `onrecord doctor`; if it finds nothing, this is a fault of OnRecord: please report it."
             ) from error
         # The driver raises UnicodeDecodeError if a name in a damaged file is not UTF-8.

@@ -163,7 +163,7 @@ class PostgresBackend:
             )
         if state != "committed":
             raise OutcomeUnknown(
-                f"{self.location} lost the connection during a commit; whether the change was kept is not known. "
+                f"{self.location} lost the connection during a commit; it is unknown whether the change was kept. "
                 "Look before you repeat it."
             )
 

@@ -44,9 +44,6 @@ class WorkspaceRows:
         found = self._with_members(self._all(CONVERSATIONS.where(self._keyed(key))))
         return found[0] if found else None
 
-    def artifact(self, id: str) -> Artifact | None:
-        return self._one(self._artifacts(artifacts.c.id == (whole(id) or 0)), read_artifact)
-
     def artifact_at(self, conversation: ConversationKey, path: str) -> Artifact | None:
         there = self._artifacts(self._keyed(conversation), artifacts.c.path == path)
         return self._one(there, read_artifact)
@@ -172,6 +169,7 @@ def _read_conversation(row: AnyRow, members: Iterable[str]) -> Conversation:
         created_at=row.created_at,
         created_by=row.created_by,
         members=tuple(sorted(members)),
+        numbered=row.numbered,
     )
 
 

@@ -139,7 +139,7 @@ class SqlWriting(SqlReading):
         memory = self.named(id, ends=ends)
         if self.is_outranked(memory):
             raise HigherTier(
-                f"The text of memory {id} is {WORDS[memory.tier]}: {ACTING[self._caller.actor]} does not change it so. "
+                f"The text of memory {id} is {WORDS[memory.tier]}: {ACTING[self._caller.actor]} may not change it directly. "
                 "Revise or retire it, which is kept as a proposal, or let a person do it."
             )
         return memory
@@ -327,7 +327,7 @@ class SqlWriting(SqlReading):
         self._require_own(before)
         if key_of(before) in self._common and _reach(before) != _reach(after):
             raise Forbidden(
-                f"You may correct memory {before.id} but not move it: who sees it is for {before.owner} to say."
+                f"You may correct memory {before.id} but not move it: only {before.owner} decides who sees it."
             )
         replaced = self._replace(before, after, change)
         self._note(change, replaced.id)
@@ -500,7 +500,7 @@ class SqlWriting(SqlReading):
 
     def attached(self, conversation: ConversationKey | None, artifacts: Sequence[str]) -> list[Memory]:
         if self._home != self._caller.tenant:
-            raise Forbidden("Conversations and files belong to the caller's own tenant.")
+            raise Forbidden("Conversations and artifacts belong to the caller's own tenant.")
         which: list[ColumnElement[bool]] = [memories.c.artifact.in_(artifacts)] if artifacts else []
         if conversation is not None:
             there = and_(memories.c.conversation == conversation.id, whose(memories) == conversation.by)

@@ -585,7 +585,7 @@ def _(answer: "Imported") -> Iterator[Part]:
         f"{answer.unchanged} were here already."
     )
     if (workspace := _workspace(answer)) or answer.workspace_unchanged:
-        told = workspace or "no conversation, file, scratchpad or agent"
+        told = workspace or "no conversation, artifact, scratchpad or agent"
         yield f"With them: {told}; {answer.workspace_unchanged} were here already."
     if answer.conflicts:
         yield f"Left alone, since something else is in their place here: {', '.join(answer.conflicts)}"
@@ -837,7 +837,7 @@ def _(answer: "Attached") -> Iterator[Part]:
         yield answer.text
     elif answer.repeated:
         told = ", ".join(f"#{each}" for each in answer.repeated)
-        yield f"Told before in this conversation: {told}"
+        yield f"This conversation got before: {told}"
     else:
         yield "Nothing is known of what it mentions."
     if answer.cut:

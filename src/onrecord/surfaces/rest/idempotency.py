@@ -100,8 +100,8 @@ def once_translated(
         if guard.done is None or guard.is_told:
             raise
         raise Conflict(
-            "This was done before, and what it was about has changed since, so that the answer cannot be given again; "
-            f"nothing was done now. To do it anew, send it with another {HEADER}."
+            "This request was done before, and the memory it was about has changed since, so the answer cannot be repeated; "
+            f"nothing was done now. To do it again, send another {HEADER}."
         ) from None
     if guard.is_told:
         response.headers[REPLAYED] = "true"
@@ -200,8 +200,8 @@ def _check_answered(done: Done) -> None:
         raise Invalid([Fault(HEADER, "was used for another request before; choose a new one")])
     if done.state == "forgotten":
         raise NotFound(
-            "This was done before, and what it was about has been forgotten since; nothing was done now. "
-            f"To do it anew, send it with another {HEADER}."
+            "This request was done before, and the memory it was about has been erased since; nothing was done now. "
+            f"To do it again, send another {HEADER}."
         )
 
 
@@ -211,8 +211,8 @@ def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> 
     kept = done.answer
     if operation.name == "create_key":
         raise Conflict(
-            f"This key was made before, and was shown that once: {kept['key']['id']}. "
-            "If it did not arrive, revoke it and make another."
+            f"This request has created the key {kept['key']['id']} before, and its secret is shown only once. "
+            "If you did not get it, revoke that key and create another."
         )
     if isinstance(asked, Forget):
         home, plain = ids.address(asked.id)
