@@ -179,6 +179,9 @@ class SqlStore:
         with self._begin() as connection:
             yield queue.JobQueue(connection, self._backend, queue.WHOLE_STORE)
 
+    def is_gone(self) -> bool:
+        return self._backend.is_gone()
+
     def has_due(self, names: Sequence[str], now: datetime) -> bool:
         with self._explained(), self._backend.reading() as connection:
             return bool(queue.due_homes(connection, now, names))

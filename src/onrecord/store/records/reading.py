@@ -205,9 +205,10 @@ class SqlReading:
             homes.append(self._open(GLOBAL_TENANT, self._number_of(GLOBAL_TENANT)))
         return newest_filed(homes, facets, each=each, most=most, statuses=statuses)
 
-    def proposals(self, id: str) -> list[Memory]:
+    def proposals(self, id: str, *, gone: bool = False) -> list[Memory]:
         view = self._view_of(ids.address(id).tenant)
-        found = view.fetch(_filed(view.visibility, whole=True), facet=proposal_facet(id)) if view else ()
+        filed = _filed(view.visibility, whole=True, gone=gone) if view else None
+        found = view.fetch(filed, facet=proposal_facet(id)) if view and filed is not None else ()
         return [read_memory(row, view.home.tenant) for row in found] if view else []
 
     def references(self, root: str) -> list[str]:

@@ -86,6 +86,10 @@ class YamlBackend:
     def exists(self) -> bool:
         return True
 
+    def is_gone(self) -> bool:
+        # Each change replaces memories.yaml, so that another file is no sign.
+        return not self._files.are_there()
+
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Takes no lock, unless the files have changed: then the index is updated first, if nobody is writing just

@@ -397,6 +397,7 @@ def _(answer: "Planned") -> Iterator[Part]:
         yield f"{what} was promoted (changeset {anew.changeset}); its source now says: {_value(anew.source)}"
     if answer.changes:
         yield f"Apply it with: onrecord apply {answer.entity} --mark {answer.mark}"
+        yield from _more(answer.left)
     else:
         yield f"No approved proposal changes {answer.entity}."
 
@@ -405,6 +406,12 @@ def _(answer: "Planned") -> Iterator[Part]:
 def _(answer: "Applied") -> Iterator[Part]:
     yield from _changeset(answer.changeset)
     yield f"Take it back with: onrecord roll-back {answer.changeset.id}"
+    yield from _more(answer.left)
+
+
+def _more(left: int) -> Iterator[Part]:
+    if left:
+        yield f"{left:,} more approved proposals are left for the next time."
 
 
 @_shows
