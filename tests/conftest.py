@@ -111,7 +111,7 @@ def _nothing_is_made_twice_or_waited_for_in_vain(shared_folder: Path) -> Iterato
             patch.setattr(sqlite_backend, name, tuple(said))
         patch.setattr(migrations, "_upgrade", REPEATING)
         compile_once(patch.setattr)
-        kept_vectors = KeptVectors(shared_folder / "vectors")
+        kept_vectors = KeptVectors(Path(os.environ.get("ONRECORD_TEST_VECTORS") or shared_folder / "vectors"))
         patch.setattr(opening, "E5", lambda: kept_vectors)
         for name in ("document", "routes"):
             patch.setattr(openapi, name, cache(getattr(openapi, name)))
