@@ -33,8 +33,9 @@ def changesets(call: Call, ask: ListChangesets) -> ListedChangesets:
             page, total = [changeset_named(reading, ask.id)], 1
         else:
             page, total = reading.changesets.page(_resolved(ask, reading))
-        seen = tuple(seen_by(call.caller, each, seen_in(reading, each)) for each in page)
-    return ListedChangesets(changesets=seen, total=total)
+        seen = seen_in(reading, *page)
+    told = tuple(seen_by(call.caller, each, seen) for each in page)
+    return ListedChangesets(changesets=told, total=total)
 
 
 def _resolved(ask: ListChangesets, reading: Reading) -> ListChangesets:

@@ -113,6 +113,9 @@ class Reading(Protocol):
         What the caller saved in another's conversation, and left behind there, is visible to them so.
         """
 
+    def seen(self, wanted: Sequence[str]) -> set[str]:
+        """Which of these ids are memories that the caller sees, by one statement for all of a tenant."""
+
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:

@@ -161,6 +161,15 @@ class SqlReading:
         found = view.memories(_named(view.visibility, asked_of(when)), when, plain=plain) if view else []
         return found[0] if found else None
 
+    def seen(self, wanted: Sequence[str]) -> set[str]:
+        named = [(self._view_of(home), plain, id) for id in wanted for home, plain in [ids.address(id)]]
+        found: set[str] = set()
+        for view in {view: None for view, _, _ in named if view is not None}:
+            here = {plain: id for its, plain, id in named if its is view}
+            rows = view.fetch(_seen(view.visibility), named=sorted(here))
+            found |= {here[plain] for (plain,) in rows}
+        return found
+
     def eligible(
         self, keys: Sequence[Key], when: When = NOW, statuses: Sequence[Status] = ()
     ) -> dict[Key, Match]:
@@ -267,6 +276,11 @@ def _newest_first(found: list[Memory]) -> list[Memory]:
 def _named(visibility: Visibility, asked: AskedTimes) -> Select[Any]:
     record, statement = source(visibility, asked, by_id=True)
     return statement.where(NAMED, *true_then(record, asked))
+
+
+@cache
+def _seen(visibility: Visibility) -> Select[Any]:
+    return select(memories.c.id).where(visible_by_id(visibility), one_of(memories.c.id, "named"))
 
 
 @cache
