@@ -273,8 +273,10 @@ def test_an_old_store_has_the_tables_of_a_new_one(
     assert _without_schema(have) == _without_schema(want)
 
 
+#: What step 11 adds.
+_BEFORE_CREATED = ("DROP INDEX memories_created",)
 #: What step 10 adds.
-_BEFORE_NUMBERED = ("ALTER TABLE conversations DROP COLUMN numbered",)
+_BEFORE_NUMBERED = (*_BEFORE_CREATED, "ALTER TABLE conversations DROP COLUMN numbered")
 #: What step 9 adds.
 _BEFORE_CHANGESETS = (
     *_BEFORE_NUMBERED,
