@@ -10,6 +10,7 @@ from onrecord.care.doctor import Examined
 from onrecord.care.embedding import EmbeddedMissing
 from onrecord.care.export import Exported
 from onrecord.care.importing import Imported
+from onrecord.care.reassigning import Reassigned
 from onrecord.care.reindex import Reindexed
 from onrecord.care.status import StoreStatus
 from onrecord.catalog.ingest import Ingested
@@ -21,7 +22,7 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalState, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
+from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -102,6 +103,7 @@ class Door:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -151,7 +153,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -186,7 +188,7 @@ class Door:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -408,6 +410,7 @@ class Door:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -427,6 +430,9 @@ class Door:
         *,
         entity: str | None = ...,
         states: Sequence[ChangesetState] = ...,
+        by: str | None = ...,
+        since: datetime | None = ...,
+        before: datetime | None = ...,
         limit: int = ...,
         skip: int = ...,
     ) -> ListedChangesets:
@@ -739,6 +745,15 @@ class Door:
     ) -> StoreStatus:
         """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
         ...
+    def reassign(
+        self,
+        owner: str,
+        to: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Reassigned:
+        """Give all memories of one user to another: of someone whose email has changed, or who has left."""
+        ...
 
 class AsyncDoor:
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any: ...
@@ -795,6 +810,7 @@ class AsyncDoor:
         only_entities: Sequence[str] = ...,
         only_owners: Sequence[str] = ...,
         only_metadata: Mapping[str, Any] | None = ...,
+        proposal: ProposalFilter | None = ...,
         conversation: str | None = ...,
         elsewhere: bool = ...,
         created_since: datetime | None = ...,
@@ -844,7 +860,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -879,7 +895,7 @@ class AsyncDoor:
         confidences: Sequence[Confidence] = ...,
         sources: Sequence[str] = ...,
         owners: Sequence[str] = ...,
-        proposal: ProposalState | None = ...,
+        proposal: ProposalFilter | None = ...,
         has_query: bool | None = ...,
         persona: str | None = ...,
         system: str | None = ...,
@@ -1101,6 +1117,7 @@ class AsyncDoor:
         entity: str,
         *,
         memories: Sequence[str] = ...,
+        edits: Sequence[Edit | Mapping[str, Any]] = ...,
         mark: str | None = ...,
         reason: str | None = ...,
     ) -> Applied:
@@ -1120,6 +1137,9 @@ class AsyncDoor:
         *,
         entity: str | None = ...,
         states: Sequence[ChangesetState] = ...,
+        by: str | None = ...,
+        since: datetime | None = ...,
+        before: datetime | None = ...,
         limit: int = ...,
         skip: int = ...,
     ) -> ListedChangesets:
@@ -1431,4 +1451,13 @@ class AsyncDoor:
         all_tenants: bool = ...,
     ) -> StoreStatus:
         """Show the state of the store: where it is, how many memories have vectors, which jobs wait and which failed."""
+        ...
+    async def reassign(
+        self,
+        owner: str,
+        to: str,
+        *,
+        dry_run: bool = ...,
+    ) -> Reassigned:
+        """Give all memories of one user to another: of someone whose email has changed, or who has left."""
         ...
