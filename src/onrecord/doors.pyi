@@ -22,7 +22,7 @@ from onrecord.model.agent import ShownAgent
 from onrecord.model.catalog import EntityKind
 from onrecord.model.edits import Edit
 from onrecord.model.findings import Compared
-from onrecord.model.limits import Actor, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
+from onrecord.model.limits import Actor, AfterRollBack, Alike, AuditOutcome, ChangesetState, Confidence, ContextPart, Dimension, Direction, Kind, ListOrder, Permission, ProposalFilter, RelationName, Role, Scope, Status, TallyBy, Times, Unknown
 from onrecord.model.unset import Unset
 from onrecord.model.workspace import Encoding
 from onrecord.operation import Operation
@@ -421,8 +421,9 @@ class Door:
         id: str,
         *,
         reason: str | None = ...,
+        then: AfterRollBack = ...,
     ) -> RolledBack:
-        """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable."""
+        """Take back what a changeset wrote, also one that failed halfway; its proposals wait for review again."""
         ...
     def changesets(
         self,
@@ -1128,8 +1129,9 @@ class AsyncDoor:
         id: str,
         *,
         reason: str | None = ...,
+        then: AfterRollBack = ...,
     ) -> RolledBack:
-        """Take back what a changeset wrote, also one that failed halfway; its proposals are archived and stay readable."""
+        """Take back what a changeset wrote, also one that failed halfway; its proposals wait for review again."""
         ...
     async def changesets(
         self,

@@ -148,7 +148,7 @@ STORY: tuple[Call, ...] = (
     ("search", {"question": "net of refunds", "max_entities": 1}),
     ("browse", {"proposal": "applied"}),
     ("changesets", {"entity": "orders.amount", "states": ["applied"], "skip": 0, "limit": 5}),
-    ("roll_back", {"id": "1", "reason": "It was gross."}),
+    ("roll_back", {"id": "1", "reason": "It was gross.", "then": "archive"}),
     ("roll_back", {"id": "1"}),
     ("changesets", {"id": "1"}),
     ("changesets", {"id": "2"}),

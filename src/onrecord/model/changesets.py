@@ -1,12 +1,13 @@
 """WHAT was promoted into the catalog? A changeset: the edits of approved proposals with what stood there before."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
+from onrecord.errors import Fault
 from onrecord.model import limits, rules
-from onrecord.model.edits import EDIT, Edit
+from onrecord.model.edits import EDIT, Edit, same_value
 from onrecord.model.limits import ChangesetState, ProposalState
 from onrecord.model.memory import Memory
 from onrecord.model.rules import Choice, Counted, Json, OrNone
@@ -65,20 +66,32 @@ def proposal_state(memory: Memory, changeset: Changeset | None) -> ProposalState
     if memory.status == "superseded":
         return "superseded"
     if memory.changeset is not None:
-        is_back = memory.status == "archived" and changeset is not None and changeset.state == "rolled_back"
+        taken_back = changeset is not None and changeset.state in ("rolling_back", "rolled_back")
+        is_back = memory.status == "archived" and taken_back
         return "rolled_back" if is_back else "applied"
     if not memory.is_live:
         return "rejected"
     return "approved" if memory.status != "pending" and memory.approved_by is not None else "pending"
 
 
+#: Why a changeset that came without its catalog is not applied.
+WITHOUT_CATALOG: Final = "it came here without its catalog and has no effect here"
+
+
 def without_effect(changeset: Changeset) -> Changeset:
     """A changeset in a store to which it came without its catalog: nothing that it promoted stands there, and nothing of it
-    can be put back or finished.
+    can be put back or finished. What it had applied is approved there, and can be applied anew.
     """
     changes = tuple(replace(each, under=None, written=False) for each in changeset.changes)
-    state: ChangesetState = "failed" if changeset.state in UNSETTLED else changeset.state
-    return replace(changeset, state=state, changes=changes)
+    if changeset.state in ("failed", "rolled_back"):
+        return replace(changeset, changes=changes)
+    return replace(changeset, state="failed", changes=changes, ended_reason=WITHOUT_CATALOG)
+
+
+def _faults(clean: Mapping[str, Any], _: Mapping[str, Any]) -> Iterator[Fault]:
+    edit = clean.get("edit")
+    if edit is not None and not same_value(clean.get("after"), edit.after):
+        yield Fault("after", "is not what its edit leaves there")
 
 
 _CHANGE: Final = Object(
@@ -95,6 +108,7 @@ _CHANGE: Final = Object(
     },
     needed=("edit",),
     build=FieldChange,
+    between=_faults,
 )
 #: A whole changeset that comes from outside.
 CHANGESET: Final = Object(

@@ -13,7 +13,7 @@ from onrecord.remember.check import given_values
 from onrecord.remember.draft import Outcome, SaveDraft, SaveTools
 from onrecord.remember.placement import Placement, placement_faults
 from onrecord.remember.propose import Proposer, propose_revision, proposed_fields, told_of
-from onrecord.remember.turned_down import look_back
+from onrecord.remember.turned_down import look_back, look_back_at
 from onrecord.store.ports.records import Writing
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def save(draft: SaveDraft, writing: Writing, tools: SaveTools) -> SaveDraft:
     if not isinstance(draft.ask.edits, Unset):
         refuse_edits(before)
     after = merged(before, draft)
+    draft = look_back_at(draft, writing, before)
     if after == before:
         return replace(draft, memory=before, outcome="unchanged")
     waits = draft.ask.review and before.status != "pending"

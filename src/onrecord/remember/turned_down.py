@@ -32,6 +32,26 @@ def look_back(draft: SaveDraft, writing: Writing, wanted: Memory, proposal: Prop
     return replace(draft, memory=known[told[0].id].memory, outcome="turned_down", warnings=warnings)
 
 
+def look_back_at(draft: SaveDraft, writing: Writing, waiting: Memory) -> SaveDraft:
+    """Tell why it was rolled back, if what a save repeats waits for review again after that."""
+    if waiting.status != "pending" or waiting.status_reason is None:
+        return draft
+    last = next((each for each in reversed(writing.versions(waiting.id)) if each.change == "roll_back"), None)
+    if last is None:
+        return draft
+    told = TurnedDown(
+        id=waiting.id,
+        title=waiting.title,
+        likeness=1.0,
+        by=last.by,
+        at=last.at,
+        reason=waiting.status_reason,
+        is_same=True,
+    )
+    warning = f"#{waiting.id} waits for review again: {' '.join(waiting.status_reason.split())}"
+    return replace(draft, turned_down=(told,), warnings=(*draft.warnings, warning))
+
+
 def _told(wanted: Memory, proposal: Proposal, old: Alike) -> TurnedDown:
     assert old.rejected is not None
     same_text = wanted.content == old.memory.content or says_the_same(wanted, old)

@@ -227,7 +227,8 @@ def _is_rolled_back(record: FromClause) -> ColumnElement[bool]:
     taken_back = exists().where(
         changesets.c.tenant == record.c.tenant,
         number == record.c.changeset,
-        changesets.c.state == "rolled_back",
+        # Its proposals are ended first, then its values are put back.
+        changesets.c.state.in_(("rolling_back", "rolled_back")),
     )
     return and_(record.c.status == "archived", taken_back)
 
