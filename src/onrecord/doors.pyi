@@ -6,6 +6,7 @@ from onrecord.access.auditing import Audited
 from onrecord.access.keys import CreatedKey, ListedKeys, RevokedKey, WaivedKeys
 from onrecord.access.tenants import CreatedTenant, ErasedTenant, ListedTenants, Tenant
 from onrecord.care.backup import BackedUp
+from onrecord.care.dismissing import Dismissed
 from onrecord.care.doctor import Examined
 from onrecord.care.embedding import EmbeddedMissing
 from onrecord.care.export import Exported
@@ -755,6 +756,13 @@ class Door:
     ) -> Reassigned:
         """Give all memories of one user to another: of someone whose email has changed, or who has left."""
         ...
+    def dismiss_failures(
+        self,
+        *,
+        name: str | None = ...,
+    ) -> Dismissed:
+        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
+        ...
 
 class AsyncDoor:
     async def perform(self, operation: Operation, /, *given: Any, **named: Any) -> Any: ...
@@ -1462,4 +1470,11 @@ class AsyncDoor:
         dry_run: bool = ...,
     ) -> Reassigned:
         """Give all memories of one user to another: of someone whose email has changed, or who has left."""
+        ...
+    async def dismiss_failures(
+        self,
+        *,
+        name: str | None = ...,
+    ) -> Dismissed:
+        """Forget the jobs of the tenant that were given up, so that its status no longer tells of them."""
         ...

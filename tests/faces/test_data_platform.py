@@ -110,9 +110,12 @@ def scores(answer: dict[str, Any]) -> list[float]:
 
 
 class TestTheTool:
-    def test_both_schemas_are_closed_and_list_no_values(self, ann: Agent) -> None:
-        tools = {tool.name: tool.input_schema for tool in ann.listed().tools}
-        assert list(tools) == ["memory_manage", "memory_recall"]
+    def test_all_schemas_are_closed_and_list_no_values(self, ann: Agent, admin: Agent) -> None:
+        tools = {tool.name: tool.input_schema for tool in admin.listed().tools}
+        assert list(tools) == [
+            *("memory_manage", "memory_recall", "capture_insight", "recall_insight", "apply_knowledge")
+        ]
+        assert [tool.name for tool in ann.listed().tools] == list(tools)[:-1], "curating is for reviewers"
         for schema in tools.values():
             assert schema["additionalProperties"] is False
             assert "enum" not in json.dumps(schema)
