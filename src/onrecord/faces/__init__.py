@@ -91,6 +91,7 @@ TABLE: Final = (
         "the words of a data platform",
         tools="onrecord.faces.data_platform.tools",
         routes="onrecord.faces.data_platform.routes",
+        commands="onrecord.faces.data_platform.commands",
         opening="onrecord.faces.data_platform.opening",
         settings=(
             FaceSetting(
