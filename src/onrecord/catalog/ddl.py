@@ -4,7 +4,7 @@ Only what changes tables, views and their columns counts. What changes one of th
 told, so that nobody takes it for no change.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -25,6 +25,24 @@ _TABLES: Final = ("TABLE", "VIEW", "MATERIALIZED VIEW", "FOREIGN TABLE")
 #: What alters a table, but none of its columns.
 _HARMLESS: Final = frozenset(
     {"addconstraint", "alterindex", "altersortkey", "alterdiststyle", "addpartition", "droppartition"}
+)
+#: The same of statements that no parser reads, by how they begin and by what they do.
+_HARMLESS_WORDS: Final = tuple(
+    """
+    GRANT|REVOKE|VACUUM|ANALYZE|REINDEX|LOCK|CREATE |ALTER INDEX|ALTER SEQUENCE|ALTER ROLE|ALTER USER|ALTER FUNCTION
+    |ALTER DEFAULT|DROP INDEX|DROP FUNCTION|DROP TRIGGER|COMMENT|SET |RESET|BEGIN|START|END|SAVEPOINT|RELEASE|SELECT
+    |PRAGMA|SHOW
+    """.strip()
+    .replace("\n    ", "")
+    .split("|")
+)
+_HARMLESS_CLAUSES: Final = (" OWNER TO ", " ENABLE ", " DISABLE ", " CLUSTER ON ", " REPLICA IDENTITY ")
+#: Statements that change no table; anything else that is no DDL either is not SQL, whatever a dialect makes of it.
+_ELSEWHERE: Final = frozenset(
+    """
+    select union except intersect insert update delete merge comment set use transaction commit rollback grant revoke
+    truncatetable analyze copy pragma semicolon declare describe show kill loaddata refresh cache uncache attach detach
+    """.split()
 )
 _SHOWN: Final = 80
 
@@ -72,8 +90,10 @@ def _statements(sql: str) -> list["Expr"]:
 
 
 def _is_command(statement: "Expr") -> bool:
-    actions: Sequence[Expr] = statement.args.get("actions") or () if statement.key == "alter" else ()
-    return statement.key == "command" or any(each.key == "command" for each in actions)
+    """Whether the parser did not understand it."""
+    if statement.key == "alter":
+        return any(each.key == "command" for each in statement.args.get("actions") or ())
+    return statement.key not in _ELSEWHERE | {"create", "drop"}
 
 
 class _Playing:
@@ -83,6 +103,8 @@ class _Playing:
         self._lookup, self._datasource = lookup, datasource
         self.models: dict[str, Model | None] = {}
         self.unread: list[str] = []
+        #: Each model before its last change, in case that dropped it.
+        self._before: dict[str, Model] = {}
 
     def play(self, statement: "Expr") -> None:
         kind = str(statement.args.get("kind") or "").upper()
@@ -96,18 +118,13 @@ class _Playing:
         elif statement.key == "alter":
             for action in statement.args.get("actions") or ():
                 self._alter(statement, action)
-        elif statement.key in ("command", "execute"):
+        elif _is_command(statement):
             self._command(statement)
 
     def _command(self, statement: "Expr") -> None:
-        """A statement that the parser did not understand counts only if it may change tables."""
+        """A statement that the parser did not understand; of some it is known that they change no column."""
         text = " ".join(str(statement).split()).upper()
-        if text.startswith(
-            ("ALTER TABLE", "ALTER VIEW", "DROP TABLE", "DROP VIEW", "EXEC", "RENAME")
-        ) and not any(
-            word in text
-            for word in (" OWNER TO ", " ENABLE ", " DISABLE ", " CLUSTER ON ", " REPLICA IDENTITY ")
-        ):
+        if not text.startswith(_HARMLESS_WORDS) and not any(word in text for word in _HARMLESS_CLAUSES):
             self._unread(statement)
 
     def _unread(self, statement: "Expr") -> None:
@@ -129,25 +146,28 @@ class _Playing:
     def _change(self, table: "Expr", change: Callable[[Model], Model | None]) -> None:
         if (model := self._model(table)) is not None:
             self.models[model.canonical] = change(model)
+            self._before[model.canonical] = model
 
     def _create(self, statement: "Expr") -> None:
-        """A table that is made anew has the columns that are written there; a view, those that are not known here."""
-        schema = statement.this
+        """What is made anew has the columns that are written there, or that its query has."""
+        schema, query = statement.this, statement.args.get("expression")
         table = schema.this if schema.key == "schema" else schema
-        if schema.key != "schema":
+        known = self._model(table) if statement.args.get("replace") else None
+        known = known or next((each for each in self._dropped_ones() if _is_called(each, table)), None)
+        if known is None:
             return
-        columns = tuple(_column(each) for each in schema.expressions if each.key == "columndef")
-        names = [part.name for part in table.parts]
-        dropped = next(
-            (name for name, model in self.models.items() if model is None and name.endswith("." + names[-1])),
-            None,
-        )
-        known = self._model(table)
-        if known is not None and statement.args.get("replace"):
-            self.models[known.canonical] = replace(known, parts=(*columns, *_computed(known)))
-        elif dropped is not None:
-            datasource, _, name = dropped.partition(".")
-            self.models[dropped] = Model(datasource=datasource, name=name, parts=columns)
+        if schema.key == "schema":
+            defined = [each for each in schema.expressions if each.key == "columndef"]
+            self.models[known.canonical] = _made_anew(
+                known, {each.name: each.args.get("kind") for each in defined}
+            )
+        elif query is not None and query.named_selects and "*" not in query.named_selects:
+            self.models[known.canonical] = _made_anew(known, dict.fromkeys(query.named_selects))
+        else:
+            self._unread(statement)
+
+    def _dropped_ones(self) -> Iterator[Model]:
+        return (self._before[name] for name, model in self.models.items() if model is None)
 
     def _alter(self, statement: "Expr", action: "Expr") -> None:
         change = _ACTIONS.get(action.key)
@@ -162,11 +182,22 @@ class _Playing:
         if (model := self._model(table)) is not None:
             renamed = replace(model, name=action.this.name)
             self.models[model.canonical] = None
+            self._before[model.canonical] = model
             self.models[renamed.canonical] = renamed
 
 
-def _computed(model: Model) -> tuple[Part, ...]:
-    return tuple(part for part in model.parts if part.kind != "column")
+def _is_called(model: Model, table: "Expr") -> bool:
+    return bool(table.name.lower() == model.name.lower())
+
+
+def _made_anew(known: Model, columns: Mapping[str, Any]) -> Model:
+    """A model with the columns that a table is made with, each with its type if that is told; what is computed stays."""
+    before = {part.name.lower(): part for part in known.parts if part.kind == "column"}
+    made = []
+    for name, kind in columns.items():
+        part = before.get(name.lower(), Part(name=name))
+        made.append(replace(part, type=_told_as(part, kind)))
+    return replace(known, parts=(*made, *(part for part in known.parts if part.kind != "column")))
 
 
 def _column(definition: "Expr") -> Part:

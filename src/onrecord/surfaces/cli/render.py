@@ -69,6 +69,8 @@ if TYPE_CHECKING:
         ListedScratchpads,
     )
 
+#: The exit code of `impact` if something would go stale.
+WOULD_GO_STALE: Final = 7
 _EXCERPT: Final = 300
 
 
@@ -138,9 +140,12 @@ def show(answer: Any) -> None:
                 click.echo("  ".join(visible(cell).replace("\n", " ") for cell in row if cell))
 
 
-def is_bad_news(answer: Any) -> bool:
-    """Whether the exit code must say that something is wrong."""
-    return bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+def exit_code(answer: Any) -> int:
+    """What the exit code must say: 0, or that something is wrong. A script must be able to tell that something would go
+    stale from a failure of ours.
+    """
+    is_bad_news = bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+    return (WOULD_GO_STALE if type(answer).__name__ == "Impacted" else 1) if is_bad_news else 0
 
 
 @contextmanager
