@@ -83,7 +83,9 @@ def look(store: Store, tenant: str, since: datetime, now: datetime) -> None:
             found = pasts.memories_about(reading, some)
         for evidence in gathered(store, tenant, _judgeable(found), pasts):
             with store.reading(watcher(tenant), now) as reading:
-                told = [each for each in evidence.judged(StoredCatalog(reading)) if _becomes(each)]
+                lookup = StoredCatalog(reading)
+                lookup.load(evidence.subjects)
+                told = [each for each in evidence.judged(lookup) if _becomes(each)]
             _mark(store, tenant, told, now)
 
 
