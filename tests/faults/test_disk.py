@@ -23,7 +23,7 @@ from tests.soak import tries
 Whole = Callable[[OnRecord], list[str]]
 
 MEMORIES = 60
-DAMAGES = tries(24, soaking=100)
+DAMAGES = tries(12, soaking=100)
 
 
 def test_a_full_disk_refuses_every_change_in_words_and_works_again_with_room(

@@ -11,7 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final
 
-from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, kind_of
+from onrecord.care.importing_promotions import (
+    Promotions,
+    check_changeset,
+    check_entity,
+    is_same_but_for_changesets,
+    may_promote,
+)
+from onrecord.care.kinds import FORMAT, FORMER_HEAD, HEAD, STANDARD, WITH_CATALOG, Kind, kind_of
 from onrecord.care.lines import ExportLine, lines_of
 from onrecord.care.memory_lines import UNTOLD
 from onrecord.care.restoring_workspace import (
@@ -25,7 +32,8 @@ from onrecord.errors import Conflict, Forbidden, StoreUnavailable, invalid
 from onrecord.model import rules
 from onrecord.model.answer import Answer
 from onrecord.model.caller import GLOBAL_IS_GIVEN, Caller
-from onrecord.model.collections import Home
+from onrecord.model.changesets import Changeset
+from onrecord.model.collections import ENTITIES, Home
 from onrecord.model.limits import GLOBAL_TENANT
 from onrecord.model.memory import Relation, Version, pinned_to
 from onrecord.model.request import Request, ask
@@ -77,6 +85,7 @@ class _Section:
 
     home: Home
     counters: Counters
+    promotions: Promotions
     batch: WorkspaceBatch = field(default_factory=WorkspaceBatch)
     histories: list[MemoryHistory] = field(default_factory=list)
     edges: list[Relation] = field(default_factory=list)
@@ -165,12 +174,14 @@ def _import_section(
     with store.restoring(section.home) as restoring:
         beside = restoring.restoring_workspace()
         legacy = tally.legacy[section.home]
-        batch = section.batch if ask.keep_tenants else section.batch.without_catalog()
+        batch = section.promotions.of_batch(section.batch)
         workspace = import_workspace(beside, batch, partial(tally.has_left, section.home), legacy)
         if workspace.differing and not ask.skip_conflicts:
             raise _conflict("In place of these, something else is here", workspace.differing, tally)
         tally.left |= {(section.home, name) for name in workspace.differing}
-        section.histories = [_with_owner(each, beside, legacy) for each in section.histories]
+        section.promotions.note(batch, workspace.differing)
+        told = (_with_owner(each, beside, legacy) for each in section.histories)
+        section.histories = list(map(section.promotions.of_history, told))
         fresh, differing = _compared(restoring, section, tally)
         if differing and not ask.skip_conflicts:
             raise _conflict("These ids hold other memories here", differing, tally)
@@ -203,7 +214,7 @@ def _compared(
             continue
         # If a file has a memory twice, the first counts.
         held = here.get(each.id) or fresh.setdefault(each.id, each)
-        if held != each:
+        if held != each and not is_same_but_for_changesets(held, each):
             differing.append(each.id)
     return fresh, differing
 
@@ -273,16 +284,25 @@ class _SectionReader:
                 if section is not None:
                     yield section
                 home = self._home(line)
-                section = _Section(home, kind.read(line, home.tenant))
+                has_catalog = line.value.get(WITH_CATALOG) is True and may_promote(self._caller)
+                section = _Section(home, kind.read(line, home.tenant), Promotions(has_catalog))
                 continue
             if section is None:
                 raise line.fault("comes before the line of its tenant; this is not a whole export")
-            section.put(self._no_higher(kind.read(line, section.home.tenant)), line)
+            section.put(self._no_higher(self._read(kind, line, section.home)), line)
             if section.is_full:
                 yield section
-                section = _Section(section.home, section.counters)
+                section = _Section(section.home, section.counters, section.promotions)
         if section is not None:
             yield section
+
+    def _read(self, kind: Kind, line: ExportLine, home: Home) -> Any:
+        told = kind.read(line, home.tenant)
+        if isinstance(told, Changeset):
+            check_changeset(line, told)
+        elif isinstance(told, MemoryHistory) and home.collection is ENTITIES:
+            check_entity(line, told, self._caller)
+        return told
 
     def _no_higher(self, told: Any) -> Any:
         """Lower the tiers in a file to that of whoever imports it."""

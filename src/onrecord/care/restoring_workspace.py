@@ -9,7 +9,7 @@ from onrecord.care.kinds import kind_for
 from onrecord.care.lines import ExportLine
 from onrecord.errors import Conflict
 from onrecord.model.agent import ShownAgent
-from onrecord.model.changesets import Changeset, without_effect
+from onrecord.model.changesets import Changeset
 from onrecord.model.limits import CONVERSATION_BYTES, TENANT_BYTES
 from onrecord.model.workspace import (
     Conversation,
@@ -36,13 +36,6 @@ class WorkspaceBatch:
             self.bytes += len(item.content)
         elif isinstance(item, StoredScratchpad):
             self.bytes += sum(len(note.text) for note in item.notes)
-
-    def without_catalog(self) -> "WorkspaceBatch":
-        """The same for a tenant whose catalog, with what was promoted there, does not come along."""
-        items = [
-            (line, without_effect(item) if isinstance(item, Changeset) else item) for line, item in self.items
-        ]
-        return replace(self, items=items)
 
 
 @dataclass(slots=True)

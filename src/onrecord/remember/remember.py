@@ -126,8 +126,8 @@ class Remembered(Answer):
 
     A save that would change a text of a higher tier is `proposed`: `memory` is the proposal, and answers keep the old
     text. `similar` are memories of the same owner for the same readers that say nearly the same, most similar first;
-    `turned_down` are proposals like this one that were rejected. If one of those is the same and nothing is new, the
-    outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
+    `turned_down` are proposals like this one that were rejected or rolled back. If one of those ended, is the same and
+    nothing is new, the outcome is `turned_down`, nothing is saved, and `memory` is the rejected one. `degraded` says what could not be done
     now and will be done later.
     """
 

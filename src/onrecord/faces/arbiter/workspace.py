@@ -175,8 +175,10 @@ def erase_tenant(door: OnRecord, id: str) -> dict[str, Any]:
 
 def _conversation(door: OnRecord, conversation: Conversation) -> dict[str, Any]:
     began = seconds(conversation.created_at)
+    is_meant = conversation.numbered or conversation.created_by == door.caller.user
     return {
-        "id": conversation_id(conversation.id),
+        # A number that another chose means theirs with their name alone.
+        "id": conversation_id(conversation.id) if is_meant else conversation.id,
         "tenant_id": number(door.caller.tenant),
         "title": conversation.title or "",
         "agent_id": conversation.agent or "",

@@ -104,6 +104,9 @@ class PostgresBackend:
     def exists(self) -> bool:
         return True
 
+    def is_gone(self) -> bool:
+        return False
+
     def fetch(
         self, connection: Connection, statement: Select[Any], given: Mapping[str, Any]
     ) -> Sequence[Any]:

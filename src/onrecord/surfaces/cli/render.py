@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from onrecord.care.embedding import EmbeddedMissing
     from onrecord.care.export import Exported
     from onrecord.care.importing import Imported
+    from onrecord.care.renaming import AcceptedRenames, ListedRenames
     from onrecord.care.status import FailedJobs, StoreStatus, TenantStatus
+    from onrecord.catalog.impact import Impacted
     from onrecord.catalog.ingest import Ingested
     from onrecord.catalog.operations import DroppedEntity, ListedEntities
     from onrecord.config import Setting
@@ -67,6 +69,8 @@ if TYPE_CHECKING:
         ListedScratchpads,
     )
 
+#: The exit code of `impact` if something would go stale.
+WOULD_GO_STALE: Final = 7
 _EXCERPT: Final = 300
 
 
@@ -136,9 +140,12 @@ def show(answer: Any) -> None:
                 click.echo("  ".join(visible(cell).replace("\n", " ") for cell in row if cell))
 
 
-def is_bad_news(answer: Any) -> bool:
-    """Whether the exit code must say that something is wrong."""
-    return bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+def exit_code(answer: Any) -> int:
+    """What the exit code must say: 0, or that something is wrong. A script must be able to tell that something would go
+    stale from a failure of ours.
+    """
+    is_bad_news = bool(getattr(answer, "residue", ())) or not getattr(answer, "healthy", True)
+    return (WOULD_GO_STALE if type(answer).__name__ == "Impacted" else 1) if is_bad_news else 0
 
 
 @contextmanager
@@ -314,11 +321,15 @@ def _hit_line(hit: "Hit", told: str) -> str:
 def _marks(memory: "Memory") -> Iterator[str]:
     yield memory.tier
     if memory.status != "active":
-        yield f"{memory.status} {_day(memory.valid_to)}".strip()
+        yield f"{memory.status} {_day(memory.valid_to)}".strip() + _why_stale(memory)
     if proposal := _proposal(memory):
         yield f"proposes to {proposal}"
     if memory.conversation:
         yield "conversation"
+
+
+def _why_stale(memory: "Memory") -> str:
+    return f": {memory.status_reason}" if memory.status == "stale" and memory.status_reason else ""
 
 
 def _excerpt(content: str) -> str:
@@ -397,6 +408,7 @@ def _(answer: "Planned") -> Iterator[Part]:
         yield f"{what} was promoted (changeset {anew.changeset}); its source now says: {_value(anew.source)}"
     if answer.changes:
         yield f"Apply it with: onrecord apply {answer.entity} --mark {answer.mark}"
+        yield from _more(answer.left)
     else:
         yield f"No approved proposal changes {answer.entity}."
 
@@ -405,6 +417,12 @@ def _(answer: "Planned") -> Iterator[Part]:
 def _(answer: "Applied") -> Iterator[Part]:
     yield from _changeset(answer.changeset)
     yield f"Take it back with: onrecord roll-back {answer.changeset.id}"
+    yield from _more(answer.left)
+
+
+def _more(left: int) -> Iterator[Part]:
+    if left:
+        yield f"{left:,} more approved proposals are left for the next time."
 
 
 @_shows
@@ -661,6 +679,38 @@ def _(answer: "Ingested") -> Iterator[Part]:
         yield from (f"#{each.memory} {lost} {', '.join(each.entities)}" for each in answer.lost)
     yield from (f"Stale example query: {each}" for each in answer.stale_queries)
     yield from (f"Note: {note}" for note in answer.notes)
+
+
+@_shows
+def _(answer: "Impacted") -> Iterator[Part]:
+    if answer.markdown is not None:
+        yield answer.markdown.rstrip("\n")
+        return
+    for heading, told in (("memory", answer.memories), ("example query", answer.example_queries)):
+        yield from (
+            f"Would make {heading} #{each.memory} of {each.owner} stale: {each.reason}" for each in told
+        )
+    for one in answer.amendments:
+        value = " ".join(filter(None, (one.entity, one.field, one.key)))
+        yield f"Would make the promoted {value} stale (approved by {one.owner or 'nobody known'}): {one.reason}"
+    if not answer.total:
+        yield "Nothing that is known here would go stale."
+    yield from (f"Not understood, so not told: {each}" for each in answer.unread)
+    yield from (f"Note: {note}" for note in answer.notes)
+
+
+@_shows
+def _(answer: "ListedRenames") -> Iterator[Part]:
+    columns: Columns = {"was": "entity", "is perhaps": "to", "why": "why"}
+    columns |= {"memories": lambda each: str(each.total)}
+    yield from _listed(answer.renames, columns, "No memory waits for a new name.")
+
+
+@_shows
+def _(answer: "AcceptedRenames") -> Iterator[Part]:
+    yield from (f"{each.entity} is {each.to} now: {_memories(each.total)}" for each in answer.renames)
+    yield f"{_memories(answer.changed)} followed." if answer.changed else "No memory waited for a new name."
+    yield from (f"#{each.memory} stays stale: {each.reason}" for each in answer.kept)
 
 
 @_shows

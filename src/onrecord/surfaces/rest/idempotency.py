@@ -189,6 +189,7 @@ def _kept(operation: Operation, answer: Any) -> KeptAnswer:
         kept["similar"] = [{part: each[part] for part in ("id", "likeness")} for each in told["similar"]]
     about = {kept[name]["id"] for name in _MEMORIES if kept.get(name)}
     about |= {each["id"] for each in told.get("turned_down", ())}
+    about |= set(told["changeset"]["memories"] if "changeset" in told else ())
     about |= {told["relation"][end] for end in ("source", "target") if "relation" in told}
     return KeptAnswer(status, kept, sorted({*about, *told.get("superseded", ())}))
 
@@ -205,7 +206,7 @@ def _check_answered(done: Done) -> None:
 
 
 def _again(door: OnRecord, operation: Operation, asked: Request, done: Done) -> Answer:
-    """The same answer again, with a memory in its state then, and a conversation or an artifact as it is now."""
+    """The same answer again, with a memory in its state then, and a conversation, an artifact or a changeset as it is now."""
     _check_answered(done)
     kept = done.answer
     if operation.name == "create_key":
@@ -247,5 +248,6 @@ _FOUND_AGAIN: Final[Mapping[str, Callable[[OnRecord, Any], Any]]] = {
     "proposal": _as_it_stood,
     "conversation": lambda door, wanted: door.show_conversation(wanted["id"]).conversation,
     "artifact": lambda door, wanted: door.read_artifact(wanted["id"]).artifact,
+    "changeset": lambda door, wanted: door.changesets(wanted["id"]).changesets[0],
 }
 _MEMORIES: Final = ("memory", "proposal")
