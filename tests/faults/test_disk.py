@@ -326,7 +326,7 @@ def use_it_all(door: OnRecord, folder: Path) -> None:
         try:
             use()
         except StoreUnavailable as problem:
-            assert re.search("damaged|could not be|contradicts itself", str(problem))
+            assert re.search("damaged|could not be|contradict each other", str(problem))
         except NotFound as problem:
             assert "No memory" in str(problem)
 
