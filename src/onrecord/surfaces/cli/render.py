@@ -353,7 +353,7 @@ def _(answer: "Shown") -> Iterator[Part]:
 def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
     until = _minute(memory.valid_to) or "now"
     reason = f" ({memory.status_reason})" if memory.status_reason else ""
-    room = next(filter(None, (memory.persona, memory.system)), "")
+    placed_in = next(filter(None, (memory.persona, memory.system)), "")
     shown = {
         "kind": f"{memory.kind} ({memory.dimension})",
         "hint": memory.hint,
@@ -362,7 +362,7 @@ def _fields(memory: "Memory") -> Iterator[tuple[str, str]]:
         "category": memory.category,
         "confidence": memory.confidence,
         "source": memory.source,
-        "scope": f"{memory.scope} {room}".strip(),
+        "scope": f"{memory.scope} {placed_in}".strip(),
         "owner": memory.owner,
         "written": f"by {memory.author} ({memory.origin})",
         "approved": memory.approved_by and f"by {memory.approved_by}, {_minute(memory.approved_at)}",
