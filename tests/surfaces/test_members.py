@@ -98,7 +98,7 @@ def test_what_every_tenant_sees_is_changed_with_what_was_given_at_the_machine_al
         assert admin.get("/v1/memories/global:k").json()["memory"]["content"] == "for all"
         assert holder.patch("/v1/memories/global:k", json={"content": "for all, better"}).status_code == 200
     with served.connect(OPERATOR) as operator:
-        # Whoever runs the store changes it over the network too, and gives it to nobody there.
+        # The operator of the store changes it over the network too, and gives it to nobody there.
         assert operator.patch("/v1/memories/global:k", json={"content": "for all, best"}).status_code == 200
         assert operator.post("/v1/keys", json=asks).status_code == 403
     agent = introduce(Site(served.url, served.parts.door).client("/mcp/full", key=keys["ada"]))

@@ -191,6 +191,7 @@ memories = Table(
     PrimaryKeyConstraint("tenant", "collection", "row", name="memories_key"),
     UniqueConstraint("tenant", "collection", "id", name="memories_id"),
     Index("memories_newest", "tenant", "collection", "updated_at", "row"),
+    Index("memories_created", "tenant", "collection", "created_at", "row"),
     Index("memories_recorded", "tenant", "collection", "recorded_at"),
     Index("memories_content", "tenant", "collection", "content_hash"),
     Index(

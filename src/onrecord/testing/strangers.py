@@ -451,6 +451,7 @@ ATTEMPTS: Final[dict[str, Callable[[Try], Any]]] = {
         lambda w: w.replace(t.one, replace(t.one, content="changed"), t.change)
     ),
     "Writing.erase": lambda t: t.write(lambda w: w.erase(t.one, t.change)),
+    "Writing.redact": lambda t: t.write(lambda w: w.redact(t.one, {1: replace(t.one, content="mine")})),
     "Writing.relate": lambda t: t.write(lambda w: w.relate(t.one, "refines", t.own, t.change)),
     "Writing.relate: to": lambda t: t.write(lambda w: w.relate(t.own, "refines", t.one, t.change)),
     "Writing.embed": lambda t: t.write(lambda w: w.embed(t.one, t.world.stub.model, ())),

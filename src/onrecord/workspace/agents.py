@@ -160,8 +160,8 @@ def unshare_agent(call: Call, ask: UnshareAgent) -> SharedAgent:
         puts_out = ask.user != call.caller.user and not call.caller.is_admin
         if puts_out and users and users[0] != call.caller.user:
             raise Forbidden(
-                f"Agent {ask.agent} was first used by {users[0]}: only they or an admin may put others out; anyone may "
-                "leave."
+                f"Agent {ask.agent} was first used by {users[0]}: only they or an admin may remove other users; "
+                "everyone may remove themselves."
             )
         if users == (ask.user,) and call.caller.is_admin and ask.user != call.caller.user:
             # Its notes are not to be anybody's: whoever puts the only one out has it.

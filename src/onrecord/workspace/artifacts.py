@@ -19,7 +19,7 @@ from onrecord.model.workspace import Artifact, ConversationKey, Encoding
 from onrecord.operation import Call, operation
 from onrecord.providers.scrubber import scrub_bytes
 from onrecord.store.ports.records import Reading, Writing
-from onrecord.store.ports.workspace import File, Workspace
+from onrecord.store.ports.workspace import NewArtifact, Workspace
 from onrecord.workspace import conversations
 
 _PATH: Final = rules.Text(at_least=1, at_most=4 * limits.PATH_CHARACTERS, line=True)
@@ -128,7 +128,7 @@ def write_artifact(call: Call, ask: WriteArtifact) -> WrittenArtifact:
         return call.done(writing, WrittenArtifact(artifact=told, created=before is None, scrubbed=scrubbed))
 
 
-def _file(ask: WriteArtifact) -> tuple[File, int]:
+def _file(ask: WriteArtifact) -> tuple[NewArtifact, int]:
     """The artifact without its conversation, and how many secrets were taken out of it."""
     faults, path, content = [], "", b""
     try:
@@ -147,7 +147,7 @@ def _file(ask: WriteArtifact) -> tuple[File, int]:
         faults.append(Fault("content", f"must have at most {ARTIFACT_BYTES} bytes (has {len(content)})"))
     if faults:
         raise Invalid(faults)
-    return File(ConversationKey("", ""), path, ask.media_type, content), scrubbed
+    return NewArtifact(ConversationKey("", ""), path, ask.media_type, content), scrubbed
 
 
 def _bytes(ask: WriteArtifact) -> bytes:
@@ -173,7 +173,7 @@ def _reachable(named: str, workspace: Workspace) -> ConversationKey:
     return conversations.known(workspace, named).key
 
 
-def _check_quotas(workspace: Workspace, file: File, replaced: int) -> None:
+def _check_quotas(workspace: Workspace, file: NewArtifact, replaced: int) -> None:
     """Conflict beyond a quota. Making an artifact smaller is never refused, even if a quota was lowered since."""
     size = len(file.content)
     if size <= replaced:

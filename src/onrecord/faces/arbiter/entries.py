@@ -29,12 +29,12 @@ from onrecord.faces.arbiter.fields import (
     read_title,
     read_type,
     read_types,
-    shown,
 )
 from onrecord.model import ids
 from onrecord.model.conversation_names import called, key_of
 from onrecord.model.limits import BROWSE_LIMIT, RELATIONS, Status
 from onrecord.model.memory import Memory, Relation
+from onrecord.model.rules import shown
 from onrecord.model.workspace import Artifact, Conversation
 from onrecord.remember.forget import Forgotten
 from onrecord.remember.retire import Retired

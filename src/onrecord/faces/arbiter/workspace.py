@@ -15,8 +15,9 @@ from onrecord.faces.arbiter.entries import (
     number,
     seconds,
 )
-from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title, shown
+from onrecord.faces.arbiter.fields import Wrong, moment_in, page_size, read_id, read_title
 from onrecord.model.conversation_names import key_of
+from onrecord.model.rules import shown
 from onrecord.model.workspace import SHARED_SCRATCHPAD, Conversation
 from onrecord.service import OnRecord
 from onrecord.workspace.artifacts import ArtifactContent

@@ -36,7 +36,7 @@ class NamedConversation(NamedTuple):
     begun: datetime | None = None
 
 
-class File(NamedTuple):
+class NewArtifact(NamedTuple):
     """An artifact to keep: its path, its kind and its bytes."""
 
     conversation: ConversationKey
@@ -114,7 +114,7 @@ class WritableWorkspace(Workspace, Protocol):
     def drop_conversation(self, key: ConversationKey) -> None:
         """Delete a conversation with its members and its artifacts."""
 
-    def keep(self, file: File) -> Artifact:
+    def keep(self, file: NewArtifact) -> Artifact:
         """Store an artifact of a known conversation; one at the same path is overwritten and keeps its id."""
 
     def drop_artifact(self, id: str) -> None:

@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from onrecord.errors import Fault, Invalid
+from onrecord.errors import no_such_page
 from onrecord.model import ids
 from onrecord.model.agent import ShownAgent
 from onrecord.model.caller import Caller
@@ -35,7 +35,7 @@ from onrecord.model.workspace import (
     scratchpad_kind,
 )
 from onrecord.store.ports.filters import ConversationFilter
-from onrecord.store.ports.workspace import File, NamedConversation
+from onrecord.store.ports.workspace import NamedConversation, NewArtifact
 from onrecord.store.records import membership
 from onrecord.store.records.workspace_rows import (
     ARTIFACT,
@@ -219,7 +219,7 @@ class SqlWritableWorkspace(SqlWorkspace):
             self._drop(table, and_(table.c.tenant == self._tenant, table.c.conversation == row))
         self._drop(conversations, self._keyed(key))
 
-    def keep(self, file: File) -> Artifact:
+    def keep(self, file: NewArtifact) -> Artifact:
         before = self.artifact_at(file.conversation, file.path)
         values: dict[str, Any] = {
             "sha256": hashlib.sha256(file.content).hexdigest(),
@@ -281,7 +281,7 @@ class SqlWritableWorkspace(SqlWorkspace):
 def _number(mark: str) -> int:
     if mark.isascii() and mark.isdigit() and len(mark) <= _MARK_DIGITS:
         return int(mark)
-    raise Invalid([Fault("after", f"is not a mark of a page of conversations (got {mark[:40]!a})")])
+    raise no_such_page()
 
 
 def _scratchpad(row: AnyRow) -> Scratchpad:
